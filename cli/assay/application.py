@@ -1,6 +1,6 @@
-"""The command: its subcommands, one-sentence errors, exit codes.
+"""The command ``assay``: its subcommands, one-sentence errors and exit codes.
 
-It loads only the modules of the called subcommand, which halves the start time of a server in a container.
+It imports only the modules of the called subcommand, which halves the start time of a server in a container.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ DISTRIBUTION = "assay-mq"
 """The name of the installed package."""
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-"""Error numbers of the system for a full disk."""
+"""The operating system's error numbers for a full disk."""
 
 INTERRUPTED = 128 + signal.SIGINT
-"""The exit code that typer gives for Ctrl-C."""
+"""The exit code that typer returns after Ctrl-C."""
 
 
 def _print_version(asked: bool) -> None:
@@ -51,16 +51,16 @@ def _print_version(asked: bool) -> None:
         try:
             number = version(DISTRIBUTION)
         except PackageNotFoundError:
-            number = f"not known: {DISTRIBUTION} is not installed"
+            number = f"unknown: the package {DISTRIBUTION} is not installed"
         sys.stdout.write(f"assay {number}\n")
         raise typer.Exit
 
 
 def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
-    """Build the command with these subcommands; loads their modules."""
+    """Build the command with the named subcommands, and import their modules."""
     app = typer.Typer(
         name="assay",
-        help="Which delivery rules do a message broker, and the client in front of it, keep?  With proof.",
+        help="Test which delivery rules a message broker and its client keep, and record the proof.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
@@ -76,12 +76,15 @@ def _group(
         bool, typer.Option("--version", is_eager=True, help="Print the version and stop.", callback=_print_version)
     ] = False,
 ) -> None:
-    """Take the options before the subcommand; also keeps typer from dropping the name of a single subcommand."""
+    """Take the options before the subcommand; without this callback, typer drops the name of a single subcommand."""
     del version
 
 
 def users_mistakes() -> tuple[type[Exception], ...]:
-    """The errors whose text is one sentence for the user; called only after an error, because it loads modules."""
+    """Return the exceptions whose text is one sentence for the user.
+
+    Call this only after an error, because it imports many modules.
+    """
     from assay_adapters.known import KnownOutcomesError
     from assay_evidence import EvidenceError
     from assay_features import FeaturesError
@@ -93,14 +96,14 @@ def users_mistakes() -> tuple[type[Exception], ...]:
 
 
 def is_missing(problem: Exception) -> bool:
-    """Whether an error means that this machine lacks something, and not that the call was wrong."""
+    """Say whether an error means that software is missing on this machine, and not that the call was wrong."""
     from assay_pipeline.errors import JavaMissingError, SparkMissingError
 
     return isinstance(problem, SparkMissingError | JavaMissingError)
 
 
 def load(arguments: Sequence[str]) -> typer.Typer:
-    """Load the modules of the called subcommand, or of all if none is called, and return the application.
+    """Import the modules of the called subcommand, or of all if none is called, and return the command.
 
     Args:
         arguments: The arguments after the command's name.
@@ -110,7 +113,7 @@ def load(arguments: Sequence[str]) -> typer.Typer:
 
 
 def ending(arguments: Sequence[str]) -> Exit:
-    """Load the command, run it and return its exit code."""
+    """Load the command, run it, and return its exit code."""
     return outcome(load(arguments), arguments)
 
 
@@ -118,14 +121,14 @@ def outcome(loaded: typer.Typer, arguments: Sequence[str]) -> Exit:
     """Run the command and return its exit code.
 
     Args:
-        loaded: What `load` returned.
+        loaded: The command, from `load`.
         arguments: The arguments after the command's name.
     """
     command = typer.main.get_command(loaded)
     try:
         code = command.main(args=list(arguments), prog_name="assay", standalone_mode=False)
         sys.stdout.flush()
-    except BrokenPipeError:  # a reader such as `head` ended the pipe
+    except BrokenPipeError:  # a reader such as `head` closed the pipe
         hush()
         return Exit.AS_EXPECTED
     except Exception as problem:
@@ -138,11 +141,11 @@ def outcome(loaded: typer.Typer, arguments: Sequence[str]) -> Exit:
 
 def stopped_early() -> Exit:
     """Say that Ctrl-C, SIGTERM or SIGHUP ended the command before it had a result."""
-    return told("stopped before its end.", Exit.INCONCLUSIVE)
+    return told("the command was stopped before it had a result.", Exit.INCONCLUSIVE)
 
 
 def _told_of(problem: Exception) -> Exit | None:
-    """Print an error of the user or the machine and return its exit code; None for an error of the program."""
+    """Print an error that the user or the machine caused, and return its exit code; None for a program's error."""
     if isinstance(problem, CommandError):
         return told(str(problem), problem.code)
     if isinstance(problem, typer.TyperException):
@@ -150,7 +153,7 @@ def _told_of(problem: Exception) -> Exit | None:
         return told(f"{sentence} ({hint(problem)})", Exit.USAGE) if sentence else Exit.USAGE
     if isinstance(problem, OSError) and problem.errno in _FULL:
         where = "standard output" if is_output_full() else problem.filename or "a file"
-        return told(f"{where} takes nothing more ({problem.strerror}): make room, and try again.", Exit.INCONCLUSIVE)
+        return told(f"{where} cannot be written ({problem.strerror}): free some space, and retry.", Exit.INCONCLUSIVE)
     if isinstance(problem, OSError) and problem.errno == errno.EBADF and is_output_closed():
         return told(f"{unwritten(problem)}.", Exit.INCONCLUSIVE)
     if isinstance(problem, users_mistakes()):
@@ -159,7 +162,7 @@ def _told_of(problem: Exception) -> Exit | None:
 
 
 def hint(problem: typer.TyperException) -> str:
-    """The hint for a wrong call: the values of the option or argument, and the command whose help says more."""
+    """Return the hint for a wrong call: the help of the option or argument, and the command that lists all options."""
     parameter, context = getattr(problem, "param", None), getattr(problem, "ctx", None)
     takes = getattr(parameter, "help", None)
     path = context.command_path if context else "assay"

@@ -1,4 +1,4 @@
-"""Exit codes, the same for every subcommand, and the errors that lead to them.
+"""The exit codes of all subcommands, and the errors that lead to them.
 
 ::
 
@@ -27,28 +27,28 @@ class CommandError(Exception):
     """Base of the errors that end the command.
 
     Args:
-        text: What is wrong, where, and what to do.
+        text: One sentence for the user: the problem, its place and the remedy.
     """
 
     code = Exit.USAGE
 
 
 class UsageProblem(CommandError):  # noqa: N818 - a mistake of the user, not of the program
-    """The command was called in a wrong way."""
+    """The command's call has a mistake: an option, an argument, a file or a folder."""
 
 
 class NothingSelected(UsageProblem):
-    """The selected rules exist, but no scenario tries them.
+    """The selected rules exist, but the call selects no scenario for them.
 
     Args:
         rules: The ids of the selected rules.
-        others: The tests that ran and are no scenarios of the kit: whether each failed.
-        own: Whether the call names features or modules of the user's own.
+        others: Whether each test failed that ran and that the kit does not judge.
+        own: Whether the call names the user's own features or modules.
     """
 
     def __init__(self, rules: Iterable[str] = (), *, others: Sequence[bool] = (), own: bool = False) -> None:
         from assay_evidence.figures import counted
-        from assay_features import feature_root  # not for a command that selects nothing, such as a server
+        from assay_features import feature_root  # imported here, because commands such as a server do not need it
         from assay_steps.plugin.checks import rule_counts
 
         root = feature_root()
@@ -57,16 +57,16 @@ class NothingSelected(UsageProblem):
         why = (
             f"{' and '.join(bare)} {'has' if len(bare) == 1 else 'have'} no scenario yet"
             if bare
-            else "--rule, --profile and what stands behind -- leave none together"
+            else "no scenario matches --rule, --profile and the arguments after -- together"
         )
         if others:
             failed = f" ({sum(others)} failed)" if any(others) else ""
-            why, bare = f"{counted(len(others), 'test')} ran{failed}, and none is a scenario with steps of the kit", []
+            why, bare = f"{counted(len(others), 'test')} ran{failed}, but none is a scenario with steps of the kit", []
         if bare:
-            where = "`assay rules` says how many scenarios each rule has"
+            where = "`assay rules` shows how many scenarios each rule has"
         else:
             where = "run other tests with pytest itself" if others else f"the scenarios are in {root}"
-            where = "the features behind -- hold no such scenario" if own and not others else where
+            where = "the features after -- hold no such scenario" if own and not others else where
         super().__init__(f"No scenario was selected: {why}; {where}.")
 
 

@@ -1,4 +1,4 @@
-"""Shared by `assay send`, `receive` and `cancel`: connections, destinations, durations, errors."""
+"""The common parts of `assay send`, `receive` and `cancel`: connections, destinations, durations, errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from assay_sdk.model.message import AddressKind, Body
 
 
 class RefusedMessageError(CommandError):
-    """The broker was reached and refused the operation."""
+    """The broker has refused the operation."""
 
     code = Exit.NOT_AS_EXPECTED
 
@@ -36,7 +36,7 @@ _ENDS: Mapping[JmsErrorKind, type[CommandError]] = {
     JmsErrorKind.UNSUPPORTED: CannotRunError,
     JmsErrorKind.INVALID_SELECTOR: UsageProblem,
 }
-"""Reasons that do not mean that the broker refused a message."""
+"""The command's error for each kind of error that does not mean that the broker has refused the operation."""
 
 _OPTIONS: Mapping[str, str] = {
     "in ca_file": "with --ca",
@@ -46,23 +46,23 @@ _OPTIONS: Mapping[str, str] = {
     "leave ca_file out": "leave --ca out",
     "pass login= instead": "give it with --user NAME instead",
 }
-"""Parts of the SDK's texts that name an argument, and what names the option."""
+"""The texts that replace parts of the SDK's errors, so that they name the command's options instead of arguments."""
 
 
 _QUEUE, _TOPIC = f"{AddressKind.QUEUE.value}://", f"{AddressKind.TOPIC.value}://"
 
 
 class AsItIs:
-    """A converter that leaves a body as it is: text, octets, or None (`assay_sdk.Converter`)."""
+    """A converter (`assay_sdk.Converter`) that does not change a message's body: text, bytes or None."""
 
     def encode(self, value: Body) -> tuple[Body, str | None]:
-        """The body itself."""
+        """Return the body unchanged."""
         if value is None:
             return None, None
         return value, TEXT if isinstance(value, str) else OCTETS
 
     def decode(self, body: Body, content_type: str | None) -> Body:
-        """The body itself."""
+        """Return the body unchanged."""
         del content_type
         return body
 
@@ -78,10 +78,10 @@ def destination(name: str, *, topic: bool) -> Place:
         topic: Whether --topic was given.
 
     Raises:
-        UsageProblem: The name is invalid, or --topic contradicts it.
+        UsageProblem: The name is invalid, or names a queue although --topic was given.
     """
     if name.startswith(_QUEUE) and topic:
-        raise UsageProblem(f"{name} is a queue, and --topic asks for a topic: leave one of them out.")
+        raise UsageProblem(f"{name} is a queue, but --topic requests a topic: leave one of them out.")
     topic = topic or name.startswith(_TOPIC)
     name = name.removeprefix(_TOPIC if topic else _QUEUE)
     try:
@@ -95,10 +95,10 @@ def milliseconds(option: str, given: str | None) -> int | None:
 
     Args:
         option: The option, for the error.
-        given: The text; None for none.
+        given: The option's value; None without the option.
 
     Raises:
-        UsageProblem: The text is not a duration.
+        UsageProblem: The value is not a duration.
     """
     if given is None:
         return None
@@ -109,18 +109,18 @@ def milliseconds(option: str, given: str | None) -> int | None:
 
 
 def with_unit(given: str) -> str:
-    """The text of a duration as a person reads it: milliseconds if it is only a number."""
+    """Return a duration's text with its unit: milliseconds if the text is only a number."""
     return f"{given} ms" if given.isascii() and given.isdecimal() else given
 
 
 @contextmanager
 def connected(url: str, login: Login | None, authority: Path | None, mode: AckMode) -> Generator[Context, None, None]:
-    """Connect, and give a session within a block.
+    """Connect, and provide a session inside the block.
 
     Args:
         url: ``amqp://host:port``, or ``amqps://`` over TLS.
         login: User and password; None for none.
-        authority: The file of certificates that verify the broker's; None for those of the system.
+        authority: The file of certificates that verify the broker's; None for the system's certificates.
         mode: The session's acknowledgement mode.
 
     Raises:
@@ -129,7 +129,7 @@ def connected(url: str, login: Login | None, authority: Path | None, mode: AckMo
         RefusedMessageError: The broker refuses an operation.
     """
     if authority is not None and url.partition(":")[0].lower() != "amqps":
-        raise UsageProblem("--ca is for a broker that is reached over TLS: begin its --url with amqps://.")
+        raise UsageProblem("--ca is only for a broker with TLS: begin the --url with amqps://.")
     try:
         context = connect(url, login=login, ca_file=None if authority is None else str(authority), session_mode=mode)
     except MessagingRuntimeError as error:
@@ -146,7 +146,7 @@ def connected(url: str, login: Login | None, authority: Path | None, mode: AckMo
 
 
 def _sentence(error: MessagingRuntimeError) -> str:
-    """The text of an SDK's error, with the names of options in place of arguments."""
+    """Return the text of an SDK error, with the names of the command's options instead of the SDK's arguments."""
     text = str(error)
     for argument, option in _OPTIONS.items():
         text = text.replace(argument, option)

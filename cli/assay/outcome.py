@@ -20,14 +20,14 @@ from assay_steps.plugin.folder import LOG, UNJUDGED
 
 TROUBLE = frozenset({Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.NOT_DEMONSTRATED})
 SEVERITY = [Exit.AS_EXPECTED, Exit.INCONCLUSIVE, Exit.NOT_AS_EXPECTED]
-"""The exit codes of backends, mildest first: an unexpected verdict outweighs an inconclusive one."""
+"""The exit codes of a backend's run, the mildest first: an unexpected verdict is worse than an inconclusive one."""
 SHOWN = 3
-"""How many failed tests are named."""
-NOTHING = "the journals tell of no scenario, so nothing is known of any rule; do the run again with `assay run`."
+"""The most failed tests that the command names."""
+NOTHING = "the journals hold no scenario, so no rule has a verdict; repeat the run with `assay run`."
 
 
 def scenarios_of(verdicts: Verdicts) -> list[ScenarioVerdict]:
-    """Every scenario once, including foreign ones and probes."""
+    """Return every scenario of the verdicts once, including foreign scenarios and probes."""
     return [*verdicts.scenarios, *verdicts.probes]
 
 
@@ -37,7 +37,7 @@ def show(verdicts: Verdicts, terminal: Terminal, *, seconds: float | None = None
     Args:
         verdicts: The verdicts.
         terminal: The terminal to print to.
-        seconds: How long the run took; None if unknown.
+        seconds: The duration of the run; None if unknown.
     """
     if not verdicts.scenarios:
         terminal.print(f"{verdicts.backend or 'unknown backend'}: {NOTHING}", markup=False, soft_wrap=True)
@@ -52,13 +52,13 @@ def show(verdicts: Verdicts, terminal: Terminal, *, seconds: float | None = None
 
 
 def tell(surprises: Sequence[str], terminal: Terminal) -> None:
-    """Print the unexpected verdicts, a line each."""
+    """Print the unexpected verdicts, one on each line."""
     for surprise in surprises:
         terminal.print(f"  not as expected: {surprise}", markup=False, soft_wrap=True)
 
 
 def others_failed(folder: Path) -> list[str]:
-    """One sentence if tests failed in a run that are no scenarios of the kit: tests and steps of the user's own.
+    """Return one sentence about the failed tests of a run that the kit does not judge; empty if none failed.
 
     Args:
         folder: The run's folder.
@@ -72,7 +72,7 @@ def others_failed(folder: Path) -> list[str]:
     try:
         failed = msgspec.json.decode(path.read_bytes(), type=list[str])
     except msgspec.DecodeError as problem:
-        raise SourceError(path, f"it is malformed ({problem}); do the run again or move it away.") from problem
+        raise SourceError(path, f"it is malformed ({problem}); repeat the run or move it away.") from problem
     more = f" and {len(failed) - SHOWN} more" if len(failed) > SHOWN else ""
     where = f"; {folder / LOG} shows them" if (folder / LOG).is_file() else ""
     named = f"{', '.join(failed[:SHOWN])}{more}"
@@ -80,7 +80,7 @@ def others_failed(folder: Path) -> list[str]:
 
 
 def ending(verdicts: Verdicts, surprises: Sequence[str]) -> Exit:
-    """The exit code of one backend's run; a run without scenarios is never as expected."""
+    """Return the exit code of one backend's run; a run without scenarios is never as expected."""
     found = {scenario.verdict for scenario in scenarios_of(verdicts)}
     if not found:
         return Exit.INCONCLUSIVE
@@ -91,7 +91,11 @@ def ending(verdicts: Verdicts, surprises: Sequence[str]) -> Exit:
 
 
 def summary(verdicts: Verdicts, seconds: float | None) -> str:
-    """One line: verdicts of rules and of foreign scenarios, scenarios, time waited against time taken, faces."""
+    """Return one line about a run.
+
+    It counts the verdicts of rules and foreign scenarios, and names the scenarios, the time waited compared with the
+    time taken, and the faces.
+    """
     scenarios = verdicts.scenarios
     waited = sum(scenario.waited_seconds for scenario in scenarios)
     parts = [f"{counted(len(verdicts.rules), 'rule')} ({_listed(verdicts.totals) or 'none tried'})"]
@@ -106,7 +110,7 @@ def summary(verdicts: Verdicts, seconds: float | None) -> str:
         parts.append(f"waited {waited:.0f} s on the backend's clock ({waited / max(seconds, 0.001):.1f} x)")
     narrowed = sum(rule.left_out > 0 for rule in verdicts.rules)
     if narrowed:
-        parts.append(f"{counted(narrowed, 'rule')} tried in part only, as asked")
+        parts.append(f"{counted(narrowed, 'rule')} tested only in part, as requested")
     if verdicts.probes:
         found = Counter(probe.verdict for probe in verdicts.probes)
         told = ", ".join(f"{found[verdict]} {verdict}" for verdict in Verdict if found[verdict])
@@ -119,7 +123,7 @@ def summary(verdicts: Verdicts, seconds: float | None) -> str:
 
 
 def not_claimed(verdicts: Verdicts) -> list[str]:
-    """One line for each capability that the pair does not declare and a claimed profile of the tried rules requires."""
+    """Return a line for each capability that a claimed profile of the tested rules requires and the pair lacks."""
     tried = {rule.profile for rule in verdicts.rules}
     reasons: dict[str, str] = {}
     requiring: dict[str, list[str]] = {}
@@ -135,5 +139,5 @@ def not_claimed(verdicts: Verdicts) -> list[str]:
 
 
 def _listed(totals: Mapping[str, int]) -> str:
-    """The totals as ``1 fail, 2 pass``, without zeros."""
+    """Return the totals as ``1 fail, 2 pass``, without zeros."""
     return ", ".join(f"{count} {verdict}" for verdict, count in totals.items() if count)

@@ -1,4 +1,4 @@
-"""Progress of a run: a bar on a terminal, plain lines elsewhere."""
+"""The progress of a run: a bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from assay_evidence.figures import counted
 
 LINES = 10
-"""How many lines of progress a run prints, about, without a terminal."""
+"""About how many lines of progress a run prints without a terminal."""
 
 
 class RunProgress:
-    """A pytest plugin that counts scenarios as they end.
+    """A pytest plugin that counts and shows the finished scenarios.
 
-    pytest captures the process's output, so this writes to a duplicate of standard error that it makes beforehand.
+    pytest captures the process's output, so the plugin writes to a duplicate of standard error that it makes before.
 
     Args:
         title: The title of the bar.
@@ -51,18 +51,18 @@ class RunProgress:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._console.is_terminal:
             self._bar.stop()
         self._stream.close()
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Take the number of scenarios."""
+        """Note the number of collected scenarios."""
         self._known(len(session.items))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: Any, ids: list[str]) -> None:
-        """Take the number of scenarios from a worker."""
+        """Note the number of scenarios that a worker has collected."""
         del node
         self._known(len(ids))
 
@@ -72,7 +72,7 @@ class RunProgress:
             self._bar.update(self._task, total=total)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Count a scenario that has ended."""
+        """Count a scenario that has ended, and show the progress."""
         if report.when != "call" and report.outcome == "passed":
             return
         self._outcomes["known" if hasattr(report, "wasxfail") else report.outcome] += 1
@@ -101,19 +101,19 @@ class DefectProgress:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._console.is_terminal:
             self._bar.stop()
 
     def told(self, name: str, done: int, total: int) -> None:
-        """Count a trial that has ended.
+        """Show that a trial has ended.
 
         Args:
-            name: Its defect.
-            done: How many have ended.
-            total: How many there are.
+            name: The name of the trial's defect.
+            done: The number of trials that have ended.
+            total: The number of all trials.
         """
         self._bar.update(self._task, description=name, completed=done, total=total)
         if not self._console.is_terminal and (done == total or done % max(1, total // LINES) == 0):
             with suppress(BrokenPipeError):
-                self._console.print(f"defects: {done} of {total} tried, the last was {name}", markup=False)
+                self._console.print(f"defects: {done} of {total} trials done, the last with {name}", markup=False)

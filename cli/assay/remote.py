@@ -1,4 +1,4 @@
-"""A client for IBM MQ's REST interface, of our queue manager or of IBM's."""
+"""A client for the REST interface of IBM MQ or of our queue manager."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from assay_sdk import Login
 PASSWORD = "ASSAY_PASSWORD"  # noqa: S105 - the variable's name
 """The environment variable that holds a user's password."""
 
-User = Annotated[str | None, typer.Option(help=f"Who asks; the password comes from ${PASSWORD}, or is asked for.")]
-"""The option of all commands that log in."""
+User = Annotated[str | None, typer.Option(help=f"User's name; the password comes from ${PASSWORD} or the terminal.")]
+"""The ``--user`` option of all commands that log in."""
 
 Authority = Annotated[
-    Path | None, typer.Option("--ca", help="Certificates that the server's is checked against (PEM).")
+    Path | None, typer.Option("--ca", help="Certificates (PEM) that verify the server's certificate.")
 ]
-"""The option of all commands that can use TLS."""
+"""The ``--ca`` option of all commands that can use TLS."""
 
 T = TypeVar("T")
 
@@ -43,7 +43,7 @@ _OTHER_NAMES = frozenset({62, 64})
 
 
 class ForbiddenError(CannotRunError):
-    """The queue manager was reached, and the user lacks the authority (MQWB0103E)."""
+    """The queue manager refuses the request, because the user lacks the authority (MQWB0103E)."""
 
     code = Exit.NOT_AS_EXPECTED
 
@@ -56,28 +56,28 @@ _MOST = 256 * 1024 * 1024
 
 
 def login(user: str | None) -> Login | None:
-    """Get the login of a user, with a password from the environment or the terminal; None without a user.
+    """Return the login of a user, with a password from the environment or the terminal; None without a user.
 
     Raises:
-        UsageProblem: No password is set, and there is no terminal to ask for it.
+        UsageProblem: No password is set, and no terminal can ask for it.
     """
     if user is None:
         return None
     given = os.environ.get(PASSWORD)
     if given is None and not sys.stdin.isatty():
-        raise UsageProblem(f"There is no password for {user}: put it into the environment variable {PASSWORD}.")
+        raise UsageProblem(f"The password of {user} is unknown: put it into the environment variable {PASSWORD}.")
     return Login(user, getpass(f"Password of {user}: ") if given is None else given)
 
 
 class Item(Struct, frozen=True, rename="camel", kw_only=True):
-    """One answer to a command.
+    """One item of the answer to a command.
 
     Args:
-        completion_code: MQCC: 0 for done.
-        reason_code: MQRC or MQRCCF.
+        completion_code: The MQCC value; 0 if the command succeeded.
+        reason_code: The MQRC or MQRCCF value.
         text: The lines that runmqsc would print.
         column: The column of the error in the command, from 1; 0 if unknown.
-        syntax_error: Whether the text is not a command.
+        syntax_error: Whether the error is in the command's syntax.
     """
 
     completion_code: int
@@ -91,8 +91,8 @@ class Answer(Struct, frozen=True, rename="camel", kw_only=True):
     """The answer to a command.
 
     Args:
-        command_response: One item for each object that is shown; one item for any other command.
-        overall_completion_code: MQCC: 0 for done.
+        command_response: One item for each displayed object; one item for any other command.
+        overall_completion_code: The MQCC value; 0 if the command succeeded.
     """
 
     command_response: tuple[Item, ...]
@@ -117,13 +117,13 @@ class _Managers(Struct, frozen=True):
 
 
 class RemoteManager:
-    """A queue manager reached over HTTP, on one persistent connection.
+    """A queue manager that the command reaches over one persistent HTTP connection.
 
     Args:
         url: ``http://host:port`` or ``https://host:port``.
-        name: The queue manager's name; None for the server's only one.
+        name: The name of the queue manager; None if the server has only one.
         login: User and password; None for none.
-        authority: The file of certificates that verify the server's; None for those of the system.
+        authority: The file of certificates that verify the server's; None for the system's certificates.
 
     Raises:
         UsageProblem: The URL is invalid, or the certificates cannot be read.
@@ -154,22 +154,22 @@ class RemoteManager:
         """The queue manager's name.
 
         Raises:
-            CannotRunError: No server answers, or it does not answer as a queue manager.
+            CannotRunError: No server answers, or the server is not IBM MQ's REST interface.
             UsageProblem: The server has several queue managers.
         """
         if self._name is None:
             found = self._decoded(self._ask("GET", f"{_PATH}/qmgr"), _Managers).qmgr
             if len(found) != 1:
                 names = ", ".join(one.name for one in found) or "none"
-                raise UsageProblem(f"{self._url} has not one queue manager, but {names}: say with --name which.")
+                raise UsageProblem(f"{self._url} has several queue managers ({names}): choose one with --name.")
             self._name = found[0].name
         return self._name
 
     def run(self, command: str) -> Answer:
-        """Execute a command.
+        """Execute an MQSC command on the queue manager.
 
         Raises:
-            CannotRunError: No server answers, or it does not answer as a queue manager.
+            CannotRunError: No server answers, or the server is not IBM MQ's REST interface.
         """
         body = json.dumps({"type": "runCommand", "parameters": {"command": command}})
         name = quote(self.name, safe="").replace(".", "%2E")
@@ -179,13 +179,13 @@ class RemoteManager:
         """Take all copies of a delayed message off the staging queue, as an administrator does (DD-38).
 
         Args:
-            handle: The message id that the sender got: its bytes are the CorrelId on the staging queue (DD-37).
+            handle: The message id that the sender got; its bytes are the CorrelId on the staging queue (DD-37).
 
         Returns:
-            Whether a copy was there.
+            Whether the staging queue held a copy.
 
         Raises:
-            CannotRunError: No server answers, or it does not answer as a queue manager.
+            CannotRunError: No server answers, or the server is not IBM MQ's REST interface.
             ForbiddenError: The user is no administrator.
         """
         name, queue = quote(self.name, safe="").replace(".", "%2E"), quote(STAGING_QUEUE, safe="")
@@ -197,7 +197,7 @@ class RemoteManager:
         return taken
 
     def _ask(self, method: str, path: str, body: str | None = None) -> bytes | None:
-        """Send a request and return the answer's body; None for 204, an answer without a body."""
+        """Send a request and return the answer's body; None for status 204, which has no body."""
         try:
             self._line.request(method, path, None if body is None else body.encode(), self._headers)
             answer = self._line.getresponse()
@@ -220,32 +220,32 @@ class RemoteManager:
         raise (ForbiddenError if _is_forbidden(octets) else CannotRunError)(what)
 
     def _remedy(self, error: Exception) -> str:
-        """The advice for the user if no server answers over HTTP."""
+        """Return the advice for the user if no server answers over HTTP."""
         from assay_sdk.drivers.amqp.transport.tls import OUT_OF_DATE
 
         if isinstance(error, ssl.SSLCertVerificationError) and error.verify_code in _OTHER_NAMES:
-            return "its certificate is for another name: connect by a name that the certificate has"
+            return "its certificate is for another name: connect with a name in the certificate"
         if isinstance(error, ssl.SSLCertVerificationError) and error.verify_code in OUT_OF_DATE:
             return OUT_OF_DATE[error.verify_code]
         if isinstance(error, ssl.SSLCertVerificationError):
-            return "name the certificates that it is checked against with --ca FILE"
+            return "name the certificates that verify the server's with --ca FILE"
         if isinstance(error, ssl.SSLError):
-            return "the server may speak no TLS there: try http://"
+            return "the port may not use TLS: try http://"
         if isinstance(error, RemoteDisconnected | BadStatusLine) and self._url.startswith("http://"):
-            return "the server may speak TLS there: try https://"
-        return "see that the server runs, and where"
+            return "the port may use TLS: try https://"
+        return "check that the server runs, and its address"
 
     def _decoded(self, octets: bytes | None, kind: type[T]) -> T:
         try:
             return msgspec.json.decode(octets or b"", type=kind)
         except msgspec.DecodeError as error:
             raise CannotRunError(
-                f"{self._url} does not answer as IBM MQ's REST interface does ({error}): see what the URL leads to."
+                f"{self._url} does not answer as IBM MQ's REST interface does ({error}): check the URL."
             ) from error
 
 
 def _is_forbidden(octets: bytes) -> bool:
-    """Whether a refusal's body says that the user lacks the authority; a wrong login is another refusal."""
+    """Say whether a refusal's body reports a lack of authority, and not a wrong login."""
     try:
         return any(one.msg_id == _NOT_AUTHORISED for one in msgspec.json.decode(octets, type=_Faults).error)
     except msgspec.DecodeError:
@@ -260,7 +260,7 @@ def _said(octets: bytes, reason: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """A server's text on one line, without control characters that a terminal would execute."""
+    """Return a server's text on one line, without control characters that a terminal would execute."""
     return "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
 
 
@@ -269,12 +269,12 @@ def _place(url: str) -> SplitResult:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        raise UsageProblem(f"{url!r} is no URL ({error}); write http://127.0.0.1:9443.") from error
+        raise UsageProblem(f"{url!r} is not a URL ({error}); write one such as http://127.0.0.1:9443.") from error
     del port
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path not in {"", "/"} or parts.query:
-        raise UsageProblem(f"{url!r} is no server's URL; write http://127.0.0.1:9443.")
+        raise UsageProblem(f"{url!r} is not a server's URL; write one such as http://127.0.0.1:9443.")
     if parts.username is not None:
-        raise UsageProblem("The URL holds a user: give it with --user, so that it appears in no log.")
+        raise UsageProblem("The URL holds a user: give the user with --user, so that it appears in no log.")
     return parts
 
 

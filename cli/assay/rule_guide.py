@@ -1,7 +1,7 @@
 """The guide to a rule: its scenarios, the code that enforces it, the defects that break it, and its invariant.
 
-All are found in the installed sources: scenarios by their tags, code by the rule's id in a comment or a docstring,
-defects and invariants by the rule that they name.
+The module finds them in the installed sources: scenarios by their tags, code by the rule's id in a comment or a
+docstring, defects and invariants by the rule that they name.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _RULES = re.compile(r"\b(DD|PD|QS|BT)-(\d\d)(?: to \1-(\d\d))?")
 
 
 class Code(Struct, frozen=True, order=True):
-    """A function, class or module.
+    """A function, class or module that names a rule.
 
     Args:
-        file: The module's file, from its package's folder on.
+        file: The module's file, relative to the folder that holds its package.
         name: The function or class, with its enclosing class; empty for the module itself.
     """
 
@@ -47,9 +47,9 @@ class Proof(Struct, frozen=True):
     """A defect that breaks the rule.
 
     Args:
-        name: Its name.
-        text: What it does wrong, in one sentence.
-        file: The module that defines it.
+        name: The defect's name.
+        text: One sentence that says what the defect does wrong.
+        file: The module that defines the defect.
     """
 
     name: str
@@ -61,8 +61,8 @@ class Examined(Struct, frozen=True):
     """The invariant of a rule.
 
     Args:
-        text: What must hold, in one sentence.
-        file: The module that defines it.
+        text: One sentence that says what must hold.
+        file: The module that defines the invariant.
     """
 
     text: str
@@ -70,14 +70,14 @@ class Examined(Struct, frozen=True):
 
 
 class Guide(Struct, frozen=True):
-    """The places that deal with a rule.
+    """The parts of the kit that concern a rule.
 
     Args:
         rule: The rule.
-        scenarios: The scenarios that try it, by feature file and line.
+        scenarios: The scenarios that test it, by feature file and line.
         code: The functions that name it, among them the code that enforces it.
         defects: The defects that break it.
-        invariant: Its invariant; None without one.
+        invariant: The rule's invariant; None without one.
     """
 
     rule: Rule
@@ -113,7 +113,7 @@ def _scenarios() -> tuple[TaggedScenario, ...]:
 
 @cache
 def _code() -> tuple[tuple[Code, frozenset[str]], ...]:
-    """Every function and module head of the enforcing packages with the rules that it names."""
+    """List every function and module docstring of the enforcing packages, with the rules that it names."""
     return tuple(
         (code, named)
         for package in ENFORCING
@@ -125,7 +125,7 @@ def _code() -> tuple[tuple[Code, frozenset[str]], ...]:
 
 
 def _named(text: str) -> frozenset[str]:
-    """The rules that a text names, singly or as `DD-02 to DD-05`."""
+    """Find the rules that a text names, singly or as a range such as `DD-02 to DD-05`."""
     return frozenset(
         f"{family}-{number:02}"
         for family, first, last in _RULES.findall(text)
@@ -144,7 +144,7 @@ def _pieces(file: str, text: str) -> Iterator[tuple[Code, str]]:
 
 
 def _functions(nodes: Sequence[ast.stmt], within: str) -> Iterator[tuple[str, int, int]]:
-    """Functions and classes with their first and last lines; the members of a class come before the class."""
+    """List functions and classes with their first and last lines; the members of a class come before the class."""
     for node in nodes:
         if isinstance(node, ast.ClassDef):
             name = f"{within}{node.name}"
@@ -166,7 +166,7 @@ def _defining_file(defect: str) -> str:
 
 @cache
 def _invariants() -> dict[str, Examined]:
-    """The invariants by rule id.  Their modules are parsed, not imported, because they need Spark."""
+    """Find the invariants, by rule id.  Their modules are parsed, not imported, because the import needs Spark."""
     found: dict[str, Examined] = {}
     for file, text in _sources(EXAMINING):
         for node in ast.parse(text).body:
@@ -181,7 +181,7 @@ def _invariants() -> dict[str, Examined]:
 
 @cache
 def _sources(package: str) -> tuple[tuple[str, str], ...]:
-    """The installed modules of a package: file names from the top package's folder on, and texts."""
+    """Read the installed modules of a package: the file names, relative to the top package's parent, and the texts."""
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         return ()

@@ -1,6 +1,6 @@
-"""JSON Schemas of the command's JSON output and of journals and verdicts, made from their types.
+"""The JSON Schemas of the command's JSON output, of journals and of verdicts, made from the Python types.
 
-``python -m assay.schemas docs/schemas`` writes them all; a test compares the files with the types.
+``python -m assay.schemas docs/schemas`` writes all schemas; a test compares the files with the types.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from assay_steps.kill_matrix.matrix import KillMatrix
 
 
 def rules_schema() -> Schema:
-    """The schema of ``assay rules --json``."""
+    """Make the schema of ``assay rules --json``."""
     schema = msgspec.json.schema(list[Rule])
     return {"$schema": DIALECT, "title": "Rules of the Assay catalogue, version 1", **schema}
 
 
 def backends_schema() -> Schema:
-    """The schema of ``assay backends --json``."""
+    """Make the schema of ``assay backends --json``."""
     schema = msgspec.json.schema(list[BackendReport])
     return {"$schema": DIALECT, "title": "Backends that Assay can test, version 1", **schema}
 
 
 def defects_schema() -> Schema:
-    """The schema of ``assay defects --json``."""
+    """Make the schema of ``assay defects --json``."""
     schema = msgspec.json.schema(KillMatrix)
     return {"$schema": DIALECT, "title": "Kill matrix of Assay's scenarios and defects, version 1", **schema}
 
@@ -53,5 +53,5 @@ def write_schemas(folder: Path) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:  # noqa: PLR2004 - the program and its one argument
-        sys.exit("Name the folder that the schemas go to: python -m assay.schemas docs/schemas")
+        sys.exit("Name the folder for the schemas: python -m assay.schemas docs/schemas")
     write_schemas(Path(sys.argv[1]))

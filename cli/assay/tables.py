@@ -1,4 +1,4 @@
-"""Tables on a terminal."""
+"""The tables of verdicts on a terminal."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ STYLES = {
 
 
 def rules_table(verdicts: Verdicts, catalogue: Catalogue) -> Table:
-    """The rules of a run with their verdicts, and the reason for any verdict but pass."""
+    """Make the table of a run's rules with their verdicts, and the reason for each verdict other than pass."""
     table = Table("rule", "verdict", "judged", "scenarios", "title", box=None, pad_edge=False, title_justify="left")
     for rule in verdicts.rules:
         passed = sum(scenario.verdict is Verdict.PASS for scenario in rule.scenarios)
         title = Text(catalogue.rule(rule.id).title)
         if rule.left_out:
             whole = len(rule.scenarios) + rule.left_out
-            title.append(f"\n  {len(rule.scenarios)} of {whole} run, the others were left out as asked", style="yellow")
+            title.append(f"\n  {len(rule.scenarios)} of {whole} run, the others left out as requested", style="yellow")
         if rule.verdict is Verdict.PARTIAL:
             title.append(f"\n  {rule.passed} of {rule.asked} passed; {rule.evidence}: {rule.reason}", style="dim")
         elif rule.verdict is not Verdict.PASS:
@@ -44,7 +44,7 @@ def rules_table(verdicts: Verdicts, catalogue: Catalogue) -> Table:
 
 
 def foreign_table(verdicts: Verdicts) -> Table:
-    """The foreign scenarios of a run with their verdicts."""
+    """Make the table of a run's foreign scenarios with their verdicts."""
     table = Table("feature", "verdict", "tagged", "scenario", box=None, pad_edge=False, title_justify="left")
     table.title = "scenarios of your own (they decide no rule of the kit)"
     for scenario in verdicts.foreign:

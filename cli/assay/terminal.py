@@ -1,4 +1,4 @@
-"""Standard output: a terminal, a file, or a pipe whose reader may have ended."""
+"""The output of the command, to a terminal, a file, or a pipe whose reader may have ended."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from rich.table import Table
 from assay.exits import Exit
 
 WIDE = 160
-"""Width of the output without a terminal: wide, because a folded line cannot be searched."""
+"""The columns of output without a terminal: many, because a search does not find text across folded lines."""
 
 
 class Terminal(Console):
-    """Standard output for people; if its reader ends, only the output ends, not the run.
+    """Standard output for people; if its reader ends, only the output ends, and the run continues.
 
     Args:
-        soft_wrap: Whether lines stay as long as they are.
+        soft_wrap: Whether long lines stay unbroken.
     """
 
     def __init__(self, *, soft_wrap: bool = False) -> None:
@@ -29,7 +29,7 @@ class Terminal(Console):
         super().__init__(highlight=False, emoji=False, soft_wrap=soft_wrap, width=None if narrow else WIDE)
 
     def show(self, table: Table) -> None:
-        """Print a table; without a terminal its lines have no trailing blanks."""
+        """Print a table; without a terminal, its lines have no trailing blanks."""
         if self.is_terminal:
             self.print(table)
             return
@@ -39,13 +39,13 @@ class Terminal(Console):
         self.print("\n".join(lines), markup=False, soft_wrap=True)
 
     def on_broken_pipe(self) -> None:
-        """Continue without a reader."""
+        """Stop the output, because its reader has ended, and continue the run."""
         self.quiet = True
         hush()
 
 
 def write_json(value: object) -> None:
-    """Write a value as JSON."""
+    """Write a value to standard output as JSON."""
     text = msgspec.json.format(msgspec.json.encode(value)).decode()
     try:
         sys.stdout.write(f"{text}\n")
@@ -57,25 +57,21 @@ def write_json(value: object) -> None:
 def note(sentence: str) -> None:
     """Print a note on standard error, so that standard output stays for machines."""
     errors = Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
-    with suppress(OSError):  # if standard error is closed, the exit code must do
+    with suppress(OSError):  # without standard error, the exit code must suffice
         errors.print(sentence, markup=False)
 
 
 def told(sentence: str, code: Exit) -> Exit:
-    """Print an error on standard error.
-
-    Returns:
-        The exit code, as given.
-    """
+    """Print an error on standard error, and return the given exit code."""
     note(f"assay: {sentence}")
     return code
 
 
 def open_missing_streams() -> None:
-    """Put files that refuse every access in place of standard streams that are closed; call it once, at the start.
+    """Replace closed standard streams by files that refuse every access; call this once, at the start.
 
-    Python has None there, and the next socket or file would get the closed stream's number, and with it the output of
-    every program that writes to this number.
+    For a closed stream Python has None, and the next opened socket or file gets the stream's number.  Programs that
+    write to this number would then write into that socket or file.
     """
     if sys.stdin is None:
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_WRONLY), "r", encoding="utf-8")
@@ -86,17 +82,17 @@ def open_missing_streams() -> None:
 
 
 def unwritten(error: OSError) -> str:
-    """Discard all later output, and return why standard output was not written, with what to do."""
+    """Discard all later output; return the reason why standard output cannot be written, with the remedy."""
     hush()
     if isinstance(error, BrokenPipeError):
-        return "the program that reads standard output has ended: see that it reads to the end"
+        return "the program that reads standard output has ended: let it read to the end"
     if error.errno == errno.EBADF:
-        return "standard output is closed: lead it to a file or a program"
-    return f"standard output takes nothing more ({error.strerror}): make room, and try again"
+        return "standard output is closed: redirect it to a file or a program"
+    return f"standard output cannot be written ({error.strerror}): free some space, and retry"
 
 
 def is_output_closed() -> bool:
-    """Whether standard output is closed."""
+    """Say whether standard output is closed."""
     try:
         os.write(sys.stdout.fileno(), b"")
     except OSError as error:
@@ -105,11 +101,11 @@ def is_output_closed() -> bool:
 
 
 def is_output_full() -> bool:
-    """Whether standard output cannot be written; if so, later output is discarded."""
+    """Say whether standard output cannot be written; if so, discard all later output."""
     try:
-        sys.stdout.flush()  # the refused output is still in the buffer and would be refused again
+        sys.stdout.flush()  # fails again if the buffer still holds output that was refused
     except OSError:
-        hush()  # Python would flush it once more at its end
+        hush()  # Python flushes once more at its end, which would fail again
         return True
     return False
 

@@ -1,7 +1,7 @@
-"""The evidence pipeline: from journals to verdicts on Spark, on one machine or a cluster.
+"""The evidence pipeline, which computes verdicts from journals with Spark, on one machine or a cluster.
 
-``bronze`` (every line accounted for) → ``history`` (what became of each message) → ``rules`` (each invariant's
-subjects) → ``verdicts``.  `judge_runs` does all of it; `assay judge` calls it.
+``bronze`` (checks every line) → ``history`` (tables of each message's events) → ``rules`` (each invariant's subjects)
+→ ``verdicts``.  `judge_runs` does all of this; `assay judge` calls it.
 """
 
 from assay_pipeline.errors import (

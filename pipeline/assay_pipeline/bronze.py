@@ -1,15 +1,15 @@
-"""Bronze: accounts for every line of every journal as parsed, quarantined or missing.
+"""The first layer of the pipeline: classifies every line of every journal as parsed, quarantined or missing.
 
-A line is **parsed** if its checksum fits its bytes, it is one JSON object of a kind that the schema knows, and it has
-every required field of its kind.  Any other line is **quarantined** with its file and the reason: for example a blank
-line, two objects in one line, a torn line, an altered byte.
+A line is **parsed** if its checksum matches, it is one JSON object of a known kind, and it has every required field of
+its kind.  Any other line is **quarantined** with its file and the reason: for example a blank line, two objects in one
+line, an incomplete line, an altered byte.
 
-Missing and surplus lines show in each writer's count: numbers run from 0 without gaps, the first line is ``begin``, the
-last is ``end`` and has the number of lines before it.  A writer that the controller's ``end`` names and that has no
-file is **missing**.  So is the controller if no ``end`` names writers.
+Each writer's count shows missing and surplus lines.  Lines are numbered from 0 without gaps; the first line is
+``begin``; the last is ``end`` and holds the number of lines before it.  A writer is **missing** if the controller's
+``end`` names it and it has no file.  The controller is missing if no ``end`` names writers.
 
-Lines are read as text and parsed by an expression, because Spark's own readers drop blank lines and all but the first
-object of a line, and make a row of nulls from a line that does not fit.
+Spark reads the lines as text, and an expression parses them.  Spark's own JSON readers drop blank lines and all but the
+first object of a line, and turn an invalid line into a row of nulls.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from assay_pipeline.journals import JournalFile
 from assay_pipeline.schema import CHECKSUM, CORRUPT, KIND, event_schema, parsing_schema, required_fields
 
 CHECKSUM_FORM = r',"sum":"[0-9a-f]{8}"}$'
-"""The end of a line, as `assay_evidence.lines` writes it."""
+"""The pattern of the checksum at the end of a line, as `assay_evidence.lines` writes it."""
 CHECKSUM_OCTETS = 18
 RUN = ("folder", "run")
 WRITER = (*RUN, "writer")
@@ -36,10 +36,10 @@ class Bronze(Struct, frozen=True):
     """The lines of all journals.
 
     Args:
-        events: The parsed lines: ``folder``, ``file`` and every field of every kind.
-        quarantine: The other lines: ``folder``, ``file``, ``reason``, ``line``.
-        missing: What the counts show: ``folder``, ``run``, ``writer``, ``reason``, ``lines`` (how many, if known).
-        files: The files: ``folder``, ``file``.
+        events: The parsed lines: ``folder``, ``file`` and every field of every kind of event.
+        quarantine: The quarantined lines: ``folder``, ``file``, ``reason``, ``line``.
+        missing: The gaps in the counts: ``folder``, ``run``, ``writer``, ``reason``, ``lines`` (the number, if known).
+        files: The journal files: ``folder``, ``file``.
     """
 
     events: DataFrame
@@ -49,11 +49,11 @@ class Bronze(Struct, frozen=True):
 
 
 def read_lines(spark: SparkSession, files: Iterable[JournalFile]) -> DataFrame:
-    """Read and check every line: ``folder``, ``file``, ``line``, ``reason`` (null for evidence), ``event``.
+    """Read and check every line: ``folder``, ``file``, ``line``, ``reason`` (null for a valid line), ``event``.
 
     Args:
-        spark: The session.
-        files: Every file to be judged.
+        spark: The Spark session.
+        files: The journals to judge.
     """
     listed = tuple(files)
     raw = (
@@ -68,12 +68,12 @@ def read_lines(spark: SparkSession, files: Iterable[JournalFile]) -> DataFrame:
 
 
 def account(spark: SparkSession, lines: DataFrame, files: Iterable[JournalFile]) -> Bronze:
-    """Divide checked lines into parsed and quarantined ones, and find the missing ones.
+    """Divide the checked lines into parsed and quarantined ones, and find missing lines.
 
     Args:
-        spark: The session.
-        lines: The result of `read_lines`, stored, because it is read several times.
-        files: Every file to be judged.
+        spark: The Spark session.
+        lines: The stored result of `read_lines`; this function reads it several times.
+        files: The journals to judge.
     """
     known = _known(spark, files)
     fields = [F.col(f"event.{name}") for name in event_schema().fieldNames()]
@@ -90,12 +90,12 @@ def _known(spark: SparkSession, files: Iterable[JournalFile]) -> DataFrame:
 
 
 def _escaped(path: str) -> str:
-    """A path escaped so that Hadoop does not read it as a pattern."""
+    """Escape a path, so that Hadoop does not read it as a pattern."""
     return "".join(f"\\{character}" if character in r"\{}[]*?" else character for character in path)
 
 
 def _path(uri: Column) -> Column:
-    """The path in a file's address, which Spark percent-encodes except for plus signs."""
+    """Return the path in a file's URI, which Spark percent-encodes except for plus signs."""
     decoded = F.url_decode(F.replace(uri, F.lit("+"), F.lit("%2B")))
     return F.regexp_replace(decoded, "^file:/+", "/")
 
@@ -105,7 +105,7 @@ def _parsed(line: Column) -> Column:
 
 
 def _damage(line: Column, event: Column) -> Column:
-    """The reason why a line is not evidence; null if it is."""
+    """Return the reason why a line is quarantined; null for a valid line."""
     octets = line.cast("binary")
     body = F.substring(octets, F.lit(1), F.octet_length(octets) - CHECKSUM_OCTETS)
     computed = F.lpad(F.lower(F.hex(F.crc32(body))), 8, "0")
@@ -120,7 +120,7 @@ def _damage(line: Column, event: Column) -> Column:
 
 
 def _complete() -> Column:
-    """Whether an event has every required field of its kind, as one expression over about a hundred fields."""
+    """Say whether an event has every required field of its kind, in one expression over about a hundred fields."""
     common = sorted(set.intersection(*(set(names) for names in required_fields().values())))
 
     def present(names: Iterable[str]) -> str:

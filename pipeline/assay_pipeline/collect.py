@@ -1,4 +1,4 @@
-"""Runs the Spark jobs: writes the tables, and collects the figures from which verdicts are made."""
+"""Runs the Spark jobs: writes the tables, and collects the figures for the verdicts."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from assay_pipeline.rules import INVARIANTS, examine_all
 from assay_pipeline.verdicts import SHOWN, Remark, RunOf, Tally
 
 _LINES = "lines"
-"""Every line with its event: an intermediate table as large as the journals, removed at the end."""
+"""The name of an intermediate table with every line and its event, which is removed at the end."""
 DAMAGE_SHOWN = 20
-"""How many sentences about a folder's damage are kept; the tables hold all damage."""
+"""The most sentences about a folder's damage in the verdicts; the tables hold all damage."""
 
 
 class Collected(Struct, frozen=True):
-    """The figures that Spark returned.
+    """The figures that Spark has computed.
 
     Args:
-        invariants: The invariants that were examined.
-        runs: Every run found in the journals.
+        invariants: The invariants that Spark has examined.
+        runs: Every run in the journals.
         tallies: The numbers of subjects, by run.
-        remarks: The remarks of scenarios, by run.
+        remarks: The remarks about scenarios, by run.
         damage: The damage of the journals, by folder.
-        lines: The numbers of lines parsed, quarantined and missing.
-        tables: The number of rows of each table written.
-        subjects: Every subject by folder, if asked for.
+        lines: The numbers of parsed, quarantined and missing lines.
+        tables: The number of rows of each table.
+        subjects: Every subject by folder, if requested; otherwise empty.
     """
 
     invariants: tuple[Invariant, ...]
@@ -57,17 +57,17 @@ def collect(
     """Run the pipeline and write its tables.
 
     Args:
-        spark: The session.
-        files: The journals.
-        place: The folder for the tables, one folder each.
-        limits: The limits in force.
-        subjects: Whether to return every subject too, for the oracle.
+        spark: The Spark session.
+        files: The journals to judge.
+        place: The folder for the tables, which makes a subfolder for each table.
+        limits: The values of the invariants' limits.
+        subjects: Whether to return every subject, too, for the comparison with the oracle.
     """
     listed = tuple(files)
     tables: dict[str, DataFrame] = {}
 
     def store(name: str, table: DataFrame) -> DataFrame:
-        """Write a table and read it back, so that the next plan starts from it and stays small."""
+        """Write a table and read it back, so that the plans of later tables start from it and stay small."""
         table.write.parquet(str(place / name))
         tables[name] = spark.read.schema(table.schema).parquet(str(place / name))
         return tables[name]
@@ -108,7 +108,7 @@ def _rows(tables: Mapping[str, DataFrame]) -> dict[str, int]:
 
 
 def _runs(bronze: Bronze, folders: Iterable[str]) -> dict[tuple[str, str], RunOf]:
-    """Every run of every folder.  A run without its first lines has the backend "unknown"; its folder is damaged."""
+    """Find every run in every folder; a run whose first lines are lost has the backend "unknown"."""
     begin = F.col("kind") == "begin"
     found = bronze.events.groupBy("folder", "run").agg(
         *(F.min(F.when(begin, F.col(name))).alias(name) for name in ("backend", "client", "ours"))
@@ -121,7 +121,7 @@ def _runs(bronze: Bronze, folders: Iterable[str]) -> dict[tuple[str, str], RunOf
     }
     named = {folder for folder, _ in runs}
     for folder in set(folders) - named:
-        # A folder without any intact line still gets verdicts.
+        # A folder without an intact line gets verdicts, too.
         runs[folder, "unknown"] = RunOf(folder, "unknown", "unknown", "unknown")
     return runs
 
@@ -147,7 +147,7 @@ def _sentence(row: Row) -> str:
 def _everywhere(
     damage: Mapping[str, tuple[str, ...]], runs: Mapping[tuple[str, str], RunOf]
 ) -> dict[str, tuple[str, ...]]:
-    """Count damage of lines without a folder against every folder."""
+    """Add damage that belongs to no folder to the damage of every folder."""
     homeless = damage.get(None, ())  # type: ignore[call-overload]  # a left join's null
     folders = {folder for folder, _ in runs}
     told = {folder: (*damage.get(folder, ()), *homeless) for folder in folders}
@@ -185,7 +185,7 @@ def _tallies(examined: DataFrame, runs: Mapping[tuple[str, str], RunOf]) -> dict
 
 
 def _remarks(events: DataFrame, runs: Mapping[tuple[str, str], RunOf]) -> dict[RunOf, tuple[Remark, ...]]:
-    """The remarks of scenarios: rules, missing capabilities, steps that were not done, and lateness."""
+    """Collect the remarks about scenarios: rules, missing capabilities, steps that were not done, and lateness."""
     begun, ended, lacking = (F.col("kind") == kind for kind in ("scenario", "scenario-end", "unsupported"))
     steps = F.col("kind") == "step"
     told = (

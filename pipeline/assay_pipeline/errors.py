@@ -1,4 +1,4 @@
-"""The errors of judging journals; each text is one sentence that says what to do.
+"""The errors of the pipeline; the text of each error is one sentence with the problem and the remedy.
 
 ``PipelineError``
     ├── ``SparkMissingError``    pyspark is not installed
@@ -27,16 +27,16 @@ class SparkMissingError(PipelineError):
 
 
 class JavaMissingError(PipelineError):
-    """No Java was found, or it is too old.
+    """No Java was found, or the Java is too old.
 
     Args:
-        found: What was found instead, as a clause.
+        found: What the search found, as a clause.
     """
 
     def __init__(self, found: str) -> None:
         super().__init__(
-            f"Judging on Spark needs Java 17 or newer, but {found}: install one"
-            " (Debian: openjdk-17-jre-headless) or point JAVA_HOME at it."
+            f"Judging on Spark needs Java 17 or newer, but {found}: install it"
+            " (Debian: openjdk-17-jre-headless) or set JAVA_HOME."
         )
         self.found = found
 
@@ -46,7 +46,7 @@ class NoJournalError(PipelineError):
 
     Args:
         folder: The folder.
-        why: What is wrong with it, as a clause.
+        why: The problem of the folder, as a clause.
     """
 
     def __init__(self, folder: Path, why: str) -> None:
@@ -60,8 +60,8 @@ class OutputError(PipelineError):
     """The results cannot be written.
 
     Args:
-        out: The folder.
-        why: What is wrong with it, as a clause.
+        out: The folder for the results.
+        why: The problem of the folder, as a clause.
     """
 
     def __init__(self, out: Path, why: str) -> None:
@@ -73,7 +73,7 @@ class SparkFailedError(PipelineError):
     """Spark failed.
 
     Args:
-        why: The first line of its error.
+        why: The first line of Spark's error.
     """
 
     def __init__(self, why: str) -> None:

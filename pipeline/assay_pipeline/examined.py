@@ -1,4 +1,4 @@
-"""The table of subjects that an invariant makes."""
+"""The table of subjects, which is the result of each invariant."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ SUBJECT = (*CASE, "subject", "outcome", "figure", "ref")
 
 
 def subjects(frame: DataFrame, *, subject: Column, outcome: Column, figure: Column) -> DataFrame:
-    """Make the subjects of an invariant.
+    """Make the table of an invariant's subjects from its candidates.
 
     Args:
-        frame: One row for each candidate, with the columns of `CASE` and ``at``, the moment of its event.
+        frame: One row for each candidate, with the columns of `CASE`, and ``at``: the moment of the candidate's event.
         subject: The subject's name, unique in its scenario.
-        outcome: An `Outcome`'s value; null if the candidate could not be examined.
-        figure: The number that decides.
+        outcome: The value of an `Outcome`; null for a candidate that cannot be examined.
+        figure: The number that decides the outcome.
 
     Returns:
         One row for each subject, with the columns of `SUBJECT`.

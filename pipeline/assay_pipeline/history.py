@@ -1,20 +1,23 @@
-"""History: tables of messages, sightings, watches and batches, made from single events.
+"""The history: tables of messages, sightings, watches and batches, made from single events.
 
 The invariants read only these tables:
 
-- ``sends``: one row for each send: destination, mode, delay, time to live and unit of work; the call's answer; when the
-  send was *confirmed* (answered, and its unit of work, if any, committed); the faults of its scenario;
-- ``sightings``: one row for each time that a consumer received a message, and for each time that a browse of the
-  message's own destination listed it (``look``).  Other browses do not count: an administrator may find a message
-  elsewhere, for example on a staging queue;
-- ``watches``: one row for each span in which a consumer could have received a message, with the consumer's last
-  activity in it, and whether silence in it shows that no message came (``telling``);
-- ``actors``: the properties of each consumer; ``arrivals``: when a consumer was created on a destination or began to
-  watch it; ``browses``: when a destination was browsed; ``admins``: the commands of administrators;
+- ``sends``: one row for each send.  It holds destination, mode, delay, time to live, unit of work, the call's answer
+  and the faults of the scenario.  It also holds when the send was *confirmed*: answered, and its unit of work, if any,
+  committed.
+- ``sightings``: one row for each reception of a message by a consumer, and one (``look``) for each browse of the
+  message's own destination that listed it.  Other browses do not count: an administrator may find a message elsewhere,
+  for example on the staging queue.
+- ``watches``: one row for each span in which a consumer could have received a message.  It holds the consumer's last
+  activity in the span, and whether silence in the span shows that no message came (``telling``).
+- ``actors``: the properties of each consumer.
+- ``arrivals``: the times at which a consumer was created on a destination or began to watch it.
+- ``browses``: the times at which a destination was browsed.
+- ``admins``: the commands of administrators.
 - ``batches``: one row for each batch, with the size of its listener.
 
-A scenario is one world: its messages, actors and destinations are separate from all others.  Events outside of any
-scenario belong to the scenario with the empty name.
+The messages, actors and destinations of a scenario are separate from those of all other scenarios.  Events outside of
+scenarios belong to the scenario with the empty name.
 """
 
 from __future__ import annotations
@@ -26,14 +29,14 @@ from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 from assay_pipeline.moments import any_of, duration, moment, no, number
 
 CASE = ("folder", "run", "scenario")
-"""The key that every table and every join has, because scenarios are separate."""
+"""The columns of the key of every table and join, because scenarios are separate."""
 IN_WRITER = (*CASE, "writer")
 MESSAGE = (*CASE, "kid")
 QUEUE, TOPIC = "queue://%", "topic://%"
 
 
 class History(Struct, frozen=True):
-    """The tables; see the module.  All have the columns of `CASE`."""
+    """The tables that the module's docstring describes; all have the columns of `CASE`."""
 
     sends: DataFrame
     sightings: DataFrame
@@ -46,7 +49,7 @@ class History(Struct, frozen=True):
 
 
 def build_history(events: DataFrame) -> History:
-    """Build the tables; Spark computes them later.
+    """Define the tables; Spark computes them when they are used.
 
     Args:
         events: The parsed lines (`assay_pipeline.bronze.Bronze.events`).
@@ -71,7 +74,7 @@ def build_history(events: DataFrame) -> History:
 
 
 def _calls(told: DataFrame) -> DataFrame:
-    """One row for each call, with its answer; ``accepted`` is null if it was not answered."""
+    """Make a table with one row for each call and its answer; ``accepted`` is null without an answer."""
     called = F.col("kind") == "call"
     answered = F.col("kind") == "return"
 
@@ -106,7 +109,7 @@ def _sends(told: DataFrame, calls: DataFrame) -> DataFrame:
         .withColumn("delay_ns", duration(F.col("args"), "delay_ms"))
         .withColumn("ttl_ns", duration(F.col("args"), "ttl_ms"))
     )
-    # A session that reconnects numbers its units from 0 again, so the unit's next event ends the unit of a send.
+    # After a reconnection a session numbers its units from 0 again, so the next event of a unit's name ends the unit.
     units = told.where((F.col("kind") == "unit") & F.col("op").isin("begin", "commit", "rollback")).select(
         *IN_WRITER, "unit", F.struct("seq", F.col("op").alias("end"), "at").alias("ending")
     )
@@ -182,7 +185,7 @@ def _watches(told: DataFrame, actors: DataFrame) -> DataFrame:
         .groupBy(*IN_WRITER, "id", "actor")
         .agg(F.max_by("act", "act.seq").alias("last"))
     )
-    # A listener that has not returned, or that raised an error, may be silent for that reason.
+    # A listener that has not returned, or that has raised an error, may receive no message for that reason.
     occupied = F.col("listens") & (F.col("last.kind") == "seen")
     raised = F.coalesce(F.col("last.ended"), F.lit("returned")) == "raised"
     telling = F.col("consumes") & ~F.col("selects") & ~F.col("batches") & ~F.coalesce(occupied | raised, no())
@@ -195,7 +198,7 @@ def _watches(told: DataFrame, actors: DataFrame) -> DataFrame:
 
 
 def _faults(told: DataFrame) -> DataFrame:
-    """One row for each scenario: its faults, each with its begin, and its end if it is over."""
+    """Make a table with one row for each scenario: its faults, each with begin and end (null if it is not over)."""
 
     def moment_of(phase: str) -> Column:
         return F.first(F.when(F.col("phase") == phase, F.col("at")), ignorenulls=True).alias(phase)
@@ -211,10 +214,10 @@ def _faults(told: DataFrame) -> DataFrame:
 
 
 def _batches(told: DataFrame, calls: DataFrame) -> DataFrame:
-    """Count each batch's messages; a callback without a message before it is an empty batch.
+    """Make a table of batches with the number of their messages; a callback without a message is an empty batch.
 
-    A batch's number may recur, after a new listener or on a new link, so a batch is identified by its link and by its
-    turn on it, which ends with a callback.
+    A batch's number may recur after a new listener or on a new link.  So a batch is identified by its link and by the
+    number of callbacks that ended before it on this link.
     """
     settings = calls.where(
         (F.col("op") == "listen-batch") & F.col("accepted") & (F.coalesce(F.col("args")["on"], F.lit("true")) == "true")

@@ -1,6 +1,6 @@
-"""An invariant as a value: a rule of the catalogue as a condition on the history of a run.
+"""The type of an invariant: a rule of the catalogue as a condition on the history of a run.
 
-This module imports no Spark, so that what reads invariants works before Spark is found to be missing.
+This module does not import Spark, so that other modules can read invariants on a machine without Spark.
 """
 
 from __future__ import annotations
@@ -20,15 +20,17 @@ if TYPE_CHECKING:
     from assay_pipeline.history import History
 
 OnSpark = Callable[["History", Limits], "DataFrame"]
-"""The Spark form of an invariant: from the tables of all runs to its subjects (`assay_pipeline.examined.subjects`)."""
+"""The Spark form of an invariant: a function from the tables of all runs to the invariant's subjects
+(`assay_pipeline.examined.subjects`)."""
 
 
 class Wording(Struct, frozen=True):
-    """How findings phrase an invariant's demand and the figure of a subject.
+    """The texts for an invariant's demand and for a subject's figure, in findings.
 
     Args:
-        demands: What it demands; the name of a limit in braces becomes its value.
-        observed: What a figure says; ``{0}`` becomes the figure.  For a duration below zero, "after" becomes "before".
+        demands: The demand; the name of a limit in braces is replaced by its value.
+        observed: The text for a figure; ``{0}`` is replaced by the figure. For a negative duration, "after" is
+            replaced by "before".
         one: The noun for a figure of 1; empty if figures are durations in nanoseconds.
         many: The noun for other figures; empty for `one` with an s.
     """
@@ -39,7 +41,7 @@ class Wording(Struct, frozen=True):
     many: str = ""
 
     def of(self, subject: Subject) -> str:
-        """Phrase a subject with its figure."""
+        """Return the text for a subject with its figure."""
         if self.one:
             return f"{subject.subject}: {self.observed.format(counted(subject.figure, self.one, self.many))}"
         side = self.observed if subject.figure >= 0 else self.observed.replace(" after ", " before ")
@@ -47,16 +49,16 @@ class Wording(Struct, frozen=True):
 
 
 class Invariant(Struct, frozen=True, kw_only=True):
-    """One invariant.
+    """An invariant: the demand of a rule, and the functions that examine it.
 
     Args:
         rule: The rule's id.
-        text: What must hold, in one sentence.
-        wording: How findings are phrased.
-        on_spark: Its Spark form.
-        in_python: Its plain-Python form, for the oracle; shares no code with `on_spark`.
-        limits: The limits that it uses.
-        certain: Whether no delay of the harness can cause a broken subject.
+        text: The demand in one sentence.
+        wording: The texts for findings.
+        on_spark: The Spark form.
+        in_python: The plain-Python form, for the oracle; shares no code with `on_spark`.
+        limits: The limits that the invariant uses.
+        certain: Whether a delay of the harness can never cause a broken subject.
     """
 
     rule: str
@@ -68,5 +70,5 @@ class Invariant(Struct, frozen=True, kw_only=True):
     certain: bool = False
 
     def demands(self, limits: Limits) -> str:
-        """What it demands, with the limits in force."""
+        """Return the text for the demand, with the values of the limits."""
         return self.wording.demands.format_map({limit.name: limits[limit] for limit in self.limits})

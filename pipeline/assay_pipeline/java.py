@@ -1,8 +1,8 @@
 """The Java that Spark runs on, and the class archive that makes later starts faster.
 
-Loading Spark's classes takes most of its start time.  A class-data-sharing archive holds them ready to be mapped.  The
-first session with a Java and a set of jars writes it at its end, and later sessions map it.  The virtual machine
-ignores an archive that does not fit, so an archive cannot change a result.
+Most of Spark's start time goes into the loading of its classes.  A class-data-sharing archive holds the loaded classes.
+The first session with a Java and a set of jars writes the archive at its end, and later sessions map it into memory.
+The virtual machine ignores an archive that does not match, so an archive cannot change a result.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Java(Struct, frozen=True):
     """A Java that Spark can run on.
 
     Args:
-        program: Its launcher.
+        program: The path of the program ``java``.
         version: The output of ``java -version``, several lines.
     """
 
@@ -37,10 +37,10 @@ class Java(Struct, frozen=True):
 
 
 def find_java() -> Java:
-    """Find the Java that Spark's launcher would use: JAVA_HOME's, or else the first on the path.
+    """Find the Java that Spark's launcher would use: the one in JAVA_HOME, or else the first on the path.
 
     Raises:
-        JavaMissingError: No Java was found, or it is too old.
+        JavaMissingError: No Java was found, or the Java is too old.
     """
     home = os.environ.get("JAVA_HOME")
     program = str(Path(home, "bin", "java")) if home else shutil.which("java")
@@ -57,7 +57,7 @@ def find_java() -> Java:
 
 
 def cache_folder() -> Path:
-    """The folder of the archives: ``assay`` in the user's cache folder (XDG_CACHE_HOME, or ``~/.cache``)."""
+    """Return the folder of the archives: ``assay`` in the user's cache folder (XDG_CACHE_HOME, or ``~/.cache``)."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "assay"
 
@@ -78,10 +78,9 @@ class ClassArchive:
         self._fresh: Path | None = None
 
     def options(self) -> tuple[str, ...]:
-        """Options for the virtual machine: map the archive if it exists, or else write one at exit.
+        """Return the options for the virtual machine: to map the archive if it exists, or else to write it at exit.
 
-        Without an archive starts are slow.  There is none if the cache folder cannot be written or has a space in its
-        name.
+        If the cache folder cannot be written or has a space in its name, no archive is used and starts stay slow.
         """
         if " " in str(self.path):
             return ()
@@ -95,12 +94,12 @@ class ClassArchive:
         return (f"-XX:ArchiveClassesAtExit={self._fresh}",)
 
     def keep(self) -> None:
-        """Move the archive that the virtual machine wrote to its place, atomically; call it after the machine ended."""
+        """Move the archive that the virtual machine has written to its place, atomically; call it after its end."""
         if self._fresh is not None and self._fresh.exists():
             self._fresh.replace(self.path)
 
     def forget(self) -> None:
-        """Remove temporary files."""
+        """Remove the temporary files of the archive."""
         if self._fresh is not None:
             shutil.rmtree(self._fresh.parent, ignore_errors=True)
             self._fresh = None

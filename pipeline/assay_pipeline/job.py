@@ -1,7 +1,7 @@
 """The whole judgement: from journals to verdicts and tables.
 
-The results are written to a temporary folder beside their place and moved there at the end, so an interrupted judgement
-leaves nothing that looks like a result.
+The results are written to a temporary folder beside their place and moved at the end, so an interrupted judgement
+leaves no incomplete results.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ MANIFEST = "manifest.json"
 
 
 class Judged(Struct, frozen=True):
-    """One run's part of a judgement.
+    """A judged run.
 
     Args:
-        folder: The folder that its journals came from.
-        file: Its verdicts' file, within the output folder.
-        verdicts: Its verdicts.
-        damage: The damage of its journals, a sentence each.
+        folder: The folder of the run's journals.
+        file: The file of the verdicts, relative to the output folder.
+        verdicts: The run's verdicts.
+        damage: The damage of the run's journals, one sentence each.
     """
 
     folder: str
@@ -55,11 +55,11 @@ class Judged(Struct, frozen=True):
 
 
 class Disagreement(Struct, frozen=True):
-    """A subject that only the pipeline or only the oracle has.
+    """A subject that only the pipeline or only the oracle has found.
 
     Args:
-        by: The one that has it: ``spark`` or ``oracle``.
-        subject: The subject.
+        by: Which of them has found it: ``spark`` or ``oracle``.
+        subject: The examined subject, with its outcome.
     """
 
     by: str
@@ -67,12 +67,12 @@ class Disagreement(Struct, frozen=True):
 
 
 class Result(Struct, frozen=True):
-    """A judgement.
+    """The result of a judgement.
 
     Args:
-        out: The folder it was written to.
-        runs: Every run judged.
-        disagreements: The differences from the oracle; None if it was not asked.
+        out: The folder of the results.
+        runs: The judged runs.
+        disagreements: The differences from the oracle; None if the oracle did not run.
     """
 
     out: Path
@@ -81,10 +81,10 @@ class Result(Struct, frozen=True):
 
     @property
     def exit_code(self) -> int:
-        """The command's exit code, as that of a run: a fail outweighs what could not be judged.
+        """The command's exit code; a fail is worse than an undecided rule, as in `assay run`.
 
-        2 if the oracle disagrees; otherwise 1 for a fail; otherwise 2 for inconclusive, error, or a run of which no
-        rule was examined; otherwise 0.
+        2 if the oracle disagrees; otherwise 1 for a fail; otherwise 2 for a rule that is inconclusive or in error, or
+        for a run without an examined rule; otherwise 0.
         """
         runs = [{rule.verdict for rule in run.verdicts.rules} for run in self.runs]
         if self.disagreements:
@@ -99,15 +99,15 @@ class Manifest(Struct, frozen=True):
     """The sources and results of a judgement (``manifest.json``).
 
     Args:
-        schema: Version of this form.
-        master: Where Spark ran.
+        schema: The version of this format.
+        master: Spark's master URL.
         spark: Spark's version.
-        limits: The limits in force, by name.
-        journals: Every file, with its size.
-        lines: How many lines were parsed and quarantined, and how often a count showed something missing.
-        verdicts: The verdicts' files by folder and run.
-        tables: The Parquet tables with their numbers of rows.
-        disagreements: The differences from the oracle; None if it was not asked.
+        limits: The values of the limits, by name.
+        journals: Every journal, with its size.
+        lines: The numbers of parsed and quarantined lines, and of gaps in the counts of lines.
+        verdicts: The files of verdicts, by folder and run.
+        tables: The Parquet tables, with their numbers of rows.
+        disagreements: The differences from the oracle; None if the oracle did not run.
     """
 
     schema: int
@@ -133,10 +133,10 @@ def judge_runs(
 
     Args:
         folders: Output folders of runs, or folders of journals.
-        out: The folder for the results.  It must be new, be empty, or hold an earlier judgement, which is replaced.
-        master: Where Spark runs: ``local[*]``, or a cluster's address.
-        oracle: Whether to examine the journals in plain Python too, and report the differences.
-        limits: The limits in force.
+        out: The folder for the results. It must be new or empty, or hold an earlier judgement, which is replaced.
+        master: Spark's master URL: ``local[*]``, or a cluster's address.
+        oracle: Whether to examine the journals also in plain Python, and report the differences.
+        limits: The values of the limits.
 
     Raises:
         PipelineError: No journal, Spark or Java was found, Spark failed, or the results cannot be written.
@@ -159,13 +159,13 @@ def judge_with(
     """Judge journals with a given session.
 
     Args:
-        spark: The session.
-        files: The journals.
-        place: An empty folder to write to.
-        out: The final name of that folder.
-        master: Where the session runs, for the manifest.
-        oracle: Whether the oracle is asked too.
-        limits: The limits in force.
+        spark: The Spark session.
+        files: The journals to judge.
+        place: An empty temporary folder for the results.
+        out: The final path of that folder.
+        master: Spark's master URL, for the manifest.
+        oracle: Whether to run the oracle, too.
+        limits: The values of the limits.
 
     Raises:
         SparkFailedError: Spark failed.
@@ -180,7 +180,7 @@ def judge_with(
     except PySparkException as error:
         raise SparkFailedError(str(error).strip().splitlines()[0]) from error
     except (Py4JError, ConnectionError) as error:
-        raise SparkFailedError("its virtual machine has died; was there memory enough?") from error
+        raise SparkFailedError("its virtual machine has died, perhaps for lack of memory") from error
     judged = tuple(_judged(collected, limits))
     for run in judged:
         (place / run.file).parent.mkdir(parents=True, exist_ok=True)
@@ -224,7 +224,7 @@ def _judged(collected: Collected, limits: Limits) -> Iterator[Judged]:
 
 
 def _unused(name: str, taken: set[str]) -> str:
-    """A folder's name, with a number if another run has the same name."""
+    """Return a folder's name, with a number if another run has the same name."""
     plain = re.sub(r"[^A-Za-z0-9._+-]", "_", name).lstrip(".") or "run"
     number, chosen = 1, plain
     while chosen in taken:
@@ -235,7 +235,10 @@ def _unused(name: str, taken: set[str]) -> str:
 
 
 def _disagreements(collected: Collected, files: tuple[JournalFile, ...], limits: Limits) -> Iterator[Disagreement]:
-    """Compare with the oracle, folder by folder, without damaged folders, whose lines the two read differently."""
+    """Compare the subjects with the oracle's, folder by folder.
+
+    Damaged folders are left out, because pipeline and oracle read damaged lines differently.
+    """
     forms = {invariant.rule: invariant.in_python for invariant in collected.invariants}
     for folder in sorted({file.folder for file in files} - collected.damage.keys()):
         journals = read_journals([Path(file.path) for file in files if file.folder == folder])
@@ -247,7 +250,7 @@ def _disagreements(collected: Collected, files: tuple[JournalFile, ...], limits:
 
 @contextmanager
 def _output(out: Path) -> Generator[Path, None, None]:
-    """A temporary folder, which becomes the results' folder; removed after an error."""
+    """Provide a temporary folder, which becomes the results' folder at the block's end; remove it after an error."""
     place: Path | None = None
     try:
         _refuse_foreign(out)
@@ -268,7 +271,7 @@ def _output(out: Path) -> Generator[Path, None, None]:
 
 
 def _umask() -> int:
-    """The process's umask, which can only be read by setting it."""
+    """Return the process's umask; the system can only read it by setting it."""
     mask = os.umask(0o022)
     os.umask(mask)
     return mask
@@ -278,6 +281,6 @@ def _refuse_foreign(out: Path) -> None:
     if out.exists() and not out.is_dir():
         raise OutputError(out, "it is a file")
     if out.exists() and any(out.iterdir()) and not (out / MANIFEST).is_file():
-        raise OutputError(out, "the folder holds something other than an earlier judgement")
+        raise OutputError(out, "the folder holds files that are not an earlier judgement")
     if out.exists() and not os.access(out, os.W_OK):
-        raise OutputError(out, "the folder may not be written to")
+        raise OutputError(out, "the folder cannot be written")

@@ -1,4 +1,4 @@
-"""The journals to judge.  The driver lists the files, because Spark would not notice an empty or missing one."""
+"""The journals to judge; the Spark driver lists the files, because Spark ignores empty and missing files."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from assay_pipeline.errors import NoJournalError
 
 SUFFIX = ".jsonl"
 RUN_FOLDER = "journals"
-"""The folder of the journals in a run's output folder."""
+"""The name of the journals' folder in a run's output folder."""
 
 
 class JournalFile(Struct, frozen=True):
-    """One writer's file.
+    """The journal of one writer.
 
     Args:
-        folder: The folder that was named; its files are judged together.
-        path: The file.
-        octets: Its size in bytes.
+        folder: The folder that the user named; the files of one folder are judged together.
+        path: The path of the journal.
+        octets: The journal's size in bytes.
     """
 
     folder: str
@@ -32,10 +32,10 @@ def find_journals(folders: Iterable[Path]) -> tuple[JournalFile, ...]:
     """List the journals of runs.
 
     Args:
-        folders: Output folders of runs, or folders of ``.jsonl`` files.  One named twice counts once.
+        folders: Output folders of runs, or folders of ``.jsonl`` files. A folder that is named twice counts once.
 
     Raises:
-        NoJournalError: A folder is missing or holds no journal, or none was named.
+        NoJournalError: A folder is missing or holds no journal, or no folder was named.
     """
     asked = tuple(dict.fromkeys(folder.resolve() for folder in folders))
     if not asked:
@@ -45,9 +45,9 @@ def find_journals(folders: Iterable[Path]) -> tuple[JournalFile, ...]:
 
 def _journals_of(folder: Path) -> list[JournalFile]:
     if not folder.exists():
-        raise NoJournalError(folder, "there is no such folder")
+        raise NoJournalError(folder, "the folder does not exist")
     if not folder.is_dir():
-        raise NoJournalError(folder, "it is a file and not a folder")
+        raise NoJournalError(folder, "it is a file, not a folder")
     inner = folder / RUN_FOLDER
     place = inner if inner.is_dir() else folder
     try:

@@ -1,7 +1,7 @@
-"""The journal as one flat table: every field of every kind of event is a column.
+"""The Spark schema of the journal as one flat table, in which every field of every kind of event is a column.
 
-The schema is derived from the event types, so a new field there becomes a column here.  A field must have the same type
-in all kinds of event (`assay_evidence.events`).
+The schema is derived from the event types (`assay_evidence.events`), so a new field of an event becomes a column.  A
+field must have the same type in all kinds of event.
 
 A value of mixed type (`Scalar`) becomes text as in JSON: ``true``, ``12``, ``abc``.
 """
@@ -31,7 +31,7 @@ from assay_evidence import events
 KIND = "kind"
 CHECKSUM = "sum"
 CORRUPT = "_corrupt_record"
-"""The column in which `from_json` puts a line that does not fit.  It also keeps Spark from pruning the schema."""
+"""The column in which `from_json` puts an invalid line.  It also keeps Spark from pruning the schema."""
 
 _PLAIN: Mapping[type, DataType] = {str: StringType(), int: LongType(), bool: BooleanType()}
 
@@ -44,7 +44,7 @@ def _column_type(annotation: Any) -> DataType:
         return StringType()
     if origin in (Union, types.UnionType):
         kinds = {_column_type(argument).simpleString() for argument in arguments if argument is not type(None)}
-        # No column type holds scalars of several types; text as in JSON holds them all.
+        # No column type holds values of several types, so they are text as in JSON.
         return StringType() if len(kinds) > 1 else _column_type(next(a for a in arguments if a is not type(None)))
     if origin is tuple:
         return ArrayType(_column_type(arguments[0]))
@@ -59,13 +59,13 @@ def _column_type(annotation: Any) -> DataType:
 
 @cache
 def kinds() -> Mapping[str, type[events.Event]]:
-    """Every kind of event by its tag."""
+    """Return every kind of event, by its tag."""
     return {str(kind.__struct_config__.tag): kind for kind in get_args(events.AnyEvent)}
 
 
 @cache
 def required_fields() -> Mapping[str, tuple[str, ...]]:
-    """The fields that a line of each kind must have: those without a default."""
+    """Return the required fields of each kind of event: the fields without a default."""
     return {
         tag: tuple(field.encode_name for field in msgspec.structs.fields(kind) if field.required)
         for tag, kind in kinds().items()
@@ -74,10 +74,10 @@ def required_fields() -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def event_schema() -> StructType:
-    """One struct for all kinds: their fields in order of first appearance, after the kind and before the checksum.
+    """Make one struct for all kinds of event: the kind, their fields in order of first appearance, and the checksum.
 
     Raises:
-        TypeError: Two kinds give one field two types, or a field has a type that no column can hold.
+        TypeError: A field has different types in two kinds of event, or a type without a column type.
     """
     columns: dict[str, DataType] = {KIND: StringType()}
     for tag, kind in kinds().items():
@@ -92,5 +92,5 @@ def event_schema() -> StructType:
 
 
 def parsing_schema() -> StructType:
-    """The schema with which `from_json` reads a line: all fields, the checksum, and `CORRUPT`."""
+    """Make the schema with which `from_json` reads a line: all fields, the checksum, and `CORRUPT`."""
     return StructType([*event_schema().fields, StructField(CHECKSUM, StringType()), StructField(CORRUPT, StringType())])

@@ -1,7 +1,7 @@
-"""A Spark session that starts fast, listens on loopback only and leaves no files.
+"""A Spark session that starts fast, listens on loopback addresses only and leaves no files.
 
-This module starts Spark's virtual machine itself, so that its output goes to a file and not between the lines of the
-command.  If the start fails, the error shows a line of that file.
+This module starts Spark's virtual machine itself, so that the machine's output goes to a file and does not mix with the
+command's output.  If the start fails, the error shows a line of that file.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 LOCAL = "local[*]"
 LOOPBACK = "127.0.0.1"
 SMALL_OCTETS = 64 * 1024 * 1024
-"""Up to this size of journals, a fast start of the virtual machine's compiler saves more time than fast code."""
+"""The bytes of journals up to which a fast compilation in the virtual machine saves more time than fast code."""
 OCTETS_A_PARTITION = 32 * 1024 * 1024
 _EXIT_SECONDS = 120
 
@@ -48,16 +48,16 @@ def _settings(master: str, octets: int, options: tuple[str, ...], scratch: Path)
         "spark.driver.host": LOOPBACK,
         "spark.local.dir": str(scratch / "spark"),
         "spark.master": master,
-        # Otherwise Spark asks Python for the place of each column operator, a call to the other process each time.
+        # Otherwise Spark calls the Python process for the source line of each column operator.
         "spark.python.sql.dataFrameDebugging.enabled": "false",
         "spark.sql.adaptive.enabled": "false" if small else "true",
-        # Compiling a plan costs more than running it over a small journal.
+        # For a small journal, the compilation of a plan takes longer than its interpretation.
         "spark.sql.codegen.wholeStage": "false" if small else "true",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN" if small else "FALLBACK",
         "spark.sql.legacy.timeParserPolicy": "CORRECTED",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(2 if small else max(8, octets // OCTETS_A_PARTITION)),
-        # Listing files is cheap; a Spark job for it is not.
+        # The driver lists the files faster than a Spark job does.
         "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.ui.enabled": "false",
@@ -78,15 +78,15 @@ def _change_environment(changes: Mapping[str, str | None]) -> Mapping[str, str |
 
 @contextmanager
 def spark_session(master: str = LOCAL, *, octets: int = 0) -> Generator[SparkSession, None, None]:
-    """Start Spark, give its session, then end its virtual machine and remove its files.
+    """Start Spark and provide its session; at the block's end, stop its virtual machine and remove its files.
 
     Args:
-        master: Where to run: ``local[*]``, or a cluster's address.
-        octets: Size of the journals in bytes, from which the settings follow.
+        master: Spark's master URL: ``local[*]``, or a cluster's address.
+        octets: The size of the journals in bytes, which decides some settings.
 
     Raises:
         SparkMissingError: pyspark is not installed.
-        JavaMissingError: There is no Java, or one too old.
+        JavaMissingError: No Java was found, or the Java is too old.
         SparkFailedError: Spark does not start.
     """
     if find_spec("pyspark") is None:
@@ -99,11 +99,11 @@ def spark_session(master: str = LOCAL, *, octets: int = 0) -> Generator[SparkSes
     log = scratch / "spark.log"
     settings = _settings(master, octets, archive.options(), scratch)
     conf = pyspark.SparkConf(loadDefaults=False).setAll(list(settings.items()))
-    # Spark might choose an external address; empty submit arguments would keep it from starting.
+    # Without the address Spark may choose an external one; empty submit arguments would keep Spark from starting.
     before = _change_environment({"SPARK_LOCAL_IP": LOOPBACK, "PYSPARK_SUBMIT_ARGS": None})
     try:
         with _without_py4js_words(), ExitStack() as ending:
-            with ctrl_c_deferred():  # an interrupt here would leave the starting virtual machine behind
+            with ctrl_c_deferred():  # an interrupt here would leave the virtual machine running
                 gateway = _launch(conf, log)
                 ending.callback(_end, gateway)
                 context = _context(conf, gateway, log)
@@ -142,7 +142,7 @@ def _context(conf: SparkConf, gateway: JavaGateway, log: Path) -> SparkContext:
 
 @contextmanager
 def _without_py4js_words() -> Generator[None, None, None]:
-    """Keep py4j from logging a stack trace for each call that Ctrl-C breaks off; its exceptions say as much."""
+    """Keep py4j from logging a stack trace for each call that Ctrl-C interrupts; its exceptions are enough."""
     logger = logging.getLogger("py4j")
     before = logger.level
     logger.setLevel(logging.CRITICAL + 1)
@@ -156,7 +156,7 @@ def _without_py4js_words() -> Generator[None, None, None]:
 def _own_interrupts() -> Generator[None, None, None]:
     """Keep this process's handler for Ctrl-C, because pyspark replaces it and never restores it.
 
-    pyspark's handler cancels all jobs and then raises as Python's does; here the session's end cancels them.
+    pyspark's handler cancels all jobs and raises `KeyboardInterrupt`; here the session's end cancels the jobs.
     """
     before = signal.getsignal(signal.SIGINT)
     try:
@@ -174,8 +174,8 @@ def _end(gateway: JavaGateway) -> None:
     active = SparkContext._active_spark_context  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - reads it without creating one
     if active is not None and process.poll() is None:
         active.stop()
-    # Even if the virtual machine has died and cannot be stopped, pyspark must forget it and its gateway; it has no
-    # public function for that.
+    # Even if the virtual machine has died and cannot be stopped, pyspark must forget the machine and its gateway;
+    # pyspark has no public function for that.
     SparkContext._active_spark_context = None  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
     gateway.shutdown()
     SparkContext._gateway = None  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]

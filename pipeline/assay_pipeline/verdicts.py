@@ -1,11 +1,11 @@
-"""Verdicts from subjects: for each run, the verdict of each rule that has an invariant.
+"""The verdicts from subjects: for each run, the verdict of each rule with an invariant.
 
-- In each scenario with subjects, an offending subject is a fail, an undecided one is inconclusive, and a kept one is a
-  pass.  A scenario of the rule that could not run, or with a step that was not done, also counts, as in the suite.
-- These findings are weighed as those of claims are (`assay_evidence.concluding.weighing`).  A scenario's verdict is the
-  worst of its findings, a rule's the worst of its scenarios.
+- In each scenario with subjects, a broken subject is a fail, an undecided subject is inconclusive, and a kept subject
+  is a pass.  As in the suite, a scenario of the rule also counts if it could not run, or if a step was not done.
+- These findings are weighed like findings of claims (`assay_evidence.concluding.weighing`).  A scenario's verdict is
+  the worst of its findings, a rule's verdict the worst of its scenarios.
 - A rule without any subject is *not-demonstrated*.
-- Damage anywhere in a folder makes every rule of its runs *inconclusive*: the missing or altered line may offend.
+- Damage anywhere in a folder makes every rule of its runs *inconclusive*: a missing or altered line may show a breach.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from assay_features.rule import Rule
 from assay_pipeline.invariant import Invariant
 
 SHOWN = 20
-"""How many broken or undecided subjects of a scenario are shown as findings; the tables hold all."""
+"""The most broken or undecided subjects of a scenario that become findings; the tables hold all."""
 _VERDICT_OF = {
     Outcome.KEPT: Verdict.PASS,
     Outcome.UNDECIDED: Verdict.INCONCLUSIVE,
@@ -31,14 +31,14 @@ _VERDICT_OF = {
 
 
 class RunOf(Struct, frozen=True, order=True):
-    """One run in one folder; it has one `Verdicts`.
+    """One run in one folder, which gets one `Verdicts`.
 
     Args:
         folder: The folder.
         run: The run's id.
         backend: The backend's name.
-        client: Name and version of the client.
-        ours: The parts of the pair that are ours (`Begin.ours`).
+        client: The name and version of the client.
+        ours: The parts of the pair that belong to the kit (`Begin.ours`).
     """
 
     folder: str
@@ -49,17 +49,17 @@ class RunOf(Struct, frozen=True, order=True):
 
 
 class Remark(Struct, frozen=True):
-    """What a scenario's own events record about it.
+    """The facts that a scenario's own events record about the scenario.
 
     Args:
-        scenario: Its id.
-        rules: The rules that it tries.
+        scenario: The scenario's id.
+        rules: The ids of the rules that it tests.
         judged: ``client``, ``broker`` or ``client+broker``.
         strength: must, may or kit.
-        verdict: Unsupported, error or inconclusive if it could not run or a step was not done; otherwise pass.
-        reason: Why, in one sentence; empty for a pass.
-        late_ns: How late the harness was in it, in all.
-        elapsed_ns: How long it took.
+        verdict: Unsupported, error or inconclusive if the scenario or one of its steps could not run; otherwise pass.
+        reason: The reason in one sentence; empty for a pass.
+        late_ns: The sum of the harness's delays during the scenario, in nanoseconds.
+        elapsed_ns: The scenario's duration, in nanoseconds.
     """
 
     scenario: str
@@ -78,8 +78,8 @@ class Tally(Struct, frozen=True):
     Args:
         rule: The rule's id.
         scenario: The scenario's id.
-        counts: How many subjects have each outcome.
-        shown: The first few that were not kept.
+        counts: The number of subjects with each outcome.
+        shown: The first subjects with another outcome than kept.
     """
 
     rule: str
@@ -98,16 +98,16 @@ def conclude(
     catalogue: Catalogue,
     limits: Limits,
 ) -> Verdicts:
-    """Decide one run.
+    """Compute the verdicts of one run.
 
     Args:
         run: The run.
-        invariants: The invariants that were examined.
-        tallies: The numbers of subjects.
-        remarks: What its scenarios record about themselves.
-        damage: The damage of its journals, a sentence each.
+        invariants: The invariants that Spark has examined.
+        tallies: The numbers of subjects, by rule and scenario.
+        remarks: The remarks about the run's scenarios.
+        damage: The damage of the journals, one sentence each.
         catalogue: The rules.
-        limits: The limits in force.
+        limits: The values of the limits.
     """
     counted: dict[str, list[Tally]] = {invariant.rule: [] for invariant in invariants}
     for tally in tallies:
@@ -129,7 +129,7 @@ def conclude(
 
 
 class _RuleOf(Struct, frozen=True):
-    """One rule in one run."""
+    """Computes the verdict of one rule in one run."""
 
     run: RunOf
     invariant: Invariant
@@ -139,14 +139,14 @@ class _RuleOf(Struct, frozen=True):
 
     @property
     def judged(self) -> str:
-        """``client``, ``broker`` or ``client+broker``."""
+        """The judged part: ``client``, ``broker`` or ``client+broker``."""
         return "+".join(part.value for part in self.rule.judged)
 
     def conclude(self, tallies: Sequence[Tally], remarks: Mapping[str, Remark]) -> RuleVerdict:
-        """Decide the rule.
+        """Compute the verdict of the rule.
 
         Args:
-            tallies: Its numbers of subjects, by scenario.
+            tallies: The rule's numbers of subjects, by scenario.
             remarks: The remarks of the run's scenarios, by id.
         """
         examined = {tally.scenario: tally for tally in tallies}
@@ -202,7 +202,7 @@ class _RuleOf(Struct, frozen=True):
         return Finding(claim=ref, verdict=_VERDICT_OF[outcome], reason=reason, certain=certain)
 
     def _own(self, remark: Remark) -> Finding | None:
-        """The finding of a scenario of this rule that could not run, or not wholly; None for any other."""
+        """Return the finding of a scenario of this rule that could not run completely; None for other scenarios."""
         if self.rule.id not in remark.rules or remark.verdict is Verdict.PASS:
             return None
         return Finding(claim="", verdict=remark.verdict, reason=remark.reason)
@@ -211,9 +211,9 @@ class _RuleOf(Struct, frozen=True):
         return [Circumstance(Kind.DAMAGED_HISTORY, sentence) for sentence in self.damage[:1]]
 
     def _circumstances(self, remark: Remark) -> list[Circumstance]:
-        """The circumstances of a scenario.
+        """Return the circumstances of a scenario for the weighing of its findings.
 
-        The rule's own strength counts, since an invariant also examines the scenarios of other rules.
+        They hold the rule's own strength, because an invariant also examines scenarios of other rules.
         """
         kit = foreign_kit(self.rule.strength.value, self.judged, self.run.ours)
         busy = held_up(remark.late_ns, remark.elapsed_ns)

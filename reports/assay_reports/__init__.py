@@ -1,4 +1,4 @@
-"""Reports for people and machines, made from a run's output folder alone."""
+"""Makes reports for people and machines from a run's output folder alone."""
 
 from assay_reports.errors import OutputError, ReportError, SourceError
 from assay_reports.junit import junit_xml

@@ -1,4 +1,4 @@
-"""Times of a scenario's events, counted from its first event."""
+"""The times of a scenario's events, counted from its first event."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from assay_evidence.events import AnyEvent
 class ScenarioClock:
     """Measures the times of a scenario's events from its first event.
 
-    Events of the first event's boot are placed by monotonic time, others by wall-clock time, whose uncertainty the
-    journal states.
+    The time of an event with the first event's boot is its monotonic time, that of other events the wall-clock time,
+    whose uncertainty the journal states.
 
     Args:
-        events: The scenario's events; the earliest is at 0.
+        events: The scenario's events; the time of the earliest is 0.
     """
 
     def __init__(self, events: Sequence[AnyEvent]) -> None:
@@ -24,7 +24,7 @@ class ScenarioClock:
         self._wall_ns = zero.wall_ns if zero else 0
 
     def at_ns(self, event: AnyEvent) -> int:
-        """Return the event's time after the first one, in nanoseconds."""
+        """Return the nanoseconds from the first event to an event."""
         if event.boot == self._boot:
             return event.mono_ns - self._mono_ns
         return event.wall_ns - self._wall_ns

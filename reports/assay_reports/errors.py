@@ -18,7 +18,7 @@ class ReportError(Exception):
         self.path = path
         """The file or folder at fault."""
         self.text = text
-        """What is wrong with it and what to do."""
+        """The problem and the remedy, in one sentence."""
 
     def __str__(self) -> str:
         return f"{self.path}: {self.text}"

@@ -1,4 +1,4 @@
-"""Excerpts: a scenario's part of the journal as readable lines."""
+"""Excerpts of the journal: the events of a scenario as readable lines."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from assay_reports.clock import ScenarioClock
 
 _ENVELOPE = frozenset(Event.__struct_fields__)
 LINES = 400
-"""How many lines an excerpt shows; a longer one omits its middle and says so."""
+"""The most lines of an excerpt; a longer excerpt leaves out its middle and says so."""
 
 
 class Line(Struct, frozen=True):
     """One line of an excerpt.
 
     Args:
-        at: Time after the scenario's first event.
+        at: The time since the scenario's first event, as text.
         ref: The event's reference, ``writer:seq``.
         kind: The event's kind.
         text: The event in words.
@@ -55,8 +55,8 @@ class Excerpt(Struct, frozen=True):
 
     Args:
         head: The first lines.
-        left_out: How many lines between head and tail are not shown.
-        kept: Lines between head and tail that break the rule.
+        left_out: The number of lines that are left out between head and tail.
+        kept: The lines between head and tail that break the rule.
         tail: The last lines.
     """
 
@@ -67,17 +67,17 @@ class Excerpt(Struct, frozen=True):
 
     @property
     def lines(self) -> int:
-        """The number of lines, including those that are not shown."""
+        """The number of lines, including those that are left out."""
         return len(self.head) + self.left_out + len(self.kept) + len(self.tail)
 
 
 def excerpt(events: Sequence[AnyEvent], limit: int = LINES, offenders: Collection[str] = ()) -> Excerpt:
-    """Show a scenario's events in the order of time, without wire frames.
+    """Make the excerpt of a scenario's events in the order of time, without wire frames.
 
     Args:
         events: The scenario's events.
-        limit: How many lines to show at most, besides those that break the rule.
-        offenders: References of the events that break the rule; they are always shown.
+        limit: The most lines to show, besides the lines that break the rule.
+        offenders: References of the events that break the rule; the excerpt always shows them.
     """
     scenario = next((event.scenario for event in events if event.scenario), "")
     clock = ScenarioClock(events)
@@ -129,7 +129,7 @@ def describe(event: AnyEvent) -> str:  # noqa: PLR0911 - a table with one row fo
         case Fault(what=what, target=target, phase=phase) | Watch(actor=what, destination=target, phase=phase):
             return f"{phase} {what} on {target}"
         case ScenarioEnd(elapsed_ns=elapsed_ns, waited_ns=waited_ns, late_ns=late_ns):
-            late = "" if late_ns is None else f"the harness {duration(late_ns)} late"
+            late = "" if late_ns is None else f"the harness was {duration(late_ns)} late"
             return _join(f"took {duration(elapsed_ns)}, waited {duration(waited_ns)}", late)
         case Unsupported(capability=capability, reason=reason, source=source):
             return _join(f"{capability}: {reason}", source)

@@ -1,12 +1,13 @@
 """JUnit XML, for continuous integration.
 
-JUnit has four outcomes for the seven verdicts:
+JUnit has four outcomes for the kit's verdicts on scenarios:
 
-- pass: a passed test; fail: a failure;
-- error and inconclusive: an error, because the result is unknown and a person must look;
-- unsupported and not-demonstrated: skipped, because the rule was not tried and must not look passed.
+- passed: pass
+- failure: fail
+- error: error and inconclusive, because the result is unknown and a person must look at it
+- skipped: unsupported and not-demonstrated, because the rule was not tested and must not look passed
 
-The element's `type` has the verdict itself.
+The element's `type` holds the verdict itself.
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,7 +31,7 @@ _COUNTED = {"failure": "failures", "error": "errors", "skipped": "skipped"}
 
 
 def junit_xml(runs: Sequence[Verdicts]) -> bytes:
-    """Write one document over all runs: a suite for each feature on each pair, a case for each scenario.
+    """Make one document of all runs, with a test suite for each feature on each pair and a test case for each scenario.
 
     Args:
         runs: The runs' verdicts.
@@ -76,7 +77,7 @@ def _count(element: ET.Element, scenarios: Iterable[ScenarioVerdict]) -> None:
 
 
 def _claims(properties: ET.Element, run: Verdicts) -> None:
-    """Name the claimed profiles, and what they require and the pair does not declare."""
+    """Add the claimed profiles, and the capabilities that they require and the pair does not declare."""
     claimed = [statement for statement in run.profiles if statement.claimed]
     if run.profiles:
         _property(properties, "profiles", " ".join(statement.profile for statement in claimed))
@@ -117,14 +118,14 @@ def _case(suite: ET.Element, run: Verdicts, feature: str, scenario: ScenarioVerd
     if scenario.disclosed:
         _property(properties, "disclosed", scenario.disclosed)
     if element := _ELEMENTS.get(scenario.verdict):
-        # The message names the verdict, since JUnit viewers show it in lists and several verdicts share one element.
+        # The message begins with the verdict: JUnit viewers show it in lists, and several verdicts share one element.
         message = visible(f"{scenario.verdict}: {scenario.reason}" if scenario.reason else scenario.verdict)
         outcome = ET.SubElement(case, element, type=scenario.verdict, message=message)
         outcome.text = visible(_details(scenario))
 
 
 def told(rule: RuleVerdict) -> str:
-    """A rule's verdict with what it rests on: ``partial: 4 of 5 core scenarios passed, by kill; flush not seen``."""
+    """Return a rule's verdict with its evidence: ``partial: 4 of 5 core scenarios passed, by kill; flush not seen``."""
     if not rule.asked:
         return rule.verdict.value
     evidence = f", {rule.evidence}" if rule.evidence else ""

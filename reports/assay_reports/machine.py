@@ -1,4 +1,4 @@
-"""Forms for machines other than `verdicts.json`, which `assay_evidence` writes."""
+"""The report formats for machines, except `verdicts.json`, which `assay_evidence` writes."""
 
 import msgspec
 
@@ -9,6 +9,6 @@ def rules_json(catalogue: Catalogue) -> bytes:
     """Encode the catalogue's entries, as `assay rules --json` prints them.
 
     Returns:
-        A JSON list with one object for each rule, in the catalogue's order, indented, with a newline at its end.
+        An indented JSON list with one object for each rule, in the catalogue's order, and a newline at the end.
     """
     return msgspec.json.format(msgspec.json.encode(catalogue.rules), indent=2) + b"\n"

@@ -1,4 +1,4 @@
-"""The moments and intervals of a scenario, for its time line and the text below it."""
+"""The moments and intervals of a scenario, for the time line and the text below it."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from assay_reports.excerpts import describe
 
 MomentKind = Literal["send", "refused", "acknowledge", "seen", "look", "empty", "commit", "rollback", "event"]
 BESIDE = "the rest"
-"""The lane of events that belong to no actor."""
+"""The name of the lane for events without an actor."""
 
 
 class Moment(Struct, frozen=True):
     """An event of a time line.
 
     Args:
-        kind: The kind of mark; an `event` is drawn only because it breaks the rule.
-        actor: The actor, whose lane it is in.
-        at_ns: Time after the scenario's first event.
-        label: A few words for its mark.
-        text: A sentence that describes it.
-        breaks: Whether it breaks the rule.
+        kind: The kind of mark; the kind `event` is drawn only for events that break the rule.
+        actor: The actor in whose lane the mark is.
+        at_ns: The nanoseconds since the scenario's first event.
+        label: A few words beside the mark.
+        text: A sentence that describes the event.
+        breaks: Whether the event breaks the rule.
     """
 
     kind: MomentKind
@@ -55,11 +55,11 @@ class Due(Struct, frozen=True):
 
 
 class Moments:
-    """Reads a scenario's events.
+    """Collects the moments and intervals from a scenario's events.
 
     Args:
         events: The events, in the order of time.
-        clock: Their clock.
+        clock: The scenario's clock.
         offenders: References of the events that break the rule.
     """
 
@@ -140,7 +140,7 @@ class Moments:
         return Moment("acknowledge", call.actor, self._clock.at_ns(call), key if breaks else "", text, breaks)
 
     def _look(self, call: Call, answer: Return | None) -> Moment:
-        """Make the moment of a browse, which counts at its answer."""
+        """Make the moment of a browse; its time is that of the answer."""
         at_ns = self._clock.at_ns(answer or call)
         keys = [self._plain(key) for key in answer.keys] if answer is not None else []
         refused = answer is not None and answer.refused is not None

@@ -1,4 +1,4 @@
-"""Symbols, words and colours of the seven verdicts; colour is never the only sign."""
+"""The symbols, words and colours of the verdicts; colour is never the only sign."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class Face(Struct, frozen=True):
     """The presentation of a verdict.
 
     Args:
-        key: Name of its CSS class and its value in filters.
+        key: The name of the verdict's CSS class, and its value in filters.
         symbol: One character.
         word: The verdict in words.
-        meaning: Its meaning, in one sentence.
+        meaning: The meaning of the verdict, in one sentence.
     """
 
     key: str
@@ -31,13 +31,13 @@ class Face(Struct, frozen=True):
 FACES = {
     Verdict.PASS: Face("pass", "✓", "pass", "The rule was tried and kept."),
     Verdict.FAIL: Face("fail", "✕", "fail", "The rule was tried and broken."),
-    Verdict.ERROR: Face("error", "!", "error", "The kit or the environment failed, so nothing is said of the rule."),
+    Verdict.ERROR: Face("error", "!", "error", "The kit or the environment failed: no statement on the rule."),
     Verdict.INCONCLUSIVE: Face(
         "inconclusive",
         "?",
         "inconclusive",
-        "The rule was tried, but the evidence does not decide: within the clocks' "
-        "uncertainty, a lost connection, a damaged journal.",
+        "The rule was tried, but the evidence does not decide it, for example because of the clocks' "
+        "uncertainty, a lost connection or a damaged journal.",
     ),
     Verdict.NOT_DEMONSTRATED: Face(
         "not-demonstrated",
@@ -49,17 +49,19 @@ FACES = {
         "partial",
         "◐",
         "partial",
-        "What could be tried was kept; other core scenarios could not run or were left out, and the reason is named.",
+        "The scenarios that ran passed; other core scenarios could not run or were left out, for the reason given.",
     ),
     Verdict.UNSUPPORTED: Face(
         "unsupported",
         "\N{EN DASH}",
         "unsupported",
-        "The pair lacks something that the scenarios need, which is named: nothing is said of the rule.",
+        "The pair lacks a capability that the scenarios need: no statement on the rule.",
     ),
 }
 NOT_RUN = Face("not-run", "·", "not run", "No scenario of this rule was selected in the run.")
-NOTHING_TO_OBSERVE = Face("note", "·", "note", "The rule holds nothing that can be observed; its note says why.")
+NOTHING_TO_OBSERVE = Face(
+    "note", "·", "note", "A test cannot observe what the rule demands; its note gives the reason."
+)
 READING_ORDER = (
     Verdict.FAIL,
     Verdict.ERROR,
@@ -69,14 +71,14 @@ READING_ORDER = (
     Verdict.PARTIAL,
     Verdict.PASS,
 )
-"""The verdicts, worst first."""
+"""The verdicts, the worst first."""
 
 STRENGTHS = {
     "must": "A breach is a failure.",
     "may": "Several outcomes are permitted: the one seen is disclosed, and only one that is neither permitted nor "
     "promised fails.",
-    "kit": "No document says it, users expect it: our own broker and client are held to it, for others it is recorded.",
-    "note": "Nothing can be observed; the note says why.",
+    "kit": "No document demands it, but users expect it: our own parts must keep it, for other parts it is recorded.",
+    "note": "A test cannot observe it; the note gives the reason.",
 }
 
 
@@ -89,7 +91,7 @@ class Count(Struct, frozen=True):
 
 
 def counts(verdicts: Iterable[Verdict]) -> tuple[Count, ...]:
-    """Count the verdicts that occur: passes first, then from the worst on."""
+    """Count the verdicts that occur: passes first, then the others from the worst on."""
     found = Counter(verdicts)
     total = found.total()
     order = (Verdict.PASS, *(verdict for verdict in READING_ORDER if verdict is not Verdict.PASS))
@@ -99,13 +101,13 @@ def counts(verdicts: Iterable[Verdict]) -> tuple[Count, ...]:
 
 
 LEVELS = {
-    Level.BLACK_BOX: "Clients saw it; nobody looked into the broker.",
+    Level.BLACK_BOX: "Only clients saw it; no administrator looked into the broker.",
     Level.ADMINISTRATION: "An administrator looked at the broker's objects.",
     Level.RESTART: "The broker was shut down in order and started again.",
     Level.KILL: "The broker's process was ended at once and started again. The operating system ran on, so what the "
     "broker had handed to it was not lost, even if it was not on the disk yet.",
     Level.FLUSH: "The storage was watched, and the flush was seen.",
 }
-"""What each level of evidence means, weakest first."""
+"""The meaning of each level of evidence, the weakest first."""
 ROLES = {role.value: role.meaning for role in Role}
-"""What a scenario of each role is for."""
+"""The meaning of each role of scenarios."""

@@ -1,4 +1,4 @@
-"""Verdicts for readers, with the names of messages and destinations that the feature uses."""
+"""The verdicts in readable form: with the feature's names of messages and destinations, not the broker's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from assay_evidence.verdicts import Finding, RuleVerdict, ScenarioVerdict, Verdi
 
 
 def readable(verdicts: Verdicts) -> Verdicts:
-    """Remove the scenarios' tokens from every text of a run's verdicts."""
+    """Remove the tokens that make scenarios' names unique from every text of a run's verdicts."""
     return structs.replace(
         verdicts,
         rules=tuple(_rule(rule) for rule in verdicts.rules),

@@ -1,4 +1,4 @@
-"""The HTML report: a folder of static pages that work from the file system, without scripts and without a network."""
+"""The HTML report: a folder of static pages that a browser shows without a server, a network or scripts."""
 
 from collections.abc import Iterator, Sequence
 from importlib import resources
@@ -40,17 +40,17 @@ def render_site(runs: Sequence[RunEvidence], out: Path) -> Path:
 
     Args:
         runs: The runs, one for each pair of client and broker, in the order of the matrix's columns.
-        out: The site's folder; created if it is missing. An earlier report there is replaced.
+        out: The site's folder, which is created if it is missing. An earlier report in it is replaced.
 
     Returns:
-        The start page.
+        The path of the start page.
 
     Raises:
         SourceError: A run's verdicts name a rule that the catalogue does not have.
-        OutputError: No run was given, the folder cannot be written, or it holds files of something else.
+        OutputError: No run was given, the folder cannot be written, or it holds files that are not a report's.
     """
     if not runs:
-        raise OutputError(out, "there is no run to report on; name a folder that `assay run` has written.")
+        raise OutputError(out, "no run to report on was given; name an output folder of `assay run`.")
     pages = dict(_pages(runs, out))
     try:
         _clear(out)
@@ -60,7 +60,7 @@ def render_site(runs: Sequence[RunEvidence], out: Path) -> Path:
             path.write_bytes(content)
         (out / MANIFEST).write_bytes(msgspec.json.encode(Manifest(tuple(sorted(pages)))))
     except OSError as error:
-        raise OutputError(out, f"the report cannot be written ({error.strerror}); name a folder that can.") from error
+        raise OutputError(out, f"the report cannot be written ({error.strerror}); name another folder.") from error
     return out / "index.html"
 
 
@@ -111,20 +111,20 @@ def _environment() -> Environment:
 
 
 def _finalize(value: object) -> object:
-    """Make special characters of a template's value visible; escaping follows."""
+    """Make special characters in a template's value visible; the template escapes the result."""
     return value if isinstance(value, _FIT) else visible(str(value))
 
 
 def _clear(out: Path) -> None:
-    """Remove an earlier report, and nothing else.
+    """Remove the files of an earlier report from a folder.
 
     Raises:
-        OutputError: The folder holds files that are not of a report.
+        OutputError: The folder holds files that are not a report's.
     """
     manifest = out / MANIFEST
     if not manifest.is_file():
         if out.is_dir() and any(out.iterdir()):
-            raise OutputError(out, "the folder holds files that are not a report; empty it or name another one.")
+            raise OutputError(out, "the folder holds files that are not a report's; empty it or name another one.")
         out.mkdir(parents=True, exist_ok=True)
         return
     try:

@@ -1,4 +1,4 @@
-"""The input of a report: one run on one pair, read from its output folder alone."""
+"""The input of a report: one run on one pair, read from the run's output folder alone."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class KnownOutcome(Struct, frozen=True):
     """An expected outcome of a backend, with its reason.
 
     Args:
-        scenario: Pattern for scenario ids, with ``*`` and ``?``; brackets have no special meaning.
+        scenario: A pattern for scenario ids, with ``*`` and ``?``; brackets have no special meaning.
         verdict: The expected verdict.
-        reason: Why, in one sentence.
-        reference: The document or issue that says so.
+        reason: The reason in one sentence.
+        reference: The document or issue with the reason.
         owner: The person or team that maintains the entry.
-        expires: ISO date from which the entry no longer counts.
+        expires: The ISO date from which the entry no longer counts.
     """
 
     scenario: str
@@ -44,7 +44,7 @@ class KnownOutcome(Struct, frozen=True):
     expires: str = ""
 
     def covers(self, scenario: str) -> bool:
-        """Whether the entry matches this scenario."""
+        """Say whether the entry matches a scenario's id."""
         return fnmatchcase(scenario, self.scenario.replace("[", "[[]"))
 
 
@@ -69,7 +69,7 @@ class RuleDefects(Struct, frozen=True):
 
 
 class DefectError(Struct, frozen=True):
-    """A defect whose own code raised, and the exception."""
+    """A defect whose own code raised an exception, with the exception."""
 
     name: str
     reason: str = ""
@@ -90,11 +90,11 @@ class RunEvidence(Struct, frozen=True, kw_only=True):
 
     Args:
         verdicts: The verdicts of `judge`.
-        events: The journals' events, each writer's in the order of `seq`.
-        catalogue: The catalogue that the verdicts refer to.
+        events: The journals' events; those of each writer are in the order of `seq`.
+        catalogue: The catalogue with the rules of the verdicts.
         damage: The damage of the journals.
-        known: Expected outcomes of the backend.
-        kills: The scenarios that catch each defect, if that was tried.
+        known: The known outcomes of the backend.
+        kills: The kill matrix; empty if no run of `assay defects` wrote one.
         folder: The run's output folder, to which the report links; None without one.
     """
 
@@ -108,11 +108,11 @@ class RunEvidence(Struct, frozen=True, kw_only=True):
 
     @property
     def begin(self) -> Begin | None:
-        """The first `Begin` event: environment, seed, capabilities; None if no journal has one."""
+        """The first `Begin` event, with environment, seed and capabilities; None if no journal has one."""
         return next((event for event in self.events if isinstance(event, Begin)), None)
 
     def of_scenario(self) -> dict[str, tuple[AnyEvent, ...]]:
-        """Group the events by scenario."""
+        """The events by scenario."""
         found: dict[str, list[AnyEvent]] = {}
         for event in self.events:
             if event.scenario is not None:
@@ -125,16 +125,16 @@ def read_run(folder: Path, journals: Journals | None = None, verdicts: Verdicts 
 
     Args:
         folder: The output folder, or one backend's folder in it.
-        journals: Its journals, if the caller has read them; None to read them.
-        verdicts: Its verdicts, likewise.
+        journals: The run's journals, if the caller has read them; None to read them.
+        verdicts: The run's verdicts, if the caller has them; None to read them.
 
     Raises:
-        SourceError: There are no verdicts, or `known.json` or `defects.json` is malformed.
-        JournalError: There is no journal, or one cannot be read.
+        SourceError: The folder holds no verdicts, or `known.json` or `defects.json` is malformed.
+        JournalError: The folder holds no journal, or a journal cannot be read.
         VerdictsError: The verdicts are malformed.
     """
     if not (folder / VERDICTS_FILE).is_file():
-        raise SourceError(folder, f"it holds no {VERDICTS_FILE}; name a folder that `assay run` has written.")
+        raise SourceError(folder, f"it holds no {VERDICTS_FILE}; name an output folder of `assay run`.")
     if journals is None:
         journals = read_journals(folder / JOURNALS_FOLDER)
     return RunEvidence(
@@ -152,7 +152,7 @@ def read_known(folder: Path) -> tuple[KnownOutcome, ...]:
     """Read `known.json` of an output folder; a missing file counts as an empty one.
 
     Raises:
-        SourceError: The file cannot be read or is not of that form.
+        SourceError: The file cannot be read, or is malformed.
     """
     content = _read([folder / KNOWN_FILE])
     if content is None:
@@ -161,10 +161,10 @@ def read_known(folder: Path) -> tuple[KnownOutcome, ...]:
 
 
 def read_kills(folders: Iterable[Path]) -> KillMatrix:
-    """Read the first `defects.json` of these folders; the matrix is empty if none has one.
+    """Read `defects.json` from the first folder that holds it; the matrix is empty if no folder does.
 
     Raises:
-        SourceError: The file cannot be read or is not of that form.
+        SourceError: The file cannot be read, or is malformed.
     """
     content = _read([folder / DEFECTS_FILE for folder in folders])
     return KillMatrix() if content is None else _decode(*content, KillMatrix)
@@ -187,4 +187,4 @@ def _decode(path: Path, content: bytes, kind: type[_T]) -> _T:
     try:
         return msgspec.json.decode(content, type=kind)
     except msgspec.MsgspecError as error:
-        raise SourceError(path, f"it is malformed ({error}); make it again or move it away.") from error
+        raise SourceError(path, f"it is malformed ({error}); write it again or move it away.") from error

@@ -1,8 +1,8 @@
-"""A scenario's sends, due moments, sightings, looks, watches and faults as geometry for an inline SVG.
+"""The geometry of a scenario's time line, an inline SVG with sends, due times, sightings, looks, watches and faults.
 
 This module computes positions; `templates/timeline.html` draws them and escapes every text.  Positions along the time
-are percentages of the drawing's width, so it fits a phone and a sheet of paper without scrolling.  A label has a tier:
-it is shown always, or only if the drawing is wide enough for it.
+are percentages of the drawing's width, so the drawing fits a phone and a sheet of paper without scrolling.  A label's
+tier says whether it is always shown, or only if the drawing is wide enough.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ AXIS = 34
 LANES = 12
 MARKS = 400
 TOLD = 3
-"""How many events that break the rule are described in words."""
+"""The most events that break the rule and that the text below the drawing describes."""
 NARROW_PX = 244
 WIDE_PX = 620
-"""The widths for which labels are placed: that of a phone, and that of a window or a sheet of paper."""
+"""The widths in pixels for which labels are placed: of a phone, and of a window or a sheet of paper."""
 _LABEL_CHARACTER = 6.4
 _NAME_CHARACTERS = 18
 _TICKS_AT_MOST = 7
@@ -54,9 +54,9 @@ class Label(Struct, frozen=True):
     """A few words beside a mark.
 
     Args:
-        text: The words; empty if they would cover others.
-        end: Whether they end at the mark instead of beginning there.
-        tier: The widths at which there is room for them.
+        text: The words; empty if they would cover other labels.
+        end: Whether the label ends at the mark instead of beginning there.
+        tier: The widths of the drawing at which the label is shown.
     """
 
     text: str = ""
@@ -69,11 +69,11 @@ class Mark(Struct, frozen=True):
 
     Args:
         kind: The kind of event.
-        x: Its position, in per cent.
-        y: The height of its lane's line.
-        label: The message.
-        text: A sentence, which browsers show as a tooltip.
-        breaks: Whether it breaks the rule.
+        x: The position along the time, in per cent of the width.
+        y: The height of the lane's line, in pixels.
+        label: The label, which names the message.
+        text: A sentence that describes the event; browsers show it as a tooltip.
+        breaks: Whether the event breaks the rule.
     """
 
     kind: MomentKind
@@ -94,7 +94,7 @@ class Span(Struct, frozen=True):
 
 
 class Tick(Struct, frozen=True):
-    """A time on the axis, or a due moment, with its label."""
+    """A time on the axis, or a due time, with its label."""
 
     x: float
     label: str
@@ -110,7 +110,7 @@ class Lane(Struct, frozen=True):
 
 
 class Key(Struct, frozen=True):
-    """An entry of the legend: a symbol, its meaning, and how many marks have it."""
+    """An entry of the legend: a symbol, its meaning, and the number of marks with it."""
 
     name: str
     symbol: str
@@ -118,14 +118,14 @@ class Key(Struct, frozen=True):
 
 
 class Timeline(Struct, frozen=True, kw_only=True):
-    """The drawing.
+    """The drawing of a scenario's events.
 
     Args:
         summary: The drawing in words, for readers who cannot see it.
-        breaches: The first events that break the rule, a sentence each.
-        breaches_left_out: How many more there are.
-        absent: Whether the rule is broken but the verdict names no event, for example because something did not happen.
-        left_out: How many marks and lanes are not shown for lack of room.
+        breaches: The first events that break the rule, one sentence each.
+        breaches_left_out: The number of further events that break the rule.
+        absent: Whether the rule is broken without an event to mark, for example because a message did not come.
+        left_out: The number of marks and lanes that are left out for lack of room.
     """
 
     height: int
@@ -144,15 +144,15 @@ class Timeline(Struct, frozen=True, kw_only=True):
 
 
 def timeline(events: Sequence[AnyEvent], offenders: Collection[str] = (), *, broken: bool = False) -> Timeline | None:
-    """Draw a scenario's events.
+    """Compute the drawing of a scenario's events.
 
     Args:
         events: The scenario's events.
-        offenders: References of those that break the rule; they are always drawn.
-        broken: Whether the scenario's verdict is a fail.
+        offenders: References of the events that break the rule; these are always drawn.
+        broken: Whether the scenario's verdict is fail.
 
     Returns:
-        The drawing; None without any delay, sighting, watch or fault.
+        The drawing; None if the events show no delay, sighting, watch or fault.
     """
     clock = ScenarioClock(events)
     ordered = sorted(events, key=clock.at_ns)
@@ -205,7 +205,7 @@ class _Scale:
 
 
 def _lanes(moments: Sequence[Moment], watches: Sequence[Interval]) -> list[str]:
-    """The lanes in the order of time; if not all have room, those of events that break the rule come first."""
+    """Choose the lanes, in the order of time; if room is scarce, lanes with events that break the rule come first."""
     names = list(dict.fromkeys([moment.actor for moment in moments] + [watch.name for watch in watches]))
     if len(names) <= LANES:
         return names
@@ -214,7 +214,7 @@ def _lanes(moments: Sequence[Moment], watches: Sequence[Interval]) -> list[str]:
 
 
 def _chosen(moments: Sequence[Moment]) -> list[Moment]:
-    """The moments to draw, in the order of time; those that break the rule are always drawn."""
+    """Choose the moments to draw, in the order of time; moments that break the rule are always drawn."""
     if len(moments) <= MARKS:
         return list(moments)
     breaking = [index for index, moment in enumerate(moments) if moment.breaks][:MARKS]
@@ -223,13 +223,13 @@ def _chosen(moments: Sequence[Moment]) -> list[Moment]:
 
 
 class _Room:
-    """The free parts of one line of labels, at both widths."""
+    """Reserves the room for labels along one horizontal line, at both widths of the drawing."""
 
     def __init__(self) -> None:
         self._taken: dict[int, list[tuple[float, float]]] = {NARROW_PX: [], WIDE_PX: []}
 
     def tier(self, x: float, before_px: float, after_px: float, *, at_least: Tier = "wide") -> Tier:
-        """Reserve the pixels before and after a position, and return the tier of widths that have room for them."""
+        """Reserve the pixels before and after a position; return the tier of the widths that have room for them."""
         wide = self._is_free(WIDE_PX, x, before_px, after_px)
         narrow = wide and self._is_free(NARROW_PX, x, before_px, after_px)
         tier: Tier = "all" if narrow else "wide" if wide else ""
@@ -276,7 +276,7 @@ def _spread(marks: Sequence[tuple[float, str]]) -> Iterator[Tick]:
     for x, text in sorted(marks):
         label = _short(text)
         length = len(label) * _LABEL_CHARACTER
-        # In the middle above its line; near an edge beside it.
+        # Centred above the line of the due time, or beside it near an edge of the drawing.
         for anchor, before in (("middle", length / 2), ("start", 0.0), ("end", length)):
             tier = room.tier(x, before + 3, length - before + 3, at_least="wide" if anchor == "end" else "all")
             if tier:

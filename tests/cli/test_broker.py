@@ -361,7 +361,7 @@ def test_a_damaged_folder_is_said(assay: Assay, tmp_path: Path) -> None:
         (("--tls-certificate", "a.pem"), "without its key"),
         (("--tls-certificate", "a.pem", "--tls-key", "b.pem"), "certificate a.pem cannot be read"),
         (("--data", ""), "data is empty: name a file or folder, or leave it out"),
-        (("--add-user", "alice"), "there is no users' file to write into"),
+        (("--add-user", "alice"), "the users' file is not named"),
         (("--data", "pyproject.toml"), "pyproject.toml is no folder; give the queue manager a folder"),
     ],
 )

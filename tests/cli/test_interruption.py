@@ -71,7 +71,7 @@ def test_a_run_that_is_stopped_in_the_middle_leaves_whole_journals_and_a_report_
     verdicts = load_verdicts(out / "verdicts.json")
     found = {scenario.verdict for rule in verdicts.rules for scenario in rule.scenarios}
     assert found == {Verdict.PASS, Verdict.ERROR}
-    assert "was not done to its end" in (out / "report" / "index.html").read_text(encoding="utf-8")
+    assert "was stopped before its end" in (out / "report" / "index.html").read_text(encoding="utf-8")
     assert (out / "junit.xml").is_file()
 
 
@@ -112,7 +112,7 @@ def test_a_kill_matrix_that_is_stopped_leaves_no_process() -> None:
         process.terminate()
         told, errors = process.communicate(timeout=120)
     assert process.returncode == Exit.INCONCLUSIVE
-    assert (told, errors.splitlines()[-1]) == ("", "assay: stopped before its end.")
+    assert (told, errors.splitlines()[-1]) == ("", "assay: the command was stopped before it had a result.")
     until(partial(is_gone, process.pid), "the trials' processes have ended, too")
 
 
@@ -139,7 +139,7 @@ def test_a_judgement_that_is_stopped_leaves_neither_process_nor_folder(tmp_path:
         process.send_signal(number)
         told, errors = process.communicate(timeout=120)
     assert process.returncode == Exit.INCONCLUSIVE
-    assert (told, errors) == ("", "assay: stopped before its end.\n")
+    assert (told, errors) == ("", "assay: the command was stopped before it had a result.\n")
     until(partial(is_gone, process.pid), "Spark's virtual machine has ended, too")
     assert list(scratch.glob("assay-spark-*")) == []
     assert not (tmp_path / "judged").exists()
@@ -155,7 +155,7 @@ def test_ctrl_c_before_anything_was_tried_leaves_nothing(
     monkeypatch.setattr(run, "run_suite", interrupted)
     ended = assay("run", "--out", tmp_path / "out")
     assert ended.code is Exit.INCONCLUSIVE
-    assert ended.err == "assay: stopped before its end.\n"
+    assert ended.err == "assay: the command was stopped before it had a result.\n"
     assert not (tmp_path / "out").exists()
 
 
@@ -169,7 +169,7 @@ def test_ctrl_c_before_the_report_is_done_keeps_the_evidence(
     ended = assay("run", "--rule", "PD-34", "--out", tmp_path / "out")
     assert ended.code is Exit.INCONCLUSIVE
     assert ended.out.endswith(
-        "stopped: Ctrl-C, SIGTERM or SIGHUP, before the report was done; `assay report` writes it.\n"
+        "stopped: Ctrl-C, SIGTERM or SIGHUP, before the report was complete; `assay report` writes it.\n"
     )
     assert load_verdicts(tmp_path / "out" / "verdicts.json").rules
 
@@ -230,7 +230,7 @@ def test_ctrl_c_between_the_command_and_its_end_is_told_in_a_sentence(
             signal.signal(number, handler)
     assert (ended.value.code, capsys.readouterr().err) == (
         Exit.INCONCLUSIVE,
-        "assay: stopped before its end.\n",
+        "assay: the command was stopped before it had a result.\n",
     )
 
 
@@ -261,7 +261,7 @@ def test_ctrl_c_while_a_broker_starts_leaves_neither_container_nor_folder(tmp_pa
         os.killpg(process.pid, signal.SIGINT)
         told, errors = process.communicate(timeout=120)
         assert process.returncode == Exit.INCONCLUSIVE
-        assert (told, errors) == ("", "assay: stopped before its end.\n")
+        assert (told, errors) == ("", "assay: the command was stopped before it had a result.\n")
         assert containers() == []
     assert not (tmp_path / "out").exists()
 

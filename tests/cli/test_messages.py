@@ -204,7 +204,7 @@ def test_a_destination_is_named_as_links_name_it(assay: Assay, url: str) -> None
     wrong = assay("receive", "--url", url, "--topic", "queue://ORDERS")
     assert (wrong.code, wrong.err) == (
         Exit.USAGE,
-        "assay: queue://ORDERS is a queue, and --topic asks for a topic: leave one of them out.\n",
+        "assay: queue://ORDERS is a queue, but --topic requests a topic: leave one of them out.\n",
     )
 
 
@@ -328,7 +328,7 @@ def test_a_reader_that_goes_away_gets_nothing_and_nobody_loses_anything(
     with monkeypatch.context() as patched:
         patched.setattr(sys, "stdout", io.TextIOWrapper(io.BufferedWriter(Gone()), encoding="utf-8"))
         patched.setattr("assay.terminal.hush", lambda: None)
-        with pytest.raises(CannotRunError, match="comes again"):
+        with pytest.raises(CannotRunError, match="delivers the message again"):
             receive(name="ORDERS", url=url, count=2)
     got = assay("receive", "--url", url, "ORDERS", "--count", "2")
     assert got.out == "a\nb\n"
@@ -344,8 +344,8 @@ def test_what_standard_output_does_not_take_is_told_and_comes_again(
         ended = assay("receive", "--url", url, "ORDERS")
     assert ended.code is Exit.INCONCLUSIVE
     assert (
-        ended.err == "assay: standard output takes nothing more (No space left on device): make room, and try again; "
-        "the message comes again.\n"
+        ended.err == "assay: standard output cannot be written (No space left on device): free some space, and retry; "
+        "the broker delivers the message again.\n"
     )
     assert assay("receive", "--url", url, "ORDERS").out == "kept\n"
 
@@ -385,7 +385,8 @@ def test_a_closed_standard_output_loses_no_message(assay: Assay, tmp_path: Path)
         got = in_shell(">&-", "receive", "--url", server.amqp, "ORDERS")
         assert got.returncode == Exit.INCONCLUSIVE
         assert got.stderr == (
-            "assay: standard output is closed: lead it to a file or a program; the message comes again.\n"
+            "assay: standard output is closed: redirect it to a file or a program; "
+            "the broker delivers the message again.\n"
         )
         reading, writing = os.pipe()
         os.close(reading)
@@ -408,7 +409,7 @@ def test_a_closed_standard_output_loses_no_message(assay: Assay, tmp_path: Path)
 def test_a_closed_standard_output_is_told_without_a_stack_trace(streams: str, arguments: tuple[str, ...]) -> None:
     ended = in_shell(streams, *arguments)
     assert ended.returncode == Exit.INCONCLUSIVE
-    told = "assay: standard output is closed: lead it to a file or a program.\n"
+    told = "assay: standard output is closed: redirect it to a file or a program.\n"
     assert ended.stderr == ("" if "2>&-" in streams else told)
 
 
@@ -429,7 +430,7 @@ def test_a_broker_behind_tls_is_believed_by_its_certificate(assay: Assay, tmp_pa
         assert assay("receive", "--url", at, "--ca", CERTIFICATE, "ORDERS").out == "nails\n"
         stranger = assay("receive", "--url", at, "ORDERS")
         misnamed = assay("mqsc", script, "--url", server.http, "--ca", CERTIFICATE)
-    assert "its certificate is for another name: connect by a name that the certificate has" in misnamed.err
+    assert "its certificate is for another name: connect with a name in the certificate" in misnamed.err
     assert one_sentence(misnamed.err)
     assert stranger.code is Exit.INCONCLUSIVE
     assert "name its authority with --ca, or connect with the host name" in stranger.err

@@ -57,9 +57,9 @@ def sentence(err: str) -> str:
         (["--sed", "3"], "--seed"),
         (["--seed", "x"], "'--seed'"),
         (["--workers", "-1"], "'--workers'"),
-        (["--", "--assay-out=elsewhere"], "in front of --"),
-        (["--", "--collect-only", "-q"], "pytest tries nothing"),
-        (["--", "-n", "3"], "give --workers NUMBER in front of --"),
+        (["--", "--assay-out=elsewhere"], "before --"),
+        (["--", "--collect-only", "-q"], "pytest runs no scenario"),
+        (["--", "-n", "3"], "give --workers NUMBER before --"),
         (["--", "-n4"], "--workers"),
         (["--", "--numprocesses=2"], "--workers"),
     ],
@@ -170,7 +170,7 @@ def test_tests_without_a_scenario_are_no_run(assay: Assay, tmp_path: Path) -> No
     module.write_text("def test_nothing_of_ours():\n    pass\n")
     ended = assay("run", "--out", tmp_path / "out", "--", module)
     assert ended.code is Exit.USAGE
-    assert "No scenario was selected: 1 test ran, and none is a scenario with steps of the kit; " in ended.err
+    assert "No scenario was selected: 1 test ran, but none is a scenario with steps of the kit; " in ended.err
     assert not (tmp_path / "out").exists()
 
 
@@ -308,8 +308,8 @@ def test_a_malformed_catalogue_is_named_with_its_line(
         (["defects", "--backend", "zzz"], "reference"),
         (["defects", "--rule", "DD-2"], "did you mean DD-02?"),
         (["report"], "'folders'"),
-        (["report", "{tmp}/none"], "name a folder that assay run has written"),
-        (["judge", "{tmp}/none", "--out", "{tmp}/judged"], "there is no such folder"),
+        (["report", "{tmp}/none"], "name an output folder of assay run"),
+        (["judge", "{tmp}/none", "--out", "{tmp}/judged"], "the folder does not exist"),
         (["judge", "{tmp}"], "--out"),
         (["crash", "--kills", "x"], "--kills: How often the broker is killed: once or more; assay crash --help"),
         (["crash", "--kills", "0"], "--kills: How often the broker is killed: once or more; assay crash --help"),

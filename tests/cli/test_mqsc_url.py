@@ -97,10 +97,10 @@ def test_a_user_logs_in(assay: Assay, script: Path, guarded: Served, monkeypatch
 @pytest.mark.parametrize(
     ("options", "code", "says"),
     [
-        (["--url", "nonsense"], Exit.USAGE, "is no server's URL"),
-        (["--url", "http://127.0.0.1:x"], Exit.USAGE, "is no URL"),
+        (["--url", "nonsense"], Exit.USAGE, "is not a server's URL"),
+        (["--url", "http://127.0.0.1:x"], Exit.USAGE, "is not a URL"),
         (["--url", "http://u:p@127.0.0.1"], Exit.USAGE, "--user"),
-        (["--url", "http://127.0.0.1:9443/path"], Exit.USAGE, "is no server's URL"),
+        (["--url", "http://127.0.0.1:9443/path"], Exit.USAGE, "is not a server's URL"),
         (["--url", "http://127.0.0.1:1"], Exit.INCONCLUSIVE, "does not answer"),
         (["--url", "https://127.0.0.1:1", "--ca", "nowhere.pem"], Exit.USAGE, "holds no certificates"),
         (["--url", "http://127.0.0.1:1", "--level", "8.0"], Exit.USAGE, "--level is for a fresh queue manager"),

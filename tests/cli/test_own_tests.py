@@ -78,7 +78,7 @@ def test_tests_without_a_scenario_of_the_kit_are_no_run_and_the_sentence_says_so
     module.write_text("def test_one() -> None:\n    assert False\n\n\ndef test_two() -> None:\n    pass\n")
     ended = assay("run", "--out", tmp_path / "out", "--", module)
     assert ended.code is Exit.USAGE
-    assert "2 tests ran (1 failed), and none is a scenario with steps of the kit" in ended.err
+    assert "2 tests ran (1 failed), but none is a scenario with steps of the kit" in ended.err
     assert "assay_features" not in ended.err
 
 

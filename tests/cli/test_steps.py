@@ -34,4 +34,4 @@ def test_a_word_finds_options_too(assay: Assay) -> None:
 def test_a_word_that_nothing_speaks_of_is_a_sentence(assay: Assay) -> None:
     ended = assay("steps", "teleport")
     assert ended.code is Exit.USAGE
-    assert ended.err.strip() == "assay: No step speaks of teleport: try fewer words, or none to list every step."
+    assert ended.err.strip() == "assay: No step's text contains teleport: try fewer words, or none to list every step."

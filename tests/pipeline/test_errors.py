@@ -59,7 +59,7 @@ def test_without_pyspark_the_extra_is_named(run: Path, tmp_path: Path, monkeypat
 
 
 @pytest.mark.parametrize(
-    ("folder", "why"), [("nowhere", "there is no such folder"), ("empty", "no .jsonl file"), ("file", "is a file")]
+    ("folder", "why"), [("nowhere", "the folder does not exist"), ("empty", "no .jsonl file"), ("file", "is a file")]
 )
 def test_a_folder_without_journals_is_named(folder: str, why: str, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
@@ -77,7 +77,7 @@ def test_a_folder_with_something_else_in_it_is_not_replaced(run: Path, tmp_path:
     precious = tmp_path / "out" / "thesis.txt"
     precious.parent.mkdir()
     precious.write_text("years of work")
-    with pytest.raises(OutputError, match="something other than an earlier judgement"):
+    with pytest.raises(OutputError, match="files that are not an earlier judgement"):
         judge_runs([run], tmp_path / "out")
     assert precious.read_text() == "years of work"
 

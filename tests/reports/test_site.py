@@ -138,10 +138,10 @@ def test_what_could_not_be_tried_is_not_counted_as_tried(runs: Runs, tmp_path: P
     site = render_site(runs[1:], tmp_path / "report").parent
     text = Page(site / "index.html").text
     assert "10 of 135 rules tried on 1 pair of client and broker. 1 more could not be tried" in text
-    lead = "10 rules tried were kept. 1 more could not be tried (unsupported). 3 of those tried judge the client alone"
+    lead = "10 tried rules were kept. 1 more could not be tried (unsupported). 3 of those tried judge the client alone"
     assert lead in Page(site / ARTEMIS).text
     ruling = Page(site / "rules" / "DD-05.html").text
-    assert "nothing is said of the rule" in ruling
+    assert "no statement on the rule" in ruling
     assert "A verdict on the broker" not in ruling
     assert "Observed" not in ruling
     assert "Needs staging-queue: Scheduled messages wait inside" in ruling
@@ -196,11 +196,11 @@ def test_a_run_with_another_catalogue_says_so(runs: Runs, tmp_path: Path) -> Non
 
 
 def test_a_run_that_was_stopped_says_so_and_lists_what_it_did_not_try(site: Path, runs: Runs, tmp_path: Path) -> None:
-    assert "not done to its end" not in Page(site / "index.html").text
+    assert "stopped before its end" not in Page(site / "index.html").text
     events = tuple(event for event in runs[0].events if event.scenario != RESTART)
     pages = pages_of(render_site([replace(runs[0], events=events), runs[1]], tmp_path / "report").parent)
     planned = len(runs[0].verdicts.scenarios)
-    told = f"was not done to its end: 1 of {planned} scenarios was not tried"
+    told = f"was stopped before its end: 1 of {planned} scenarios did not run"
     assert all(told in page.text for page in pages)
     assert all(page.broken_links() == [] for page in pages)
     index = next(page.text for page in pages if page.path.name == "index.html")

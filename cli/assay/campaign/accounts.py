@@ -1,20 +1,20 @@
-"""Accounts: how often each message of a round may be seen, worked out from its clients' journals.
+"""Accounts: how often each message of a round may be seen, computed from the clients' journals.
 
-Each queue and each subscription has its own copy of a message.  The *fate* of its send is
+Each queue and each subscription holds its own copy of a message.  The *fate* of a send is
 
-- *confirmed*: the answer came, or its unit of work was committed;
-- *void*: it was refused, or its unit of work was rolled back or was lost without a commit;
+- *confirmed*: the client got the answer, or its unit of work was committed;
+- *void*: the broker refused the send, or its unit of work was rolled back or was lost without a commit;
 - *in doubt*: the broker was killed before the answer.
 
-Each delivery of a copy has a fate too, that of its acknowledgement.  From these fates follows how often a copy may be
-seen: once, and once more for each delivery before the first confirmed acknowledgement.
+Each delivery of a copy has the fate of its acknowledgement.  The expected number of deliveries of a copy is one, plus
+one for each delivery before the first confirmed acknowledgement.
 
-- It must be seen exactly so often if its send was confirmed, or if it was seen and given back.
-- It may be seen at most so often if it may be lost: it is non-persistent, or its send or acknowledgement is in doubt.
-- It must never be seen if its send is void.
+- If the send was confirmed, or a delivery was given back, the copy must be seen exactly that often.
+- If the copy may be lost, it must be seen at most that often: the message is non-persistent, or the send or an
+  acknowledgement is in doubt.
+- If the send is void, the copy must never be seen.
 
-Deliveries after a confirmed acknowledgement do not raise the number, so a message that comes again after one came too
-often.
+A delivery after a confirmed acknowledgement does not raise the number, so it counts as one delivery too many.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ class Fate(Enum):
 
 
 class Sending(Struct, frozen=True):
-    """A message sent.
+    """A send of one message, with its fate.
 
     Args:
-        call: The send call.
+        call: The recorded call of the send.
         key: The message's key.
         fate: The fate of the send.
     """
@@ -57,13 +57,13 @@ class Sending(Struct, frozen=True):
 
     @property
     def delay_ms(self) -> int:
-        """Its delivery delay."""
+        """The delivery delay of the message, in milliseconds."""
         delay = self.call.args.get("delay_ms")
         return delay if isinstance(delay, int) else 0
 
 
 class Sighting(Struct):
-    """A delivery of a copy; its fate is that of its acknowledgement."""
+    """A delivery of a copy, with the fate of its acknowledgement."""
 
     seen: Seen
     unit: str | None
@@ -74,13 +74,13 @@ class Unit(Struct):
     """A unit of work, local or a branch of a global one.
 
     Args:
-        end: The call that ended it.
-        prepared: The call that prepared it, if that was confirmed.
-        decisions: The calls with which its transaction manager committed it or rolled it back.
-        fate: The fate of its commit.  A commit call alone confirms that of a branch: the branch was prepared, and its
-            transaction manager repeats the decision until the branch is no longer in doubt.
-        sent: The keys of the messages that it sent.
-        taken: The keys of the messages that it received.
+        end: The call that ended the unit of work; None without one.
+        prepared: The call that prepared the branch, if the prepare was confirmed; otherwise None.
+        decisions: The calls with which the transaction manager committed or rolled back the branch.
+        fate: The fate of the commit. For a branch, a commit call without an answer already confirms it: the branch is
+            prepared, and the transaction manager repeats the commit until the branch is no longer in doubt.
+        sent: The keys of the messages sent in the unit of work.
+        taken: The keys of the messages received in the unit of work.
     """
 
     end: Call | None = None
@@ -95,16 +95,16 @@ class Accounts:
     """The sends, deliveries and units of work of one scenario, with their fates.
 
     Args:
-        events: Its events, of all writers.
+        events: The scenario's events, from all journals.
     """
 
     def __init__(self, events: Iterable[AnyEvent]) -> None:
         self.sendings: list[Sending] = []
         self.sightings: defaultdict[tuple[str, str], list[Sighting]] = defaultdict(list)
-        """The deliveries in order of time, by key and holder: a subscription's name, or empty for a queue."""
+        """The deliveries in order of time, by the message's key and the subscription's name (empty for a queue)."""
         self.units: defaultdict[str, Unit] = defaultdict(Unit)
         self.recoveries: list[tuple[Call, str]] = []
-        """Each recover call, with a branch that must have been in doubt then."""
+        """Each recover call, with a branch that must be in doubt at the call."""
         ordered = sorted(events, key=lambda event: (event.writer, event.seq))
         self._history = History(ordered)
         self._last = max(ordered, key=lambda event: event.mono_ns, default=None)
@@ -125,17 +125,17 @@ class Accounts:
         self._close(sends)
 
     def undecided(self) -> list[Unit]:
-        """Branches that are certainly prepared and were neither committed nor rolled back."""
+        """The branches with a confirmed prepare and neither a commit nor a rollback."""
         return [unit for unit in self.units.values() if unit.prepared is not None and not unit.decisions]
 
     def answered(self, call: Call) -> Return | None:
-        """The answer to a call; None without one, or if the connection was lost."""
+        """Return the answer to a call; None if it has no answer or the connection was lost."""
         answer = self._answers.get((call.writer, call.id))
         lost = answer is None or (answer.refused is not None and answer.refused.kind == LOST)
         return None if lost else answer
 
     def watched(self, sending: Sending) -> float:
-        """The share of the time from a send's answer to its due moment in which its message was watched for, 0 to 1."""
+        """Return for which share of the time from a send's answer to its due time a receiver watched, from 0 to 1."""
         answer = self._answers.get((sending.call.writer, sending.call.id))
         if self._last is None or answer is None:
             return 0.0
@@ -167,7 +167,7 @@ class Accounts:
             self._branch(call)
 
     def _branch(self, call: Call) -> None:
-        """Record a call about branches."""
+        """Enter a call of the transaction manager into the branch's account."""
         if call.op == "xa-recover":
             answer = self._answers.get((call.writer, call.id))
             for name in answer.value if answer is not None else ():
@@ -206,9 +206,9 @@ class Bound(Struct, frozen=True):
     """How often a copy may be seen.
 
     Args:
-        predicate: Exactly, at most, or never.
-        times: How often.
-        unanswered: Whether its send is in doubt.
+        predicate: The claim's predicate: exactly, at most or never.
+        times: The number of deliveries.
+        unanswered: Whether the send is in doubt.
     """
 
     predicate: Predicate
@@ -217,12 +217,12 @@ class Bound(Struct, frozen=True):
 
 
 def bound(sending: Sending, sightings: Sequence[Sighting], *, passing: bool) -> Bound:
-    """Work out how often the rules let a copy be seen.
+    """Compute how often a copy may be seen according to the rules.
 
     Args:
-        sending: Its send.
-        sightings: Its deliveries, in order.
-        passing: Whether it is non-persistent and so may be lost with the broker's process.
+        sending: The send of the copy's message.
+        sightings: The deliveries of the copy, in order.
+        passing: Whether the message is non-persistent, so that a kill of the broker may lose it.
     """
     if sending.fate is Fate.VOID:
         return Bound("never-seen", 0, unanswered=False)

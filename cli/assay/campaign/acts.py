@@ -1,6 +1,7 @@
-"""The acts of clients: sends, receives and units of work, chosen at random from a seed.  Every call is in the journal.
+"""The acts of clients: sends, receives and units of work, chosen at random from a seed.
 
-An act ends early if the broker is gone (`LostError`); the journal then shows that its calls are in doubt.
+The journal records every call.  If the broker is killed, an act ends early with `LostError`; calls without an answer
+are then in doubt.
 """
 
 from __future__ import annotations
@@ -17,26 +18,26 @@ from assay_sdk.model.message import Address
 from assay_steps.cast.branches import Branch
 
 POLL_MS = 15
-"""How long an act waits for a message."""
+"""The milliseconds for which an act waits for a message."""
 WATCH_MS = 200
-"""How long a client waits that has nothing else to do."""
+"""The milliseconds for which a client waits for delayed messages, if it does nothing else."""
 _LARGE = 90_000
-"""Octets of a large body: more than a store keeps in one piece."""
+"""The bytes of a large body, which is larger than a piece in the store."""
 
 LARGE_PERCENT = 2
 COMMIT_PERCENT, ROLLBACK_PERCENT = 75, 20
-"""How units of work end, in per cent; the others are lost with their connection."""
+"""The percentages of units of work that are committed and rolled back; the others lose their connection."""
 UNDECIDED_PERCENT = 25
-"""How many branches are left prepared for a later decision, in per cent."""
+"""The percentage of branches that stay prepared for a later decision."""
 ACKNOWLEDGE_PERCENT, RECOVER_PERCENT = 85, 10
-"""How received messages are settled, in per cent; the others lose their connection and come again."""
+"""The percentages of received messages that are acknowledged and recovered; the others lose their connection."""
 
 ConnectionOf = Callable[[Family, str, AckMode, str | None], ClientConnection]
-"""Gets the connection of a family by name, mode and client id; the same one each time."""
+"""Returns the connection of a family by actor, acknowledgement mode and client id; the same one at each call."""
 
 
 def subscription(number: int, name: str) -> Origin:
-    """A durable subscription of a round."""
+    """Describe a durable subscription of a round, for a consumer."""
     return Origin(address=place(Family.TOPIC, number), durability=Durability.DURABLE, name=name)
 
 
@@ -47,7 +48,7 @@ class Acts:
         name: The client's name, unique in the run.
         number: The round's number.
         rng: The source of all random choices.
-        connection: Gets its connections.
+        connection: Returns the client's connections.
     """
 
     def __init__(self, name: str, number: int, rng: random.Random, connection: ConnectionOf) -> None:
@@ -63,7 +64,7 @@ class Acts:
         """Perform one act, chosen at random.
 
         Raises:
-            LostError: The broker is gone.
+            LostError: The broker cannot be reached, or refused a call.
         """
         acts: Mapping[Callable[[], None], int] = {
             self.send: 5,
@@ -112,7 +113,7 @@ class Acts:
         self._consume(Family.PASSING, Origin(address=place(Family.PASSING, self._number)), POLL_MS)
 
     def watch(self) -> None:
-        """Wait for delayed messages."""
+        """Receive from the queue of delayed messages, so that an early one is seen."""
         self._consume(Family.DELAYED, Origin(address=place(Family.DELAYED, self._number)), WATCH_MS)
 
     # units of work ----------------------------------------------------------------------------------------------------
@@ -132,7 +133,7 @@ class Acts:
     # branches of global units of work ---------------------------------------------------------------------------------
 
     def branch(self) -> None:
-        """Receive and send in a branch, prepare it, and mostly decide on it at once."""
+        """Receive and send in a branch, prepare it, and mostly commit it or roll it back at once."""
         connection = self._managing()
         self._branches += 1
         name = f"{self._name}-{self._number}-branch-{self._branches}"
@@ -145,7 +146,7 @@ class Acts:
             self._manager.decide(case, connection)
 
     def resolve(self) -> None:
-        """Decide on every branch that is in doubt."""
+        """Commit or roll back every branch that is in doubt."""
         self._manager.resolve(self._managing())
 
     def _managing(self) -> ClientConnection:
@@ -169,36 +170,36 @@ class Acts:
         self._send(Family.TOPIC, place(Family.TOPIC, self._number), Mode.PERSISTENT, delay_ms)
 
     def subscribe(self) -> None:
-        """Create both durable subscriptions, and disconnect the subscriber of one."""
+        """Create both durable subscriptions, and disconnect one of the two subscribers."""
         for name in SUBSCRIPTIONS:
             self.subscriber(name).consumer(subscription(self._number, name), name)
         self.subscriber("away").leave()
 
     def attend(self) -> None:
-        """Receive a publication as the active subscriber."""
+        """Receive a publication as the subscriber that stays connected."""
         self._settle(self.subscriber("active"), subscription(self._number, "active"), "active", WATCH_MS)
 
     def subscriber(self, name: str) -> ClientConnection:
-        """Get the connection of a subscriber."""
+        """Return the connection of a subscriber."""
         return self._connection(Family.TOPIC, f"{name}.seat", AckMode.CLIENT, f"crash-{self._number}-{name}")
 
     # the end ----------------------------------------------------------------------------------------------------------
 
     def drain(self, family: Family, address: Address, timeout_ms: int) -> bool:
-        """Receive one of the messages that are left on a queue; returns whether there was one.
+        """Receive one of the messages that are left on a queue; return False if none came.
 
         Raises:
-            LostError: The broker is gone.
+            LostError: The broker cannot be reached, or refused a call.
         """
         return self._take(
             self._drainer(family), Origin(address=address), f"{self._name}.drain of {address.name}", timeout_ms
         )
 
     def drain_subscription(self, name: str, timeout_ms: int) -> bool:
-        """Receive one of the messages that are left for a subscription; returns whether there was one.
+        """Receive one of the messages that are left for a subscription; return False if none came.
 
         Raises:
-            LostError: The broker is gone.
+            LostError: The broker cannot be reached, or refused a call.
         """
         return self._take(self.subscriber(name), subscription(self._number, name), name, timeout_ms)
 

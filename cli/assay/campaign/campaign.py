@@ -1,6 +1,6 @@
 """Runs the campaign: rounds of load and kills, each with a drain and the claims that follow from the journals.
 
-Each client has a journal of its own; the journal of this process has the plan, the kills and the claims.
+Each client writes its own journal; the journal of this process holds the plan, the kills and the claims.
 """
 
 from __future__ import annotations
@@ -41,27 +41,27 @@ from assay_steps.plugin.run import MAIN, new_run_id
 E = TypeVar("E", bound=Event)
 
 BACKEND = "reference+local"
-"""The pair's name: the reference broker in a process of its own, over a Unix socket."""
+"""The pair's name in journals: the reference broker in its own process, reached over a Unix socket."""
 
 PLACED = (Phase.WRITTEN, Phase.WRITTEN, Phase.FLUSHED, Phase.FLUSHED, Phase.BEFORE_WRITE, Phase.ANSWERED)
 """The phases at which a placed kill may happen; a phase named twice is chosen twice as often."""
 PLACED_AT_COMMIT = (Phase.WRITTEN, Phase.FLUSHED, Phase.FLUSHED)
-"""The same for kills during a commit, which would show a unit of work that is half on disk."""
+"""The phases for placed kills during a commit, which can show a unit of work that is only in part on disk."""
 PLACED_PERCENT = 65
 TIMES = (5, 60)
-"""A placed kill happens when the broker has reached its phase this often: least and most."""
+"""The least and the most times that the broker reaches a phase before a placed kill."""
 SPAN_S = (0.0, 0.3)
-"""A kill at random happens this long after the start, in seconds: least and most."""
+"""The least and the most seconds between the broker's start and a random kill."""
 COMMITS_PERCENT = 40
-"""How many of the placed kills happen during a commit, in per cent."""
+"""The percentage of placed kills that happen during a commit."""
 COMMITS_RARER = 10
-"""Commits are rarer, so these kills wait for this many times fewer occurrences of their phase."""
+"""The divisor of `TIMES` for kills during a commit, because commits are rarer than other commands."""
 UP_S = 0.1
-"""How long the broker is up at least between two kills, in seconds, so that delayed messages can be watched for."""
+"""The least seconds between two kills in which the broker runs, so that receivers can watch for delayed messages."""
 HALT_LIMIT_S = 3.0
 
 CALM_MS = 200
-"""How long the drain continues after the last message could have become due."""
+"""The milliseconds for which the drain continues after the last message is due."""
 
 ROLES = (Role.MIXED, Role.MIXED, Role.WATCHER, Role.SUBSCRIBER)
 
@@ -92,11 +92,11 @@ class Tally(Struct, frozen=True, kw_only=True):
     """The figures of a campaign.
 
     Args:
-        kills: The number of kills by phase.
+        kills: The number of kills, by phase.
         messages: The number of messages sent, by family.
         fates: The number of messages and of units of work, by fate.
         start_ms: How long each start of the broker took, in milliseconds.
-        down: Why the campaign ended early; empty if it did not.
+        down: The reason why the campaign ended early; empty if it did not.
     """
 
     kills: dict[Phase, int]
@@ -107,11 +107,11 @@ class Tally(Struct, frozen=True, kw_only=True):
 
 
 class Campaign:
-    """A campaign, as a context that ends all of its processes.
+    """A campaign, as a context manager that ends all its processes.
 
     Args:
-        options: Its options.
-        told: Called after each kill with the number of kills.
+        options: The options of the campaign.
+        told: Called after each kill, with the number of kills so far.
     """
 
     def __init__(self, options: CampaignOptions, told: Callable[[int], None] = lambda _: None) -> None:
@@ -215,7 +215,7 @@ class Campaign:
         self._claim(number, written)
 
     def _kill(self, number: int) -> None:
-        """Kill the broker, at a placed or random moment, and start it again."""
+        """Kill the broker at a placed or random moment, and start it again."""
         self._pass(UP_S)
         if self._rng.random() * 100 < PLACED_PERCENT:
             commits = self._rng.random() * 100 < COMMITS_PERCENT
@@ -237,10 +237,10 @@ class Campaign:
         self._told(self._kills)
 
     def _pass(self, seconds: float) -> None:
-        """Wait, and watch the broker's process meanwhile.
+        """Wait for a time, and check that the broker's process keeps running.
 
         Raises:
-            BrokerDownError: The process failed.
+            BrokerDownError: The broker's process failed.
         """
         self._supervisor.await_halt(seconds)
 
@@ -261,13 +261,13 @@ class Campaign:
         clients.each([Drain(queues, subscriptions, calm_ns) for queues, subscriptions in parts])
 
     def _drain_branches(self, number: int, clients: Clients) -> None:
-        """Receive the messages that the last branches released."""
+        """Receive the messages that became available when the last branches were decided."""
         queues = tuple((Family.BRANCHES, place(Family.BRANCHES, number, end)) for end in ("IN", "OUT"))
         calm_ns = self._clock.monotonic_ns()
         clients.each([Drain(queues if order == 0 else (), (), calm_ns) for order in range(len(ROLES))])
 
     def _claim(self, number: int, written: dict[str, list[AnyEvent]]) -> None:
-        """Write the claims about every message of the round."""
+        """Write the claims about the round's messages, family by family."""
         for name, more in self._written(number).items():
             written[name] += more
         for family in Family:
@@ -284,7 +284,7 @@ class Campaign:
             self._write(events.Claim, scenario=scenario, of=claiming.of, bounds=claiming.bounds, **fields)
 
     def _refused(self, number: int, why: str) -> None:
-        """Claim that the broker started again, which it did not: all its messages are lost."""
+        """Write a claim that the broker starts after a kill, for a broker that did not start; the claim fails."""
         scenario = scenario_id(Family.QUEUE, number)
         call = self._write(
             events.Call, scenario=scenario, id=f"{scenario}#start", actor="broker", op="start the broker"
@@ -304,7 +304,7 @@ class Campaign:
     # journals ---------------------------------------------------------------------------------------------------------
 
     def _written(self, number: int) -> dict[str, list[AnyEvent]]:
-        """The new events of the clients' journals, and the kills, by scenario."""
+        """Read the new events of the clients' journals, and add the kills; return them by scenario."""
         found: dict[str, list[AnyEvent]] = {
             name: self._own.pop(name, []) for name in (scenario_id(family, number) for family in Family)
         }
@@ -319,7 +319,7 @@ class Campaign:
         return found
 
     def _begin(self) -> dict[str, Any]:
-        """The fields of the first line of every journal of the run."""
+        """Return the fields of the first event of every journal of the run."""
         client = identity("simplified")
         details = {"store": self._options.store, "clock": "real", "kills": str(self._options.kills)}
         return {
@@ -351,7 +351,7 @@ class Campaign:
         return self._options.out / JOURNALS / f"{writer}.jsonl"
 
     def _everywhere(self, number: int, kind: type[events.Fault | events.Step], **fields: Any) -> None:
-        """Write the same event in each family's scenario."""
+        """Write an event for the scenario of each family."""
         at = instant(self._clock)
         for family in Family:
             event = self._journal.write(kind, at, scenario=scenario_id(family, number), **fields)

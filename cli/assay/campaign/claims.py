@@ -1,4 +1,4 @@
-"""Makes the claims about each family's scenario from its accounts."""
+"""The claims about each family's scenario, made from its accounts."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ _RULES: Mapping[Family, str] = {
 """The rule of the claims about how often copies are seen, unless `_rule` names another."""
 
 _SENTENCES: Mapping[str, str] = {
-    "delivered-exactly": "each is delivered until it is acknowledged, and never again",
-    "delivered-at-most": "each is delivered no more often than its lost answers explain",
-    "never-seen": "nothing of a unit of work that was not committed is seen",
+    "delivered-exactly": "each message is delivered until it is acknowledged, and never after that",
+    "delivered-at-most": "no message is delivered more often than its lost answers explain",
+    "never-seen": "no message of an uncommitted unit of work is seen",
 }
 
 
 class Claiming(Struct, frozen=True, kw_only=True):
-    """A claim to be written.
+    """A claim for the journal.
 
     Args:
         rule: The rule's id.
-        predicate: The predicate that decides it.
-        of: Its references.
-        bounds: Its bounds.
-        text: Its sentence.
+        predicate: The predicate that decides the claim.
+        of: The claim's references to events, messages and actors.
+        bounds: The claim's numbers.
+        text: The claim in one sentence.
     """
 
     rule: str
@@ -77,7 +77,7 @@ def claims(family: Family, accounts: Accounts) -> Iterator[Claiming]:
 
 
 def _counted(family: Family, accounts: Accounts) -> Iterator[Claiming]:
-    """Claim how often each copy is seen, many copies in one claim."""
+    """Claim how often each copy is seen; one claim covers all copies with the same bound."""
     alike: defaultdict[tuple[str, str, Bound], list[str]] = defaultdict(list)
     for sending in accounts.sendings:
         for holder in SUBSCRIPTIONS if family is Family.TOPIC else ("",):
@@ -95,7 +95,7 @@ def _counted(family: Family, accounts: Accounts) -> Iterator[Claiming]:
 
 
 def _rule(family: Family, holder: str, sending: Sending, *, taken: bool) -> str:
-    """The rule of a claim about how often a copy is seen."""
+    """Choose the rule of a claim about how often a copy is seen."""
     match family:
         case Family.QUEUE if taken:
             return "QS-08"
@@ -110,10 +110,10 @@ def _rule(family: Family, holder: str, sending: Sending, *, taken: bool) -> str:
 
 
 def _early(family: Family, accounts: Accounts) -> Iterator[Claiming]:
-    """Claim that no delayed message was early.
+    """Claim that no delayed message is delivered before its delay is over.
 
-    The claims are about messages that were watched for between the kills, and about any that was early; the others show
-    nothing.  If all show nothing, one claim is made, whose finding says so.
+    Only messages for which a receiver watched between the kills, and early messages, can show this.  If the round has
+    no such message, one claim is still made; the judge finds it not demonstrated.
     """
     if family is not Family.DELAYED:
         return
@@ -125,7 +125,7 @@ def _early(family: Family, accounts: Accounts) -> Iterator[Claiming]:
             predicate="not-before",
             of={"kid": sending.key, "call": sending.call.ref},
             bounds={"delay_ms": sending.delay_ms, "watched_percent": WATCHED_PERCENT},
-            text="it is not to be had before its delay is over",
+            text="no receiver gets the message before its delay is over",
         )
 
 
@@ -153,7 +153,7 @@ def _whole(family: Family, accounts: Accounts) -> Iterator[Claiming]:
 
 
 def in_doubt(accounts: Accounts) -> Iterator[Claiming]:
-    """Claim that no message of a branch in doubt is seen; must be claimed before the decisions.
+    """Claim that no message of a branch in doubt is seen; call this before the branches are decided.
 
     Args:
         accounts: The accounts of the branches' scenario, after a drain.
@@ -174,7 +174,7 @@ def in_doubt(accounts: Accounts) -> Iterator[Claiming]:
 
 
 def _decided(family: Family, accounts: Accounts) -> Iterator[Claiming]:
-    """Claim that a prepared branch is in doubt until it is decided, and that the decision is accepted."""
+    """Claim that a prepared branch is in doubt until its commit or rollback, and that the broker accepts that."""
     if family is not Family.BRANCHES:
         return
     for call, name in accounts.recoveries:

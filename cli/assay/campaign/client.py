@@ -1,4 +1,4 @@
-"""A client's process: it takes part in each round and writes its own journal."""
+"""The process of a client of the campaign, which takes part in each round and writes its own journal."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ T = TypeVar("T")
 
 DONE, LAST, LEAVE, END = "done", "last", "leave", "end"
 RETRY_S = 0.01
-"""How long a client waits before it tries again to reach the broker."""
+"""The seconds between two attempts to reach the broker."""
 INSIST_NS = 60_000_000_000
-"""How long a client tries to reach the broker before it gives up."""
+"""The nanoseconds after which a client stops its attempts to reach the broker."""
 DRAIN_MS = 100
-"""How long a drain waits for each message."""
+"""The milliseconds for which a drain waits for each message."""
 
 
 class Role(StrEnum):
@@ -54,12 +54,12 @@ class ClientOrder(Struct, frozen=True, kw_only=True):
     """The configuration of a client.
 
     Args:
-        name: Its name, as a writer of the run.
-        role: Its role.
+        name: The client's name, and that of its journal.
+        role: The client's role.
         run: The run's id.
         journals: The folder of journals.
         url: The broker's URL.
-        begin: The fields of its journal's first line.
+        begin: The fields of the journal's first event.
         seed: The run's seed.
         gap_ms: The longest pause between two acts, in milliseconds.
     """
@@ -75,7 +75,7 @@ class ClientOrder(Struct, frozen=True, kw_only=True):
 
 
 class Play(Struct, frozen=True):
-    """Take part in a round until the next command comes.
+    """The command to take part in a round until the next command comes.
 
     Args:
         number: The round's number.
@@ -85,16 +85,16 @@ class Play(Struct, frozen=True):
 
 
 class Resolve(Struct, frozen=True):
-    """Decide on every branch that is in doubt."""
+    """The command to commit or roll back every branch that is in doubt."""
 
 
 class Drain(Struct, frozen=True):
-    """Receive the messages that are left.
+    """The command to receive the messages that are left.
 
     Args:
         queues: The queues to drain, by family.
         subscriptions: The subscriptions to drain.
-        calm_ns: The time after which no message can become due, in monotonic nanoseconds.
+        calm_ns: The monotonic time, in nanoseconds, after which no more message becomes due.
     """
 
     queues: tuple[tuple[Family, Address], ...]
@@ -103,15 +103,15 @@ class Drain(Struct, frozen=True):
 
 
 def play(order: ClientOrder, control: Connection) -> None:
-    """Run a client until the campaign ends it; runs in a process of its own.
+    """Run a client until the campaign ends it; the main function of the client's process.
 
     Args:
-        order: Its configuration.
-        control: The connection to the campaign: it sends commands, and gets `DONE` after each.
+        order: The client's configuration.
+        control: The connection to the campaign, which sends commands and receives `DONE` after each.
     """
     logging.getLogger("assay_sdk").addHandler(logging.NullHandler())  # lost connections are normal here
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the campaign handles Ctrl-C and ends its clients
-    with suppress(EOFError), _real_runner() as runner:  # if the campaign is gone, the journal gets no end record
+    with suppress(EOFError), _real_runner() as runner:  # if the campaign dies, the journal gets no end event
         path = order.journals / f"{order.name}.jsonl"
         with JournalWriter(path, run=order.run, writer=order.name) as journal:
             journal.write(events.Begin, instant(runner.clock), **order.begin)
@@ -134,7 +134,7 @@ def play(order: ClientOrder, control: Connection) -> None:
 
 @contextmanager
 def _real_runner() -> Generator[RealRunner, None, None]:
-    """Give a real runner within a block."""
+    """Provide a runner in real time inside the block."""
     runner = RealRunner()
     try:
         yield runner
@@ -164,7 +164,7 @@ class Part:
         self._acts = Acts(order.name, number, self._rng, self._connection)
 
     def play(self, control: Connection) -> None:
-        """Act until the next command comes."""
+        """Perform acts until the next command comes."""
         acts = self._acts
         act: Callable[[], None] = acts.perform
         if self._order.role is Role.SUBSCRIBER:
@@ -182,7 +182,7 @@ class Part:
                 pause = RETRY_S
 
     def last(self) -> None:
-        """Send one more message of each kind after the last kill, so that each kind has one that no kill disturbs."""
+        """Send one message of each kind after the last kill, so that no kill disturbs at least one of each kind."""
         acts = self._acts
         if self._order.role is Role.MIXED:
             for act in (acts.send_delayed, acts.send, acts.send_passing, acts.work, acts.branch):
@@ -195,11 +195,11 @@ class Part:
             connection.leave()
 
     def resolve(self) -> None:
-        """Decide on every branch that is in doubt."""
+        """Commit or roll back every branch that is in doubt."""
         self._insist(self._acts.resolve)
 
     def drain(self, word: Drain) -> None:
-        """Receive messages until none is left and none can come."""
+        """Receive messages until the queues and subscriptions are empty and no more message becomes due."""
         for family, address in word.queues:
             self._until_silent(partial(self._acts.drain, family, address, DRAIN_MS), word)
         for name in word.subscriptions:
@@ -212,10 +212,10 @@ class Part:
                 return
 
     def _insist(self, act: Callable[[], T]) -> T:
-        """Repeat an act until the broker survives it.
+        """Repeat an act until it ends without a loss of the broker, and return its result.
 
         Raises:
-            LostError: The broker could not be reached for `INSIST_NS`.
+            LostError: The act has not succeeded within `INSIST_NS`.
         """
         clock = self._runner.clock
         limit_ns = clock.monotonic_ns() + INSIST_NS

@@ -14,7 +14,7 @@ PATIENCE_S = 120.0
 
 
 class ClientDownError(Exception):
-    """A client's process failed, which says nothing about the broker.
+    """A client's process failed, so the campaign gives no verdict about the broker.
 
     Args:
         why: The reason, in one sentence.
@@ -28,11 +28,11 @@ class _Running(Struct, frozen=True):
 
 
 class Clients:
-    """Every client of a campaign.
+    """The client processes of a campaign.
 
     Args:
-        orders: Their configurations.
-        context: Creates their processes.
+        orders: The clients' configurations.
+        context: The `multiprocessing` context that creates the processes.
     """
 
     def __init__(self, orders: Sequence[ClientOrder], context: ForkServerContext) -> None:
@@ -40,14 +40,14 @@ class Clients:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Their names, as writers of the run."""
+        """The names of the clients and of their journals."""
         return tuple(one.order.name for one in self._running)
 
     def tell(self, word: object, roles: Collection[Role] = tuple(Role)) -> None:
-        """Send a command to the clients of these roles, and wait until each has done it.
+        """Send a command to the clients with some roles, and wait until each has executed it.
 
         Raises:
-            ClientDownError: A client did not do it.
+            ClientDownError: A client has ended, or has not executed the command.
         """
         meant = [one for one in self._running if one.order.role in roles]
         for one in meant:
@@ -56,10 +56,10 @@ class Clients:
             self._await(one)
 
     def each(self, words: Sequence[object]) -> None:
-        """Send each client its own command, in their order, and wait until each has done it.
+        """Send each client its own command, in the clients' order, and wait until each has executed it.
 
         Raises:
-            ClientDownError: A client did not do it.
+            ClientDownError: A client has ended, or has not executed its command.
         """
         for one, word in zip(self._running, words, strict=True):
             one.control.send(word)
@@ -70,18 +70,18 @@ class Clients:
         """Make each client close its journal and end.
 
         Raises:
-            ClientDownError: A client did not.
+            ClientDownError: A client has not ended, or has ended with an error.
         """
         for one in self._running:
             one.control.send(END)
         for one in self._running:
             one.process.join(PATIENCE_S)
             if one.process.exitcode != 0:
-                raise ClientDownError(f"The client {one.order.name} ended with {one.process.exitcode}.")
+                raise ClientDownError(f"The client {one.order.name} ended with exit code {one.process.exitcode}.")
             one.control.close()
 
     def abandon(self) -> None:
-        """Kill the clients that still run."""
+        """Kill the client processes that still run."""
         for one in self._running:
             if one.process.is_alive():
                 one.process.kill()
@@ -102,4 +102,4 @@ class Clients:
         except EOFError:
             said = None
         if said != DONE:
-            raise ClientDownError(f"The client {one.order.name} did not do what it was told to.")
+            raise ClientDownError(f"The client {one.order.name} did not execute its command.")

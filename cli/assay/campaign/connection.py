@@ -1,4 +1,4 @@
-"""A client's connection with its session, which is opened again after the broker was killed."""
+"""A client's connection with one session; the client opens it again after a kill of the broker."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ T = TypeVar("T")
 
 
 class LostError(Exception):
-    """The broker cannot be reached, or refused a call; the act that was going on has ended."""
+    """The broker cannot be reached, or refused a call; this ends the present act."""
 
 
 class ClientConnection:
     """A connection of an actor; after a loss, the next call opens a new one.
 
     Args:
-        name: The actor's name; sessions, and so units of work, have it with a number.
-        client: The client, which no other connection uses, so that all it reports belongs to this one.
+        name: The actor's name; the names of sessions and units of work add a number.
+        client: A client that no other connection uses, so that all its reports belong to this connection.
         to: The broker's endpoint.
         ack: The session's acknowledgement mode.
-        recorder: Records its calls in the journal.
+        recorder: Records the calls in the journal.
         runner: The process's runner.
-        client_id: JMS client id; None for none.
+        client_id: The JMS client id; None for none.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class ClientConnection:
 
     @property
     def session(self) -> Session:
-        """The session; opened if there is none.
+        """Return the session; connect first if the connection is lost or not open yet.
 
         Raises:
             LostError: The broker cannot be reached.
@@ -79,7 +79,7 @@ class ClientConnection:
         return self._session
 
     def producer(self, to: Address) -> Producer:
-        """A producer for a destination.
+        """Return the producer for a destination; create it first if necessary.
 
         Raises:
             LostError: The broker cannot be reached.
@@ -90,7 +90,7 @@ class ClientConnection:
         return self._producers[to]
 
     def consumer(self, origin: Origin, name: str) -> Consumer:
-        """A consumer by its name.
+        """Return the consumer with a name; create it first if necessary.
 
         Raises:
             LostError: The broker cannot be reached.
@@ -101,10 +101,10 @@ class ClientConnection:
         return self._consumers[name]
 
     def done(self, answer: Answer[T]) -> T:
-        """Return the value of a call.
+        """Return the value of a call, or abort the connection if the call was refused.
 
         Raises:
-            LostError: The call was refused, for whatever reason; the connection is aborted.
+            LostError: The call was refused, for any reason.
         """
         if isinstance(answer.outcome, Ok):
             return answer.outcome.value
@@ -112,21 +112,21 @@ class ClientConnection:
         raise LostError(answer.outcome.text)
 
     def receive(self, origin: Origin, name: str, timeout_ms: int) -> Seen | None:
-        """Receive one message as an actor.
+        """Receive one message as a named actor; None if none came within ``timeout_ms`` milliseconds.
 
         Raises:
-            LostError: The connection is lost.
+            LostError: The broker cannot be reached, or refused a call.
         """
         return self.done(self.consumer(origin, name).receive(timeout_ms))
 
     def abort(self) -> None:
-        """Abort the connection, also if it is lost already."""
+        """Drop the connection without a close; it may already be lost."""
         connection = self._forget()
         if connection is not None:
             connection.abort()
 
     def leave(self) -> None:
-        """Close the connection cleanly; messages that were not acknowledged return to their queue."""
+        """Close the connection in order; the broker puts unacknowledged messages back on their queue."""
         connection = self._forget()
         if connection is not None:
             connection.close()

@@ -1,4 +1,4 @@
-"""Defects of stores, which the campaign must find; each is a wrapper around the real store."""
+"""Defects of stores that the campaign must find; each defect is a wrapper around the real store."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay_broker.stores import Store
 from assay_sdk.time import Runner
 
 LATE_NS = 20_000_000
-"""How long after its answer a record reaches the disk: about as long as an operating system may buffer it."""
+"""The nanoseconds between an answer and the flush of its record: about as long as an operating system buffers it."""
 
 Plant = Callable[[Store, Runner], Store]
 
@@ -20,8 +20,8 @@ class StoreDefect(Struct, frozen=True):
     """A defect of a store.
 
     Args:
-        text: What it does wrong.
-        plant: Wraps a store with it; the runner is the broker's.
+        text: A sentence without subject that says what the store does wrong.
+        plant: Wraps a store so that it has the defect; gets the broker's runner.
     """
 
     text: str
@@ -51,7 +51,7 @@ class _Around:
 
 
 class _NoFlush(_Around):
-    """Flushes nothing until enough records have been written."""
+    """A store that ignores flushes until the broker has written `_ENOUGH` records."""
 
     _ENOUGH = 64
 
@@ -70,7 +70,7 @@ class _NoFlush(_Around):
 
 
 class _AnswerFirst(_Around):
-    """Answers at once, and writes to disk a little later."""
+    """A store that returns from a flush at once, and flushes a little later."""
 
     def __init__(self, store: Store, runner: Runner) -> None:
         super().__init__(store)
@@ -88,7 +88,10 @@ class _AnswerFirst(_Around):
 
 
 class _Swapped(_Around):
-    """Flushes the last batch first, one by one, so a kill can leave a later batch on disk without an earlier one."""
+    """A store that flushes its records one by one, the last first.
+
+    A kill can leave a later record on disk without an earlier one.
+    """
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)
@@ -109,7 +112,7 @@ class _Swapped(_Around):
 
 
 STORE_DEFECTS: Mapping[str, StoreDefect] = {
-    "no-flush": StoreDefect("answers as if it had flushed, and has not", lambda store, _: _NoFlush(store)),
+    "no-flush": StoreDefect("answers as if it had flushed, but has not", lambda store, _: _NoFlush(store)),
     "answer-before-flush": StoreDefect("flushes, but only after the answer", _AnswerFirst),
     "records-swapped": StoreDefect(
         "puts records on disk in the wrong order, one by one", lambda store, _: _Swapped(store)

@@ -1,4 +1,4 @@
-"""The kinds of load, with their rules, scenarios and destinations."""
+"""The families, or kinds of load, with their rules, scenarios and destinations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay_sdk.model.message import Address, AddressKind
 LONGEST_DELAY_MS = 900
 SHORTEST_DELAY_MS = 500
 SUBSCRIPTIONS = ("active", "away")
-"""The two durable subscriptions: one has a subscriber throughout, the other only at the beginning and the end."""
+"""The two durable subscriptions: one always has a subscriber, the other only at the begin and the end of a round."""
 
 
 class Family(StrEnum):
@@ -30,8 +30,8 @@ class Trial(Struct, frozen=True, kw_only=True):
     """The scenario of a family.
 
     Args:
-        title: Its name.
-        rules: The rules that it tries.
+        title: The scenario's name.
+        rules: The ids of the rules that it tests.
         strength: must or may.
         judged: The judged part of the pair.
     """
@@ -47,12 +47,12 @@ TRIALS: dict[Family, Trial] = {
     Family.PASSING: Trial(title="non-persistent messages on a queue", rules=("PD-22",), strength="may"),
     Family.DELAYED: Trial(title="persistent messages with a delivery delay", rules=("DD-02", "DD-03")),
     Family.UNITS: Trial(
-        title="units of work that take from one queue and send to another",
+        title="units of work that receive from one queue and send to another",
         rules=("PD-20", "BT-12"),
         judged="client+broker",
     ),
     Family.BRANCHES: Trial(
-        title="branches of global units of work, prepared and then decided on",
+        title="branches of global units of work, prepared and then committed or rolled back",
         rules=("BT-13",),
         judged="client+broker",
     ),
@@ -61,17 +61,17 @@ TRIALS: dict[Family, Trial] = {
 
 
 def scenario_id(family: Family, number: int) -> str:
-    """The id of a family's scenario in a round, counted from 1."""
+    """Return the id of a family's scenario in a round; rounds count from 1."""
     return f"campaign/crash::{TRIALS[family].title}[round {number}]"
 
 
 def planned(family: Family, number: int) -> PlannedScenario:
-    """The entry of a family's scenario in the plan."""
+    """Return the entry of a family's scenario in the journal's plan."""
     trial = TRIALS[family]
     return PlannedScenario(scenario_id(family, number), trial.rules, trial.strength, trial.judged)
 
 
 def place(family: Family, number: int, name: str = "") -> Address:
-    """A destination of a family in a round."""
+    """Return a queue or topic of a family in a round."""
     kind = AddressKind.TOPIC if family is Family.TOPIC else AddressKind.QUEUE
     return Address(kind, f"CRASH.{number}.{family.value.upper()}{'.' + name if name else ''}")

@@ -1,4 +1,4 @@
-"""A transaction manager: prepares branches, decides on them, and later resolves those that it left in doubt."""
+"""The transaction manager of a client: prepares branches, commits or rolls them back, and resolves those in doubt."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from assay_steps.cast.branches import Branch, recover
 
 
 class Case(Struct, frozen=True):
-    """A branch, and the decision about it.
+    """A branch, and the transaction manager's decision about it.
 
     Args:
         branch: The branch.
-        commit: Whether to commit it, if it was prepared, or to roll it back.
+        commit: Whether to commit the branch after its prepare; False to roll it back.
     """
 
     branch: Branch
@@ -27,29 +27,29 @@ class Manager:
         self._cases: dict[str, Case] = {}
 
     def prepare(self, case: Case, connection: ClientConnection) -> None:
-        """Prepare a branch.  It is remembered first, because the answer may be lost.
+        """Prepare a branch; keep it before the call, because the answer may be lost.
 
         Raises:
-            LostError: The broker is gone.
+            LostError: The broker cannot be reached, or refused a call.
         """
         self._cases[case.branch.name] = case
         connection.done(case.branch.prepare(connection.session))
 
     def decide(self, case: Case, connection: ClientConnection) -> None:
-        """Commit a prepared branch, or roll it back.
+        """Commit a prepared branch, or roll it back, as its decision says.
 
         Raises:
-            LostError: The broker is gone.
+            LostError: The broker cannot be reached, or refused a call.
         """
         end = case.branch.commit if case.commit else case.branch.rollback
         connection.done(end(connection.session))
         del self._cases[case.branch.name]
 
     def resolve(self, connection: ClientConnection) -> None:
-        """Ask which branches are in doubt, and decide on those; the others have ended.
+        """Ask the broker which branches are in doubt, and commit or roll them back; the other branches have ended.
 
         Raises:
-            LostError: The broker is gone.
+            LostError: The broker cannot be reached, or refused a call.
         """
         cases = tuple(self._cases.values())
         if not cases:

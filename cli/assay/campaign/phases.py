@@ -1,7 +1,7 @@
-"""The phase of a broker process, recorded so that kills can be placed and counted by phase.
+"""The phase of a broker process, recorded so that the campaign can place kills at phases and count them by phase.
 
-The process writes its phase to a memory page that survives it.  If it is told to halt at a phase, it stops itself there
-with SIGSTOP, so the following kill happens exactly at that phase.
+The process writes its phase to a memory page that survives the process.  If the campaign arms a halt at a phase, the
+process stops itself there with SIGSTOP, so that the kill happens exactly at that phase.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from assay_sdk.model.capabilities import Capability
 from assay_sdk.time import Runner
 
 IDLE_AFTER_NS = 2_000_000
-"""How long after its last answer a broker without a new command counts as idle."""
+"""The nanoseconds after its last answer from which a broker without a new command counts as idle."""
 
 _PAGE = struct.Struct("<Bq")
 _ASKING = (Send, Settle, Commit, Prepare, CommitXa, RollbackXa)
-"""The commands that may write records."""
+"""The commands after which the broker may write records."""
 
 
 class Phase(IntEnum):
@@ -56,7 +56,7 @@ class Phase(IntEnum):
 
     @property
     def words(self) -> str:
-        """The phase in words."""
+        """The phase in words, for the report."""
         return _WORDS[self]
 
 
@@ -70,16 +70,16 @@ _WORDS = {
 }
 
 BETWEEN = frozenset({Phase.WRITTEN, Phase.FLUSHING, Phase.FLUSHED})
-"""The phases between write and answer, when records are on disk for which no answer was given."""
+"""The phases between write and answer, in which the store holds records without an answer to the client."""
 
 
 class Halt(Struct, frozen=True):
     """The moment at which the process must stop itself.
 
     Args:
-        phase: The phase.
-        times: How often it must have reached the phase since then.
-        commits: Whether it counts only if the last command was a commit or prepare.
+        phase: The phase at which the process stops.
+        times: How often the process must reach the phase first, counted from `Progress.arm`.
+        commits: Whether the phase counts only after a commit or a prepare.
     """
 
     phase: Phase
@@ -88,10 +88,10 @@ class Halt(Struct, frozen=True):
 
 
 class Page:
-    """The memory page with the phase, a file that two processes map.
+    """The memory page with the phase: a file that broker and supervisor map into memory.
 
     Args:
-        path: The file.
+        path: The file of the page.
     """
 
     def __init__(self, path: Path) -> None:
@@ -100,19 +100,19 @@ class Page:
 
     @classmethod
     def make(cls, path: Path) -> Page:
-        """Create a page with the phase idle."""
+        """Create the file with the phase idle, and map it."""
         path.write_bytes(_PAGE.pack(Phase.IDLE, 0))
         return cls(path)
 
     def turn(self, phase: Phase, now_ns: int) -> None:
-        """Record that the broker has reached a phase."""
+        """Record that the broker has reached a phase, with the monotonic time in nanoseconds."""
         _PAGE.pack_into(self._memory, 0, phase, now_ns)
 
     def phase(self, now_ns: int) -> Phase:
-        """The phase of the broker, or that in which it was killed.
+        """Return the phase of the broker, or the phase in which it was killed.
 
         Args:
-            now_ns: The time now, or of the kill, in monotonic nanoseconds.
+            now_ns: The present monotonic time, or that of the kill, in nanoseconds.
         """
         number, since_ns = _PAGE.unpack_from(self._memory, 0)
         phase = Phase(number)
@@ -123,7 +123,7 @@ class Progress:
     """Records the phases of a broker, and halts its process.
 
     Args:
-        page: The page to record them on.
+        page: The memory page for the phases.
         now: Reads the monotonic clock, in nanoseconds.
         halted: Called just before the process stops itself.
     """
@@ -138,12 +138,12 @@ class Progress:
         self._commit = False
 
     def arm(self, halt: Halt) -> None:
-        """Set the moment at which to stop; counting begins now."""
+        """Set the moment at which the process stops itself; the count of phases begins now."""
         self._times = 0
         self._halt = halt
 
     def asked(self, command: DriverCommand) -> None:
-        """Record a command."""
+        """Record a client's command."""
         if not isinstance(command, _ASKING):
             return
         self._commit = isinstance(command, Commit | Prepare | CommitXa)
@@ -151,21 +151,21 @@ class Progress:
             self._come_to(Phase.BEFORE_WRITE)
 
     def written(self) -> None:
-        """Record that the store has taken records."""
+        """Record that the broker has written records to the store."""
         self._written = True
         self._come_to(Phase.WRITTEN)
 
     def flushing(self) -> None:
-        """Record the begin of a flush."""
+        """Record that a flush of the store begins."""
         self._come_to(Phase.FLUSHING)
 
     def flushed(self) -> None:
-        """Record the end of a flush."""
+        """Record that a flush of the store has ended."""
         self._written = False
         self._come_to(Phase.FLUSHED)
 
     def answered(self) -> None:
-        """Record an answer."""
+        """Record that the broker answers a command."""
         if not self._written:
             self._come_to(Phase.ANSWERED)
 
@@ -180,11 +180,11 @@ class Progress:
 
 
 class ObservedStore:
-    """A wrapper around a store that reports its phases.
+    """A wrapper around a store that reports its writes and flushes.
 
     Args:
-        store: The store.
-        progress: Gets the reports.
+        store: The wrapped store.
+        progress: Receives the reports.
     """
 
     def __init__(self, store: Store, progress: Progress) -> None:
@@ -197,13 +197,13 @@ class ObservedStore:
         self._progress.written()
 
     def flush(self) -> None:
-        """Make everything written durable."""
+        """Make all written records durable."""
         self._progress.flushing()
         self._store.flush()
         self._progress.flushed()
 
     def drop(self) -> None:
-        """Lose the records that were not flushed."""
+        """Discard the records that are not flushed."""
         self._store.drop()
 
     def load(self) -> tuple[Record, ...]:
@@ -211,16 +211,16 @@ class ObservedStore:
         return self._store.load()
 
     def holds(self, octets: bytes) -> bool:
-        """Whether the store holds these octets anywhere."""
+        """Say whether the store's files contain these bytes."""
         return self._store.holds(octets)
 
 
 class ObservedDriver:
-    """A wrapper around a driver that reports commands and answers.
+    """A wrapper around a driver that reports its commands and answers.
 
     Args:
-        driver: The driver.
-        progress: Gets the reports.
+        driver: The wrapped driver.
+        progress: Receives the reports.
     """
 
     def __init__(self, driver: Driver, progress: Progress) -> None:
@@ -229,11 +229,11 @@ class ObservedDriver:
 
     @property
     def name(self) -> str:
-        """The URL scheme it serves."""
+        """The URL scheme of the driver."""
         return self._driver.name
 
     def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> Wire:
-        """Start to connect."""
+        """Start a connection; the driver reports its events to ``sink``."""
 
         def tell(event: DriverEvent) -> None:
             sink(event)

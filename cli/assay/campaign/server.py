@@ -1,4 +1,4 @@
-"""The broker's process: a reference broker for clients in other processes, on a store that survives it."""
+"""The broker's process: a reference broker for clients in other processes, with a store that survives the process."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from assay_broker.stores.sqlite import SqliteStore
 from assay_sdk.runners.real import RealRunner
 
 READY, HALTED, STOP = "ready", "halted", "stop"
-"""Messages between supervisor and process; any other message from the process is an error text."""
+"""The messages between supervisor and broker process; any other message from the process is an error text."""
 
 NAME = "CRASH"
 """The queue manager's name."""
 
 SETTINGS = default_settings(NAME)
-"""Computed at import, which happens once in the fork server and not at every start."""
+"""The broker's settings, computed at import: that happens once in the fork server, not at every start."""
 
 STORES: Mapping[str, Callable[[Path], Store]] = {
     "sqlite": lambda folder: SqliteStore(folder, NAME),
     "memory": lambda _: MemoryStore(),
 }
-"""The stores by name.  The one in memory loses everything in a kill, which the campaign must find."""
+"""The stores by name.  The memory store loses everything in a kill, which the campaign must find."""
 
 
 class BrokerOrder(Struct, frozen=True, kw_only=True):
-    """The configuration of the broker.
+    """The configuration of the broker's process.
 
     Args:
-        folder: The folder of data, socket and page.
+        folder: The folder of data, socket and memory page.
         store: The store's name.
         defect: A defect planted in the store; None for none.
     """
@@ -53,20 +53,20 @@ class BrokerOrder(Struct, frozen=True, kw_only=True):
 
     @property
     def socket(self) -> Path:
-        """The socket to which clients connect."""
+        """The path of the Unix socket to which clients connect."""
         return self.folder / "socket"
 
     @property
     def page(self) -> Path:
-        """The file of the phase's page."""
+        """The file of the memory page with the phase."""
         return self.folder / "page"
 
 
 def serve(order: BrokerOrder, control: Connection) -> None:
-    """Run the broker until the supervisor stops it or is gone; runs in a process of its own.
+    """Run the broker until the supervisor stops it or ends; the main function of the broker's process.
 
     Args:
-        order: Its configuration.
+        order: The broker's configuration.
         control: The connection to the supervisor.
     """
 
@@ -95,13 +95,13 @@ def serve(order: BrokerOrder, control: Connection) -> None:
         while isinstance(word := control.recv(), Halt):
             progress.arm(word)
     except EOFError:
-        os._exit(1)  # the campaign is gone, so no client will come
+        os._exit(1)  # the campaign's process has died
     runner.call_soon(lambda: _stop(brokers, control))
     control.poll(None)  # until the supervisor closes its end
 
 
 def _stop(brokers: list[QueueManager], control: Connection) -> None:
-    """Shut down cleanly."""
+    """Shut the broker down in order, and report the stop."""
     for broker in brokers:
         broker.stop()
     control.send(STOP)

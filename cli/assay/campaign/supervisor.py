@@ -1,4 +1,4 @@
-"""Starts, kills and restarts the broker's process."""
+"""The supervisor, which starts, kills and restarts the broker's process."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ class BrokerDownError(Exception):
     """The broker's process failed.
 
     Args:
-        why: One sentence, or the error text of the process.
+        why: The reason in one sentence, or the error text of the process.
     """
 
 
 class Supervisor:
-    """A broker on one folder, in one process after the other.
+    """Runs a broker on one folder, in a new process after each kill.
 
     Args:
         order: The broker's configuration.
-        context: Creates its processes.
+        context: The `multiprocessing` context that creates the processes.
         clock: The machine's clock.
     """
 
@@ -41,29 +41,29 @@ class Supervisor:
         self._control: Connection | None = None
         self._page = Page.make(order.page)
         self.kills: Counter[Phase] = Counter()
-        """The number of kills by phase."""
+        """The number of kills, by phase."""
         self.start_ns: list[int] = []
-        """How long each start took until clients could connect, in nanoseconds."""
+        """The nanoseconds that each start took until clients could connect."""
 
     @property
     def process(self) -> ForkServerProcess:
-        """The running process."""
+        """The running broker process."""
         if self._process is None:
             raise BrokerDownError("The broker's process was not started.")
         return self._process
 
     @property
     def control(self) -> Connection:
-        """The connection to the process."""
+        """The connection to the running broker process."""
         if self._control is None:
             raise BrokerDownError("The broker's process was not started.")
         return self._control
 
     def start(self) -> None:
-        """Start a process on the data of the last one.
+        """Start a process on the data of the last process.
 
         Raises:
-            BrokerDownError: It does not start.
+            BrokerDownError: The process does not start.
         """
         begun_ns = self._clock.monotonic_ns()
         self._page.turn(Phase.IDLE, begun_ns)
@@ -76,17 +76,17 @@ class Supervisor:
         self.start_ns.append(self._clock.monotonic_ns() - begun_ns)
 
     def arm(self, halt: Halt) -> None:
-        """Tell the process where to stop itself."""
+        """Tell the process at which moment it must stop itself."""
         self.control.send(halt)
 
     def await_halt(self, limit_s: float) -> bool:
-        """Wait until the process has stopped itself where it was told to.
+        """Wait until the process has stopped itself at the armed moment.
 
         Args:
-            limit_s: How long to wait at most, in seconds.
+            limit_s: The longest wait, in seconds.
 
         Returns:
-            Whether it has stopped itself.
+            Whether the process has stopped itself in time.
 
         Raises:
             BrokerDownError: The process reported an error or ended.
@@ -100,7 +100,7 @@ class Supervisor:
         """Kill the process with SIGKILL, and wait for its end.
 
         Returns:
-            The phase in which it was killed.
+            The phase in which the process was killed.
         """
         process = self.process
         at_ns = self._clock.monotonic_ns()
@@ -112,10 +112,10 @@ class Supervisor:
         return phase
 
     def stop(self) -> None:
-        """End the process cleanly.
+        """Shut the process down in order.
 
         Raises:
-            BrokerDownError: It does not end.
+            BrokerDownError: The process does not end.
         """
         process = self.process
         self.control.send(STOP)
@@ -137,8 +137,9 @@ class Supervisor:
 
     def _expect(self, word: str, limit_s: float) -> None:
         try:
-            said = self.control.recv() if self.control.poll(limit_s) else f"It did not say {word!r} in {limit_s:.0f} s."
+            silent = f"The broker's process did not report {word!r} within {limit_s:.0f} s."
+            said = self.control.recv() if self.control.poll(limit_s) else silent
         except EOFError:
-            said = "It ended by itself."
+            said = "The broker's process ended by itself."
         if said != word:
             raise BrokerDownError(str(said))

@@ -1,1 +1,1 @@
-"""The subcommands, a module each."""
+"""The subcommands of ``assay``, with a module for each."""

@@ -1,4 +1,4 @@
-"""``assay backends``: the backends, with capabilities, and why one cannot run here."""
+"""``assay backends``: lists the backends with their capabilities, and why a backend cannot run here."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from assay_adapters.registry import UnusableBackendError, backend_names, open_ba
 
 
 class BackendReport(Struct, frozen=True):
-    """One backend.
+    """A backend, as ``assay backends`` shows it.
 
     Args:
-        name: Its name for ``--backend``.
-        available: Whether it can be started here.
-        detail: Its description; or what is missing, and what to do about it.
-        capabilities: Its capabilities, each with the source.
-        lacks: The capabilities that it lacks, each with the reason.
+        name: The backend's name for ``--backend``.
+        available: Whether this machine can start it.
+        detail: The description of the backend, or the missing software and the way to install it.
+        capabilities: The capabilities of the backend, each with its source.
+        lacks: The capabilities that the backend lacks, each with the reason.
     """
 
     name: str
@@ -33,9 +33,9 @@ class BackendReport(Struct, frozen=True):
 
 
 def backends(
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List what can be tested here, and why something cannot."""
+    """List the brokers that can be tested here, and why others cannot."""
     reports = [report_on(name) for name in backend_names()]
     if as_json:
         write_json(reports)

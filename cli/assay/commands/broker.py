@@ -21,31 +21,54 @@ if TYPE_CHECKING:
 
 
 def broker(
-    data: Annotated[str | None, typer.Option(metavar="DIR", help="The store's folder; without it, memory.")] = None,
-    amqp: Annotated[str | None, typer.Option(metavar="HOST:PORT", help="AMQP 1.0; 127.0.0.1:5672, or none.")] = None,
-    http: Annotated[str | None, typer.Option(metavar="HOST:PORT", help="HTTP; 127.0.0.1:9443, or none.")] = None,
-    config: Annotated[Path | None, typer.Option(metavar="FILE", help="TOML with these options; flags win.")] = None,
-    name: Annotated[str | None, typer.Option(help="The queue manager's name; ASSAY, on z/OS MQ01.")] = None,
-    level: Annotated[str | None, typer.Option(help="The queue manager's level; 8.0.")] = None,
-    platform: Annotated[str | None, typer.Option(help="distributed or zos.")] = None,
+    data: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Folder of the store. Default: store in memory.")
+    ] = None,
+    amqp: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="Address for AMQP 1.0, or none. Default: 127.0.0.1:5672."),
+    ] = None,
+    http: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="Address for HTTP, or none. Default: 127.0.0.1:9443."),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="TOML file with these options; the command line overrides it."),
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the queue manager. Default: ASSAY, on z/OS MQ01.")] = None,
+    level: Annotated[str | None, typer.Option(help="Level of the queue manager. Default: 8.0.")] = None,
+    platform: Annotated[str | None, typer.Option(help="distributed (the default) or zos.")] = None,
     mqsc: Annotated[
         list[str] | None,
-        typer.Option(metavar="FILE", help="A script to begin with, after default.mqsc; none: without that one."),
+        typer.Option(
+            metavar="FILE",
+            help="MQSC script to run at the start, after default.mqsc; may be repeated. none leaves default.mqsc out.",
+        ),
     ] = None,
-    users: Annotated[str | None, typer.Option(metavar="FILE", help="Who may come; without it, anybody, here.")] = None,
-    tls_certificate: Annotated[str | None, typer.Option(metavar="FILE", help="A certificate chain, PEM.")] = None,
-    tls_key: Annotated[str | None, typer.Option(metavar="FILE", help="Its private key, PEM.")] = None,
+    users: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="The users' file. Default: every client on this machine may connect."),
+    ] = None,
+    tls_certificate: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Certificate chain for TLS, in PEM.")
+    ] = None,
+    tls_key: Annotated[str | None, typer.Option(metavar="FILE", help="Private key of the certificate, in PEM.")] = None,
     clear_passwords: Annotated[
-        bool, typer.Option("--clear-passwords", help="Take passwords without TLS from other machines too.")
+        bool, typer.Option("--clear-passwords", help="Accept passwords from other machines without TLS, too.")
     ] = False,
-    defect: Annotated[str | None, typer.Option(help="Switch a named defect on.")] = None,
-    variant: Annotated[str | None, typer.Option(help="Be a tolerated variant: right, in another way.")] = None,
-    log: Annotated[str | None, typer.Option(help="json or console.")] = None,
+    defect: Annotated[str | None, typer.Option(help="Switch on a named defect.")] = None,
+    variant: Annotated[
+        str | None, typer.Option(help="Switch on a tolerated variant: another correct behaviour.")
+    ] = None,
+    log: Annotated[str | None, typer.Option(help="Form of the log: json or console.")] = None,
     ready_file: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Says in JSON where it listens, while it does.")
+        str | None,
+        typer.Option(metavar="FILE", help="File in which the server writes its addresses, in JSON, while it listens."),
     ] = None,
     add_user: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Write a user and a password into the users' file, and end.")
+        str | None,
+        typer.Option(metavar="NAME", help="Write a user and a password into the users' file, and stop."),
     ] = None,
 ) -> Exit:
     """Run the reference broker as a server, until SIGTERM, SIGHUP or Ctrl-C."""
@@ -78,11 +101,11 @@ def broker(
 
 @contextmanager
 def told() -> Generator[None]:
-    """Turn a server's errors into those of the command.
+    """Turn the block's errors of the server into errors of the command.
 
     Raises:
-        UsageProblem: An option or a file is wrong.
-        CannotRunError: This machine prevents it, or lacks a package.
+        UsageProblem: An option or a file is invalid.
+        CannotRunError: The server cannot run on this machine, or needs a missing package.
     """
     try:
         yield
@@ -113,16 +136,16 @@ def _say(ready: Ready) -> None:
     try:
         sys.stdout.write(f"{ready.sentence}\n")
         sys.stdout.flush()
-    except OSError:  # the server runs without it; its log and its ready file say the same
+    except OSError:  # only the terminal's output is lost: log and ready file have the same content
         hush()
 
 
 def _add_user(name: str, file: str | None) -> Exit:
-    """Add a user to a users' file; the password is read from the terminal or from standard input."""
+    """Add a user to the users' file, or change the password; read the password from the terminal or standard input."""
     from assay_broker.server.accounts import add_user
 
     if file is None:
-        raise OptionsError("there is no users' file to write into: name one, as in --users users.toml")
+        raise OptionsError("the users' file is not named: add an option such as --users users.toml")
     path = Path(file)
     replaced = add_user(path, name, _password(name))
     verb = "has another password in" if replaced else "is in"
@@ -135,5 +158,5 @@ def _password(name: str) -> str:
         return sys.stdin.readline().removesuffix("\n")
     password = getpass.getpass(f"Password of {name}: ")
     if getpass.getpass("Again: ") != password:
-        raise OptionsError("the two passwords are not the same; nothing was written")
+        raise OptionsError("the two passwords differ; no file was written")
     return password

@@ -1,4 +1,4 @@
-"""``assay cancel``: take a delayed message back."""
+"""``assay cancel``: cancels a delayed message."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ from assay_sdk import AckMode
 
 
 def cancel(
-    handle: Annotated[str, typer.Argument(help="The id that assay send or a receipt gave.", metavar="ID")],
+    handle: Annotated[str, typer.Argument(help="Id of the message, from assay send or a receipt.", metavar="ID")],
     url: Annotated[
-        str, typer.Option(help="The broker, as amqp://127.0.0.1:5672, or for administrators http://127.0.0.1:9443.")
+        str,
+        typer.Option(
+            help="URL of the broker, such as amqp://127.0.0.1:5672, or http://127.0.0.1:9443 for administrators."
+        ),
     ] = "amqp://127.0.0.1:5672",
     user: User = None,
     ca: Authority = None,
 ) -> Exit:
-    """Take a delayed message back; exit 1 when it is not staged any more, or never was."""
+    """Cancel a delayed message; exit 1 if the message is not on the staging queue."""
     if not handle.strip():
-        raise UsageProblem("The id is empty: give the one that assay send printed.")
+        raise UsageProblem("The id is empty: give the id that assay send printed.")
     if url.partition(":")[0].lower() in {"http", "https"}:
         with RemoteManager(url, login=login(user), authority=ca) as manager:
             taken = manager.take_staged(handle)

@@ -1,4 +1,4 @@
-"""``assay crash``: kills the reference broker under load, and judges it from its clients' journals."""
+"""``assay crash``: kills the reference broker under load, and judges it from the clients' journals."""
 
 from __future__ import annotations
 
@@ -26,17 +26,19 @@ from assay_steps.plugin.folder import make_room, room
 from assay_steps.plugin.run import conclude
 
 LINES = 10
-"""How many lines of progress a campaign prints, about."""
+"""About how many lines of progress a campaign prints."""
 
 
 def crash(
-    kills: Annotated[int, typer.Option(min=1, help="How often the broker is killed: once or more.")] = 30,
-    seed: Annotated[int, typer.Option(help="Seed of the load and of the kills: a whole number.")] = 0,
+    kills: Annotated[int, typer.Option(min=1, help="How often to kill the broker: at least once.")] = 30,
+    seed: Annotated[int, typer.Option(help="Seed of the random load and kills: a whole number.")] = 0,
     store: Annotated[str, typer.Option(help="The broker's store: sqlite or memory.")] = "sqlite",
-    defect: Annotated[str | None, typer.Option(help=f"Plant a bug in the store: {', '.join(STORE_DEFECTS)}.")] = None,
+    defect: Annotated[
+        str | None, typer.Option(help=f"Plant a defect in the store: {', '.join(STORE_DEFECTS)}.")
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder for journals, verdicts and the report.")] = Path("crash-out"),
 ) -> int:
-    """Kill a reference broker under load, again and again, and judge what became of every message."""
+    """Kill a reference broker under load many times, and judge the deliveries of every message."""
     if store not in STORES:
         raise UsageProblem(unknown("store", store, STORES))
     if defect is not None and defect not in STORE_DEFECTS:
@@ -61,7 +63,7 @@ def suffer(options: CampaignOptions) -> Tally:
     """Run the campaign and show its progress.
 
     Raises:
-        CannotRunError: A client's process failed, which says nothing about the broker.
+        CannotRunError: A client's process failed, so the campaign gives no verdict about the broker.
     """
     console = Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
     every = max(1, options.kills // LINES)
@@ -78,7 +80,7 @@ def suffer(options: CampaignOptions) -> Tally:
 
 
 def histogram(tally: Tally) -> Table:
-    """The number of kills by phase of the broker's work."""
+    """Make the table of kills by phase of the broker's work."""
     table = Table("the broker was killed", "times", box=None, pad_edge=False)
     for phase in Phase:
         table.add_row(phase.words, str(tally.kills[phase]))
@@ -86,21 +88,21 @@ def histogram(tally: Tally) -> Table:
 
 
 def spoken(tally: Tally) -> str:
-    """The campaign's figures as a few lines."""
+    """Return the campaign's figures in a few lines."""
     kills = sum(tally.kills.values())
     between = sum(number for phase, number in tally.kills.items() if phase in BETWEEN)
     messages = ", ".join(f"{family.value} {number}" for family, number in tally.messages.items())
     fates = ", ".join(f"{name} {number}" for name, number in sorted(tally.fates.items()))
     starts = sorted(tally.start_ms)
-    took = f"{starts[len(starts) // 2]:.0f} ms in the middle, {starts[-1]:.0f} ms at most"
+    took = f"{starts[len(starts) // 2]:.0f} ms in the median, {starts[-1]:.0f} ms at most"
     lines = [
         f"{counted(kills, 'kill')}, {between} of them between write and answer; a start took {took}",
         f"{counted(sum(tally.messages.values()), 'message')}: {messages}",
-        f"what is known of them: {fates}",
+        f"fates of messages and units of work: {fates}",
     ]
     return "\n".join([*lines, tally.down] if tally.down else lines)
 
 
 def surprise(scenario: ScenarioVerdict) -> str:
-    """One sentence for a scenario that did not pass."""
+    """Return one line about a scenario that did not pass."""
     return f"{scenario.scenario}: {scenario.verdict.value}: {scenario.reason}"

@@ -1,4 +1,4 @@
-"""``assay defects``: the proof that every rule can fail."""
+"""``assay defects``: proves with planted defects that the scenarios of every rule can fail."""
 
 from __future__ import annotations
 
@@ -25,34 +25,36 @@ from assay_steps.variants import all_variants
 
 
 def defects(
-    backend: Annotated[str, typer.Option(help="A backend that knows defects.")] = "reference",
+    backend: Annotated[str, typer.Option(help="A backend that supports defects.")] = "reference",
     rule: Annotated[list[str] | None, typer.Option(help="Only defects of this rule; may be repeated.")] = None,
     profile: Annotated[
-        str | None, typer.Option(help="Only defects of rules of this profile, or of several: delay,persistence.")
+        str | None,
+        typer.Option(help="Only defects of rules of this profile, or of several, such as delay,persistence."),
     ] = None,
     everywhere: Annotated[
         bool,
-        typer.Option("--everywhere", help="Try each defect on other rules' scenarios, too: how broad is it?"),
+        typer.Option(
+            "--everywhere", help="Also run each defect on other rules' scenarios, to measure how many it fails."
+        ),
     ] = False,
     tolerated: Annotated[
         bool,
         typer.Option(
-            "--tolerated", help="Run all scenarios against brokers and clients that are right in another way, instead."
+            "--tolerated",
+            help="Instead, run all scenarios on the tolerated variants, which have another correct behaviour.",
         ),
     ] = False,
     out: Annotated[
-        Path | None, typer.Option(help="A run's folder: the matrix goes there, and assay report shows it.")
+        Path | None, typer.Option(help="Folder of a run, for the kill matrix; assay report shows it.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The matrix as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the kill matrix as JSON.")] = False,
 ) -> int:
-    """Run the scenarios against named defects: which scenario catches which."""
+    """Run the scenarios with each named defect, and show which scenario catches which defect."""
     if tolerated:
         return _tolerated(backend, tuple(rule or ()), _known(tuple(rule or ()), profile), as_json=as_json, out=out)
     breakable = names_with_defects()
     if backend not in breakable:
-        raise UsageProblem(
-            f"Backend {backend!r} has no defects to switch on; those with defects: {', '.join(breakable)}."
-        )
+        raise UsageProblem(f"Backend {backend!r} does not support defects; these backends do: {', '.join(breakable)}.")
     profiles = _known(tuple(rule or ()), profile)
     if out is not None:
         refuse_foreign(out)
@@ -75,10 +77,10 @@ def defects(
 
 
 def _known(rules: tuple[str, ...], profile: str | None) -> tuple[str, ...]:
-    """The names of the profiles, after a look into the catalogue for them and for the rules.
+    """Return the names of the profiles, after a check that the catalogue knows them and the rules.
 
     Raises:
-        LookupError: The catalogue lacks one of them.
+        LookupError: The catalogue lacks a profile or a rule.
     """
     profiles = tuple(name.strip() for name in profile.split(",")) if profile else ()
     for name in profiles or (None,):
@@ -88,7 +90,7 @@ def _known(rules: tuple[str, ...], profile: str | None) -> tuple[str, ...]:
 
 @contextmanager
 def _problems(rules: Sequence[str]) -> Generator[None]:
-    """Turn the errors of trials into those of the command."""
+    """Turn the block's errors of trials into errors of the command."""
     try:
         yield
     except UntriedError as problem:
@@ -103,9 +105,9 @@ def _tolerated(
     """Run the tolerated variants on all scenarios, and print which scenario convicts which variant."""
     varied = names_with_variants()
     if backend not in varied:
-        raise UsageProblem(f"Backend {backend!r} has no variants; those with variants: {', '.join(varied)}.")
+        raise UsageProblem(f"Backend {backend!r} does not support variants; these backends do: {', '.join(varied)}.")
     if out is not None:
-        raise UsageProblem("A report shows the kill matrix only: leave --out away, or --tolerated.")
+        raise UsageProblem("A report shows only the kill matrix: leave out --out or --tolerated.")
     with DefectProgress() as progress, _problems(rules):
         found = tolerance(backend, rules, profiles=profiles, told=progress.told)
     if as_json:
@@ -116,7 +118,7 @@ def _tolerated(
 
 
 def show_tolerance(found: Tolerance, console: Console) -> None:
-    """Print each variant with what it does, the scenarios that convict it, and a summary."""
+    """Print each variant with its behaviour and the scenarios that convict it, and a summary."""
     known = all_variants()
     for variant in found.variants:
         console.print(f"{variant.name}: {known[variant.name].text} {known[variant.name].allowed_by}", markup=False)
@@ -131,14 +133,14 @@ def show_tolerance(found: Tolerance, console: Console) -> None:
 
 
 def exit_code(matrix: KillMatrix) -> Exit:
-    """The exit code; a defect whose own code raises counts as an error of the kit does."""
+    """Return the exit code; a defect whose own code raises counts like an error of the kit."""
     if matrix.wrong:
         return Exit.NOT_AS_EXPECTED
     return Exit.INCONCLUSIVE if matrix.errors else Exit.AS_EXPECTED
 
 
 def show(matrix: KillMatrix, console: Console) -> None:
-    """Print the matrix by rule, and then its problems."""
+    """Print the kill matrix by rule, and then its problems."""
     for rule in matrix.rules:
         _show_rule(rule, console)
     _show_wrong(matrix, console)
@@ -147,7 +149,7 @@ def show(matrix: KillMatrix, console: Console) -> None:
     for name, why in matrix.beyond.items():
         console.print(f"beyond this backend: {name}: {why}", markup=False)
     for name in matrix.unkilled if matrix.real_time else ():
-        console.print(f"broken by no defect that shows on this backend: {name}", markup=False)
+        console.print(f"no defect that this backend can show breaks {name}", markup=False)
     for title, these in (("caught", matrix.caught), ("missed", matrix.missed)):
         console.print(f"{title}: {', '.join(sorted(these)) or 'none'}", markup=False)
     if matrix.variants:
@@ -157,7 +159,7 @@ def show(matrix: KillMatrix, console: Console) -> None:
 
 
 def _summary(matrix: KillMatrix) -> str:
-    """One line: what is proven, what is caught, and everything for which the command does not end with 0."""
+    """Return one line: the numbers of proven rules and caught defects, and each reason for an exit code but 0."""
     proven = sum(rule.proven for rule in matrix.rules)
     tried = len(matrix.caught) + len(matrix.missed) + len(matrix.errors)
     parts = [
@@ -187,7 +189,7 @@ def _show_rule(rule: RuleKills, console: Console) -> None:
 def _show_wrong(matrix: KillMatrix, console: Console) -> None:
     for title, names in (
         (
-            "Defects whose own code raises, so that nothing is known of them",
+            "Defects whose own code raises an error, so that they prove nothing",
             [f"{error.name}: {error.reason} ({error.scenario})" for error in matrix.errors],
         ),
         ("Scenarios that do not pass without a defect", matrix.alarms),
@@ -205,7 +207,7 @@ def _show_wrong(matrix: KillMatrix, console: Console) -> None:
 
 
 def show_place(written: Path, console: Console) -> None:
-    """Print where the matrix is, and how to add it to a report."""
+    """Print the path of the kill matrix, and the command that adds it to a report."""
     console.print(f"kill matrix: {written}", markup=False)
     if (written.parent / JOURNALS).is_dir():
         console.print(f"`assay report {written.parent}` shows it in the run's report.", markup=False)

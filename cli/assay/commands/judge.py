@@ -1,4 +1,4 @@
-"""``assay judge``: checks invariants on the history of runs, on Spark."""
+"""``assay judge``: checks the invariants on the history of runs, with Spark."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from assay_pipeline import Result, judge_runs
 def judge(
     folders: Annotated[list[Path], typer.Argument(help="Output folders of runs, or folders of journals.")],
     out: Annotated[Path, typer.Option(help="Folder for verdicts, tables and manifest.")],
-    master: Annotated[str, typer.Option(help="Where Spark runs.")] = "local[*]",
-    oracle: Annotated[bool, typer.Option("--oracle", help="Ask the plain-Python oracle too.")] = False,
+    master: Annotated[str, typer.Option(help="Spark's master URL.")] = "local[*]",
+    oracle: Annotated[
+        bool, typer.Option("--oracle", help="Also judge with the oracle in plain Python, and compare.")
+    ] = False,
 ) -> int:
-    """Judge the history in journals by the catalogue's invariants, without the scenarios' claims."""
+    """Judge the history of runs by the catalogue's invariants, without the scenarios' claims."""
     result = judge_runs(folders, out, master, oracle=oracle)
     show(result, Terminal(soft_wrap=True))
     return Exit(result.exit_code)
@@ -34,7 +36,7 @@ def show(result: Result, console: Terminal) -> None:
         for sentence in run.damage:
             console.print(f"  damaged: {sentence}", markup=False)
     for difference in result.disagreements or ():
-        console.print(f"  only {difference.by} says: {difference.subject}", markup=False)
+        console.print(f"  only {difference.by} finds: {difference.subject}", markup=False)
     if result.disagreements is not None:
         console.print(f"oracle: {len(result.disagreements)} differences")
     console.print(f"verdicts: {result.out}", markup=False)

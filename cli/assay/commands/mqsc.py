@@ -1,4 +1,4 @@
-"""``assay mqsc``: runs an MQSC script on a new queue manager or on a server's."""
+"""``assay mqsc``: runs an MQSC script on a fresh queue manager, or on a server's."""
 
 from __future__ import annotations
 
@@ -36,18 +36,20 @@ _LEVEL = re.compile(r"[1-9][0-9]?\.[0-9](\.[0-9]){0,2}")
 def mqsc(
     file: Annotated[str, typer.Argument(help="The script; - reads standard input.")] = "-",
     url: Annotated[
-        str | None, typer.Option(help="The server to run it on, as http://127.0.0.1:9443; without it a fresh one.")
+        str | None,
+        typer.Option(help="URL of the server, such as http://127.0.0.1:9443. Default: a fresh queue manager."),
     ] = None,
     user: User = None,
     ca: Authority = None,
     platform: Annotated[str | None, typer.Option(help="distributed (the default) or zos.")] = None,
-    level: Annotated[str | None, typer.Option(help="The queue manager's level; 8.0.")] = None,
+    level: Annotated[str | None, typer.Option(help="Level of the queue manager. Default: 8.0.")] = None,
     begin: Annotated[
-        str | None, typer.Option("--mqsc", help="What it begins with: default, or none for factory settings.")
+        str | None,
+        typer.Option("--mqsc", help="Objects of the fresh queue manager: default, or none for factory settings."),
     ] = None,
-    name: Annotated[str | None, typer.Option(help="The queue manager's name; ASSAY, on z/OS MQ01.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the queue manager. Default: ASSAY, on z/OS MQ01.")] = None,
 ) -> Exit:
-    """Run a script of MQSC, on a fresh queue manager or on a server's, and print its answers as runmqsc would."""
+    """Run an MQSC script on a fresh queue manager, or on a server's, and print the answers as runmqsc does."""
     if url is None:
         if user is not None or ca is not None:
             raise UsageProblem("--user and --ca are for a server: name it with --url.")
@@ -55,7 +57,7 @@ def mqsc(
     given = {"--platform": platform, "--level": level, "--mqsc": begin}
     for option, value in given.items():
         if value is not None:
-            raise UsageProblem(f"{option} is for a fresh queue manager; the one at {url} is what it is.")
+            raise UsageProblem(f"{option} is for a fresh queue manager, not for the one at {url}: leave it out.")
     script = _script(file)
     with RemoteManager(url, name=name, login=login(user), authority=ca) as manager:
         return _on_server(manager, script)
@@ -77,7 +79,7 @@ def _on_fresh(settings: Settings, script: str) -> Exit:
 
 
 def _on_server(manager: RemoteManager, script: str) -> Exit:
-    """Execute the commands one by one, since a request holds one command."""
+    """Execute the script's commands on a server one by one, because a request holds one command."""
     read = wrong = refused = 0
     for item in source_commands(script):
         if isinstance(item, Remark):
@@ -88,7 +90,7 @@ def _on_server(manager: RemoteManager, script: str) -> Exit:
         if item.ends:
             read -= 1
             break
-        if item.fault is not None:  # its lines are not a command that could be sent
+        if item.fault is not None:  # the server cannot get lines that form no command
             wrong += 1
             _write("\n".join(run_command(read, item, _nobody, Host()).lines))
             continue
@@ -102,11 +104,11 @@ def _on_server(manager: RemoteManager, script: str) -> Exit:
 
 
 def _nobody(change: Change) -> Refused:
-    raise TypeError(f"{change} came of lines that make no command")
+    raise TypeError(f"lines that form no command have led to {change}")
 
 
 def _placed(text: str, column: int, command: SourceCommand) -> str:
-    """An answer with its position in the script instead of that in the command, if it names one."""
+    """Return an answer in which the position of an error counts in the script, not in the command."""
     if not column:
         return text
     at = command.position(column - 1)
@@ -119,7 +121,7 @@ def _settings(platform: str, level: str, begin: str, name: str | None) -> Settin
     if begin not in _BEGINNINGS:
         raise UsageProblem(unknown("beginning", begin, _BEGINNINGS))
     if _LEVEL.fullmatch(level) is None:
-        raise UsageProblem(f"{level!r} is no level; give one such as 8.0 or 9.4.2.")
+        raise UsageProblem(f"{level!r} is not a level; give one such as 8.0 or 9.4.2.")
     chosen = _PLATFORMS[platform]
     called = name or ("MQ01" if chosen == "zos" else "ASSAY")
     try:
@@ -132,15 +134,17 @@ def _settings(platform: str, level: str, begin: str, name: str | None) -> Settin
 
 
 def _script(file: str) -> str:
-    """Read the script.
+    """Read the script from a file, or from standard input for ``-``.
 
     Raises:
-        UsageProblem: It cannot be read.
+        UsageProblem: The script cannot be read.
     """
     try:
         octets = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
-        raise UsageProblem(f"{file} cannot be read: {error.strerror}; name a script, or - for input.") from error
+        raise UsageProblem(
+            f"{file} cannot be read: {error.strerror}; name a script, or - for standard input."
+        ) from error
     try:
         return octets.decode("utf-8-sig")
     except UnicodeDecodeError as error:

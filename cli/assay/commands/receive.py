@@ -20,23 +20,29 @@ from assay_sdk.model.message import Body
 
 def receive(
     name: Annotated[str, typer.Argument(help="The queue, or with --topic the topic string.", metavar="QUEUE")],
-    url: Annotated[str, typer.Option(help="The broker, as amqp://127.0.0.1:5672.")] = "amqp://127.0.0.1:5672",
+    url: Annotated[
+        str, typer.Option(help="URL of the broker, such as amqp://127.0.0.1:5672.")
+    ] = "amqp://127.0.0.1:5672",
     user: User = None,
     ca: Authority = None,
-    topic: Annotated[bool, typer.Option("--topic", help="Subscribe to a topic for that long.")] = False,
-    count: Annotated[int, typer.Option(help="How many messages.")] = 1,
+    topic: Annotated[
+        bool, typer.Option("--topic", help="Receive from a topic, with a subscription that ends with the command.")
+    ] = False,
+    count: Annotated[int, typer.Option(help="How many messages to receive.")] = 1,
     timeout: Annotated[
         str,
         typer.Option(
-            help="How long to wait for all of them, as 5s or 10m; a number is milliseconds, and 0 takes what is there."
+            help="How long to wait for all messages, such as 5s or 10m; a number is milliseconds, and 0 does not wait."
         ),
     ] = "5s",
-    selector: Annotated[str | None, typer.Option(help="Which messages: a JMS selector.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="A line of JSON for each message, with its headers.")] = False,
+    selector: Annotated[str | None, typer.Option(help="JMS selector of the messages.")] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print a line of JSON for each message, with its headers.")
+    ] = False,
 ) -> Exit:
-    """Receive messages and print their bodies, each on a line; exit 1, and say so, when fewer came than were wanted."""
+    """Receive messages and print their bodies, one on each line; exit 1 if fewer messages came than requested."""
     if count < 1:
-        raise UsageProblem(f"--count is at least 1, not {count}.")
+        raise UsageProblem(f"--count must be at least 1, not {count}.")
     place = destination(name, topic=topic)
     timeout_ms = milliseconds("--timeout", timeout) or 0
     with (
@@ -54,7 +60,7 @@ def receive(
 
 
 def _take(context: Context, message: Message[Body], *, json: bool) -> None:
-    """Write a message and then acknowledge it; a message that was not written stays for another consumer.
+    """Write a message and then acknowledge it; if it cannot be written, it stays on the queue for another consumer.
 
     Raises:
         CannotRunError: Standard output cannot be written.
@@ -71,14 +77,14 @@ def _write(message: Message[Body], *, json: bool) -> None:
     """Write a message to standard output.
 
     Raises:
-        CannotRunError: It cannot be written.
+        CannotRunError: Standard output cannot be written.
     """
     octets = msgspec.json.encode(_shown(message)) if json else _octets(message.body)
     try:
         sys.stdout.buffer.write(octets + b"\n")
         sys.stdout.buffer.flush()
     except OSError as error:
-        raise CannotRunError(f"{unwritten(error)}; the message comes again.") from error
+        raise CannotRunError(f"{unwritten(error)}; the broker delivers the message again.") from error
 
 
 def _octets(body: Body) -> bytes:

@@ -23,13 +23,13 @@ from assay_steps.processes.garbage_collection import collect_rarely
 
 def report(
     folders: Annotated[list[Path], typer.Argument(help="Output folders of assay run.")],
-    out: Annotated[Path | None, typer.Option(help="Where the report goes; default: the first folder.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the report. Default: the first folder.")] = None,
 ) -> int:
-    """Judge the journals of earlier runs again; write verdicts, JUnit XML and the report; end as the runs would."""
+    """Judge the journals of earlier runs again; write verdicts, JUnit XML and the report; exit as the runs would."""
     runs: list[RunEvidence] = []
     for folder in folders:
         if not (folder / JOURNALS).is_dir():
-            raise UsageProblem(f"{folder} holds no {JOURNALS}/: name a folder that assay run has written.")
+            raise UsageProblem(f"{folder} holds no {JOURNALS}/: name an output folder of assay run.")
         with writable(folder), collect_rarely():
             concluded = conclude(folder)
         runs.append(read_run(folder, concluded.journals, concluded.verdicts))
@@ -51,7 +51,7 @@ def report(
 
 @contextmanager
 def writable(folder: Path) -> Generator[None, None, None]:
-    """Turn the operating system's errors into one about the folder.
+    """Turn the block's operating-system errors into one about the folder.
 
     Raises:
         UsageProblem: The folder cannot be written.
@@ -64,7 +64,7 @@ def writable(folder: Path) -> Generator[None, None, None]:
 
 
 def surprises_of(folder: Path, run: RunEvidence) -> list[str]:
-    """The verdicts that differ from the run's own known outcomes; today's date decides which of these have expired.
+    """List the verdicts that differ from the run's known outcomes; an outcome that has expired today does not count.
 
     Raises:
         SourceError: The run's known outcomes are malformed.
@@ -72,7 +72,7 @@ def surprises_of(folder: Path, run: RunEvidence) -> list[str]:
     try:
         entries = tuple(convert(to_builtins(entry), KnownOutcome) for entry in run.known)
     except ValidationError as problem:
-        raise SourceError(folder / KNOWN, f"it is malformed ({problem}); make it again or move it away.") from problem
+        raise SourceError(folder / KNOWN, f"it is malformed ({problem}); write it again or move it away.") from problem
     today = datetime.now(UTC).date()
     return KnownOutcomes(entries).surprises(scenarios_of(run.verdicts), today, whole=False)
 
@@ -81,7 +81,7 @@ def write_reports(ended: Mapping[Path, Concluded], out: Path) -> Path:
     """Write the reports of runs that have just ended, and return the site's start page.
 
     Args:
-        ended: The outcome of each run, by its folder.
+        ended: The conclusion of each run, by the run's folder.
         out: The folder for the report.
     """
     runs = [read_run(folder, concluded.journals, concluded.verdicts) for folder, concluded in ended.items()]
@@ -89,7 +89,7 @@ def write_reports(ended: Mapping[Path, Concluded], out: Path) -> Path:
 
 
 def write_site(folders: Sequence[Path], runs: Sequence[RunEvidence], out: Path) -> Path:
-    """Write ``junit.xml`` beside each folder's verdicts and one site for all; return the site's start page."""
+    """Write ``junit.xml`` into each folder and one site for all; return the site's start page."""
     for folder, run in zip(folders, runs, strict=True):
         (folder / JUNIT).write_bytes(junit_xml([run.verdicts]))
     with collect_rarely():

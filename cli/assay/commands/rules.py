@@ -1,4 +1,4 @@
-"""``assay rules``: shows the catalogue."""
+"""``assay rules``: shows the catalogue of rules."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ from assay_steps.plugin.checks import rule_counts
 
 def rules(
     ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[RULE]...", help="Rules to be guided to, such as DD-30.")
+        list[str] | None, typer.Argument(metavar="[RULE]...", help="Ids of rules to show in detail, such as DD-30.")
     ] = None,
-    profile: Annotated[str | None, typer.Option(help="Only rules of this profile.")] = None,
-    rule: Annotated[list[str] | None, typer.Option(help="Only this rule; may be repeated.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The catalogue's entries as JSON.")] = False,
+    profile: Annotated[str | None, typer.Option(help="List only rules of this profile.")] = None,
+    rule: Annotated[list[str] | None, typer.Option(help="List only this rule; may be repeated.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the catalogue's entries as JSON.")] = False,
 ) -> None:
-    """List the rules that can be tried; those named by --rule with what they say.
+    """List the rules of the catalogue; with --rule, print the text of the named rules.
 
-    Of rules that are given as arguments, show scenarios, code, defects, invariant, and what they are tried across.
+    For rules that are arguments, show their scenarios, code, defects and invariant, and the traits that they are tried
+    across.
     """
     chosen = load_catalogue().select(profile=profile, ids=(*(ids or ()), *(rule or ())))
     if as_json:
@@ -52,7 +53,7 @@ def rules(
 
 
 def _show(guide: Guide) -> None:
-    """Print the guide to one rule."""
+    """Print the guide to a rule: its text, scenarios, code, defects, invariant and traits."""
     rule = guide.rule
     shown = Text(f"{rule.id}  {rule.title}\n", style="bold")
     judged = " and ".join(part.value for part in rule.judged)
@@ -72,7 +73,7 @@ def _show(guide: Guide) -> None:
 
 
 def _show_table(shown: Text, cells: Sequence[Cell]) -> None:
-    """Add what the rule is tried across, and then the reasons for the rest."""
+    """Add the traits that the rule is tried across, and then the other traits with the reasons."""
     if not cells:
         return
     tried = [f"{cell.trait} ({cell.scenarios})" for cell in cells if cell.state is State.TRIED]

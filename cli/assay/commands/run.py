@@ -36,56 +36,58 @@ from assay_steps.plugin.suite import SuiteOptions, names_tests, run_suite
 
 STOPPED = "Ctrl-C, SIGTERM or SIGHUP"
 REFERENCE = "reference"
-"""The default backend, which runs in this process."""
+"""The name of the default backend, which runs in this process."""
 CORES = 4
-"""The most processes for a run in this process: starting more takes longer than they save."""
+"""The most processes for the in-process backend: the start of more takes longer than they save."""
 REAL_WORKERS = 12
-"""Processes for a real broker: its scenarios mostly wait, so many more run at once than there are cores."""
+"""The processes for a real broker; its scenarios mostly wait, so a few cores are enough for many."""
 OWN_WORKERS = 24
-"""Processes for our own server, which starts faster than a JVM, so more scenarios can wait at once."""
+"""The processes for our own server, which starts faster than a JVM, so that more scenarios can wait at once."""
 FEW_WORKERS = 4
-"""Processes if pytest's arguments select the scenarios, usually few."""
+"""The processes if pytest's arguments select the scenarios, which are usually few then."""
 _IDLE = frozenset({"--collect-only", "--co", "--fixtures", "--markers", "--setup-plan", "--version", "--help", "-h"})
-"""Arguments with which pytest prints information and runs no scenario."""
+"""The arguments with which pytest prints information and runs no scenario."""
 _WORKERS = re.compile(r"-n(\d+|auto|logical)?|--numprocesses(=.*)?|--dist(=.*)?|-d")
-"""Arguments of pytest-xdist, which would start processes that this command does not know."""
+"""The arguments of pytest-xdist that start processes, which this command must control itself."""
 EACH = 4
-"""How many scenarios justify one more process for a backend that waits."""
+"""The number of scenarios for each process of a backend in real time."""
 
 
 def run(
     backend: Annotated[
-        list[str] | None, typer.Option(help="A broker to try; may be repeated. Default: reference.")
+        list[str] | None, typer.Option(help="A broker to test; may be repeated. Default: reference.")
     ] = None,
     profile: Annotated[str | None, typer.Option(help="Only rules of this profile.")] = None,
     rule: Annotated[list[str] | None, typer.Option(help="Only this rule; may be repeated.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for journals, verdicts and the report.")] = Path("assay-out"),
     workers: Annotated[
         int | None,
-        typer.Option(min=0, help="Processes; 0 runs in this one. Default: as many as pay for what is run."),
+        typer.Option(
+            min=0, help="Number of processes; 0 runs in this one. Default: by backend and number of scenarios."
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of whatever is random: a whole number.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of all random choices: a whole number.")] = 0,
     store: Annotated[
         str | None, typer.Option(help="The reference broker's store: sqlite (the default) or memory.")
     ] = None,
     face: Annotated[
         str | None,
         typer.Option(
-            help="The client's face: simplified (the default), classic or mqlight. Scenarios that it cannot run "
-            "are run in another face; the summary counts them."
+            help="Face of the client: simplified (the default), classic or mqlight. Scenarios that it cannot run "
+            "use another face; the summary counts them."
         ),
     ] = None,
-    defect: Annotated[str | None, typer.Option(help="Switch a named defect of the reference pair on.")] = None,
+    defect: Annotated[str | None, typer.Option(help="Switch on a named defect of the reference pair.")] = None,
     variant: Annotated[
-        str | None, typer.Option(help="Let broker or client be a tolerated variant, which must pass too.")
+        str | None, typer.Option(help="Switch on a tolerated variant of broker or client, which must pass, too.")
     ] = None,
     late: Annotated[
         str | None,
-        typer.Option(help="How late a delayed message may come, as 30s; a number is milliseconds. Default: 5s."),
+        typer.Option(help="How late a delayed message may arrive, such as 30s; a number is milliseconds. Default: 5s."),
     ] = None,
     pytest_args: Annotated[list[str] | None, typer.Argument(help="After --: arguments for pytest.")] = None,
 ) -> int:
-    """Try the rules on a broker, print a table, and write the evidence and its report."""
+    """Test the rules on a broker, print the verdicts, and write the evidence and a report."""
     late_ms = milliseconds("--late", late)
     names = list(dict.fromkeys(name.removesuffix("+amqp") for name in backend or [REFERENCE]))
     for_pytest = tuple(with_features(pytest_args or ()))
@@ -116,23 +118,23 @@ def run(
         except KeyboardInterrupt:
             if not any((options.out / VERDICTS).exists() for options in asked):
                 raise
-            told = f"stopped: {STOPPED}, before the report was done; `assay report` writes it."
+            told = f"stopped: {STOPPED}, before the report was complete; `assay report` writes it."
             Terminal().print(told, markup=False, soft_wrap=True)
             return Exit.INCONCLUSIVE
 
 
 def with_features(arguments: Sequence[str]) -> Iterator[str]:
-    """Replace folders among pytest's arguments by the feature files in them.
+    """Replace each folder among pytest's arguments by its feature files.
 
     Args:
         arguments: The arguments after ``--``.
 
     Raises:
-        UsageProblem: A path does not exist, or is neither a feature, nor a folder with one, nor a test module.
+        UsageProblem: A path does not exist, or is not a feature, a test module or a folder with features.
     """
     by_module = "--pyargs" in arguments
     for before, argument in pairwise(("", *arguments)):
-        # After an option, a path may be the option's value.
+        # A path after an option stays as it is: it may be the option's value.
         if before.startswith("-") or not Path(argument).is_dir():
             if not before.startswith("-") and not argument.startswith("-") and not by_module:
                 check_path(argument)
@@ -147,34 +149,36 @@ def with_features(arguments: Sequence[str]) -> Iterator[str]:
 
 
 def check_path(argument: str) -> None:
-    """Refuse a path for pytest that names no feature and no test module.
+    """Refuse a path for pytest that is neither a feature nor a test module.
 
     Raises:
-        UsageProblem: It does not exist, or is neither.
+        UsageProblem: The path does not exist, or is neither a feature nor a test module.
     """
     if Path(argument).is_file() and not names_tests(argument):
         text = "the name of a feature ends with .feature, of a test module with .py"
-        raise UsageProblem(f"{argument} is no feature: {text}.")
+        raise UsageProblem(f"{argument} is not a feature: {text}.")
     if not Path(argument.partition("::")[0]).exists():
         raise UsageProblem(f"{argument} does not exist: name a feature, a folder of features or a test module.")
 
 
 def check(options: SuiteOptions) -> None:
-    """Refuse a run that is impossible, before anything is started or written.
+    """Refuse an impossible run before the command starts or writes anything.
 
     Raises:
-        UsageProblem: A name is unknown.
-        CannotRunError: The backend cannot be started here.
+        UsageProblem: A name in the options is unknown, or pytest's arguments are not possible here.
+        CannotRunError: The backend cannot be started on this machine.
         KnownOutcomesError: The backend's known outcomes are malformed.
     """
     ours = [argument for argument in options.pytest_args if argument.startswith("--assay-")]
     if ours:
-        raise UsageProblem(f"{ours[0]} is this command's own business: give it in front of --, without 'assay-'.")
+        raise UsageProblem(f"{ours[0]} is an option of this command: give it before --, without 'assay-'.")
     for argument in options.pytest_args:
         if _WORKERS.fullmatch(argument):
-            raise UsageProblem(f"{argument} is this command's own business: give --workers NUMBER in front of --.")
+            raise UsageProblem(
+                f"{argument} conflicts with this command's own processes: give --workers NUMBER before --."
+            )
     if idle := [argument for argument in options.pytest_args if argument in _IDLE]:
-        raise UsageProblem(f"With {idle[0]} pytest tries nothing, and the report would be on nothing: leave it out.")
+        raise UsageProblem(f"With {idle[0]} pytest runs no scenario, and the report would be empty: leave it out.")
     try:
         options.open()
     except BackendUnavailableError as problem:
@@ -191,7 +195,7 @@ def try_all(asked: Sequence[SuiteOptions], out: Path) -> Exit:
 
     Raises:
         CommandError: No backend could run.
-        KeyboardInterrupt: Ctrl-C, before any scenario ran.
+        KeyboardInterrupt: The user pressed Ctrl-C before any scenario ran.
     """
     terminal = Terminal()
     tried: dict[Path, Concluded] = {}
@@ -225,10 +229,10 @@ def try_all(asked: Sequence[SuiteOptions], out: Path) -> Exit:
 
 
 def try_one(options: SuiteOptions, terminal: Terminal) -> tuple[Exit, Concluded]:
-    """Run the suite on one backend and show its outcome.
+    """Run the suite on one backend, and print the verdicts.
 
     Returns:
-        The exit code and the outcome.
+        The exit code and the run's conclusion.
 
     Raises:
         CommandError: The suite could not run.
@@ -256,7 +260,7 @@ def try_one(options: SuiteOptions, terminal: Terminal) -> tuple[Exit, Concluded]
 
 
 def untried(options: SuiteOptions, verdicts: Verdicts) -> list[str]:
-    """One sentence for each rule that was selected by its id and has no scenario."""
+    """Return one sentence for each rule that the user selected by its id and that has no scenario."""
     tried = {rule.id for rule in verdicts.rules}
     return [f"{rule} has no scenario yet; leave it out." for rule in options.rules if rule not in tried]
 
@@ -265,12 +269,12 @@ class StoppedError(Exception):
     """A run was stopped before its end.
 
     Args:
-        why: The cause.
-        concluded: The outcome until then; None without verdicts.
+        why: The reason for the stop.
+        concluded: The conclusion from the journals until the stop; None without verdicts.
     """
 
     def __init__(self, why: str, concluded: Concluded | None) -> None:
-        super().__init__(why if concluded is None else f"{why}; scenarios that were not tried are shown as error.")
+        super().__init__(why if concluded is None else f"{why}; the verdict of scenarios that did not run is error.")
         self.concluded = concluded
 
 
@@ -278,7 +282,7 @@ def attempt(options: SuiteOptions) -> Concluded:
     """Run the suite and return its conclusion.
 
     Raises:
-        UsageProblem: pytest's arguments are wrong or select no scenario.
+        UsageProblem: pytest's arguments are invalid or select no scenario.
         CannotRunError: The suite could not run.
         StoppedError: The run was stopped.
     """
@@ -288,7 +292,7 @@ def attempt(options: SuiteOptions) -> Concluded:
     concluded = result.concluded
     empty = concluded is not None and not concluded.verdicts.scenarios
     if empty:
-        (options.out / VERDICTS).unlink()  # a report without a result
+        (options.out / VERDICTS).unlink()  # verdicts without a scenario say nothing
         concluded = None
     if result.unreadable:
         raise UsageProblem(f"The scenarios cannot be read: {result.unreadable[0]}")
@@ -306,18 +310,18 @@ def attempt(options: SuiteOptions) -> Concluded:
         case _ if concluded is not None:
             raise StoppedError(result.ended or f"pytest ended with {code.name}", concluded)
         case _:
-            raise CannotRunError(result.ended or f"pytest ended with {code.name} and tried nothing")
+            raise CannotRunError(result.ended or f"pytest ended with {code.name} and ran no scenario")
 
 
 def default_workers(backend: str, *, scenarios: int | None = None, by_pytest: bool = False) -> int:
-    """The number of processes of a run without ``--workers``.
+    """Choose the number of processes for a run without ``--workers``.
 
-    Scenarios on real brokers mostly wait, so many processes help, but starting one takes longer than a few scenarios.
-    Scenarios on `reference` compute, so the whole suite uses one process for each core; a part of it uses this process.
+    Scenarios on real brokers mostly wait, so many processes help, but the start of a process takes longer than a few
+    scenarios.  Scenarios on `reference` compute: the whole suite uses a process for each core, a part this process.
 
     Args:
         backend: The backend's name.
-        scenarios: How many scenarios are selected at most; None for all.
+        scenarios: The most scenarios that the options select; None for all.
         by_pytest: Whether pytest's arguments select scenarios, so that their number is unknown.
     """
     whole = scenarios is None and not by_pytest
@@ -335,10 +339,10 @@ def with_workers(options: SuiteOptions) -> SuiteOptions:
 
 
 def how_many(profile: str | None, rules: Sequence[str]) -> int | None:
-    """The number of scenarios of these rules, counted for each of their rules; None for all.
+    """Count the scenarios of the selected rules; a scenario of two rules counts twice.  None if all rules are selected.
 
     Raises:
-        LookupError: A rule or profile does not exist.
+        LookupError: A rule or the profile does not exist.
     """
     if profile is None and not rules:
         return None

@@ -21,26 +21,30 @@ _DAY_MS = 86_400_000
 
 def send(
     name: Annotated[str, typer.Argument(help="The queue, or with --topic the topic string.", metavar="QUEUE")],
-    text: Annotated[str, typer.Argument(help="The body; - reads standard input.")] = "-",
-    url: Annotated[str, typer.Option(help="The broker, as amqp://127.0.0.1:5672.")] = "amqp://127.0.0.1:5672",
+    text: Annotated[str, typer.Argument(help="Text of the body; - reads standard input.")] = "-",
+    url: Annotated[
+        str, typer.Option(help="URL of the broker, such as amqp://127.0.0.1:5672.")
+    ] = "amqp://127.0.0.1:5672",
     user: User = None,
     ca: Authority = None,
     topic: Annotated[bool, typer.Option("--topic", help="Publish on a topic.")] = False,
     delay: Annotated[
-        str | None, typer.Option(help="Delivery delay, as 200ms, 5s, 10m, 1h or 1d; a number is milliseconds.")
+        str | None, typer.Option(help="Delivery delay, such as 200ms, 5s, 10m, 1h or 1d; a number is milliseconds.")
     ] = None,
-    ttl: Annotated[str | None, typer.Option(help="Time to live, in the same forms.")] = None,
+    ttl: Annotated[str | None, typer.Option(help="Time to live, in the same forms as the delay.")] = None,
     persistent: Annotated[
         bool,
         typer.Option("--persistent/--non-persistent", help="Whether the message survives a restart of the broker."),
     ] = True,
-    priority: Annotated[int | None, typer.Option(help="0 to 9; default: as the destination defines.")] = None,
+    priority: Annotated[
+        int | None, typer.Option(help="Priority from 0 to 9. Default: as the destination defines.")
+    ] = None,
     correlation_id: Annotated[str | None, typer.Option(help="JMSCorrelationID.")] = None,
 ) -> Exit:
-    """Send a message, and print its id on standard output when the broker has accepted it."""
+    """Send a message, and print its id on standard output once the broker has accepted it."""
     place = destination(name, topic=topic)
     if priority is not None and not 0 <= priority <= _HIGHEST_PRIORITY:
-        raise UsageProblem(f"--priority is from 0 to {_HIGHEST_PRIORITY}, not {priority}.")
+        raise UsageProblem(f"--priority must be from 0 to {_HIGHEST_PRIORITY}, not {priority}.")
     delay_ms, ttl_ms = milliseconds("--delay", delay), milliseconds("--ttl", ttl)
     with connected(url, login(user), ca, AckMode.AUTO) as context:
         producer = context.create_producer(
@@ -55,7 +59,7 @@ def send(
     try:
         _show(receipt)
         sys.stdout.flush()
-    except OSError as error:  # the message is sent, so the exit code must not suggest sending it again
+    except OSError as error:  # the broker has the message, so the exit code must not make a script send it again
         why = unwritten(error).partition(":")[0]
         if not isinstance(error, BrokenPipeError):
             return told(f"the broker has the message {receipt.message_id}, and {why}.", Exit.AS_EXPECTED)
@@ -63,7 +67,7 @@ def send(
 
 
 def _body(text: str) -> Body:
-    """The given text, or the content of standard input: text if it is UTF-8, otherwise octets.
+    """Return the given text, or for ``-`` the content of standard input: text if it is UTF-8, otherwise bytes.
 
     Raises:
         UsageProblem: Standard input cannot be read.
@@ -81,14 +85,14 @@ def _body(text: str) -> Body:
 
 
 def _show(receipt: Receipt) -> None:
-    """Print the id on standard output, for scripts, and the due time on standard error, for people."""
+    """Print the message's id on standard output, for scripts, and its due time on standard error, for people."""
     Terminal(soft_wrap=True).print(receipt.message_id, markup=False)
     if receipt.delivery_time is not None:
         note(f"not before {_moment(receipt.delivery_time)}")
 
 
 def _moment(moment_ms: int) -> str:
-    """A time of day in UTC, or a count of days for one after the year 9999, which `datetime` does not know."""
+    """Return a time as text in UTC; after the year 9999, which `datetime` does not support, as a number of days."""
     try:
         moment = datetime.fromtimestamp(moment_ms / 1_000, UTC)
     except (OverflowError, ValueError, OSError):

@@ -12,27 +12,29 @@ from assay.exits import UsageProblem
 from assay.terminal import Terminal
 from assay_steps.words.handbook import Handbook, Saying, StepEntry, handbook, plain
 
-_WITH = "behind `with`, joined by commas and `and`"
+_WITH = "after `with`, joined by commas and `and`"
 
 
 def steps(
-    words: Annotated[list[str] | None, typer.Argument(help="Only steps that speak of all these words.")] = None,
+    words: Annotated[list[str] | None, typer.Argument(help="Only steps whose text contains all these words.")] = None,
 ) -> None:
-    """List the steps that a feature may use, with their options and an example each, by topic."""
+    """List the steps that features can use, by topic, with their options and examples."""
     wanted = tuple(words or ())
     found = handbook().about(wanted)
     if not (found.topics or found.options or found.terms or found.words):
-        raise UsageProblem(f"No step speaks of {' and '.join(wanted)}: try fewer words, or none to list every step.")
+        raise UsageProblem(
+            f"No step's text contains {' and '.join(wanted)}: try fewer words, or none to list every step."
+        )
     terminal = Terminal(soft_wrap=True)
     for line in lines(found if wanted else handbook()):
         terminal.print(line)
 
 
 def lines(found: Handbook) -> Iterator[Text]:
-    """The printed lines: topics with their steps, then the options, terms and kinds of words.
+    """Make the lines to print: topics with their steps, then the options, terms and kinds of fields.
 
     Args:
-        found: The parts of the vocabulary to show.
+        found: The part of the handbook to print.
     """
     for topic in found.topics:
         yield Text(topic.title, style="bold")
@@ -42,7 +44,7 @@ def lines(found: Handbook) -> Iterator[Text]:
     yield from _sayings(f"Options of a send, {_WITH}", found.options)
     yield from _sayings(f"Terms of a subscriber, {_WITH}", found.terms)
     if found.words:
-        yield Text("Kinds of words in a step, as in {label:Name}", style="bold")
+        yield Text("Kinds of fields in a step, such as Name in {label:Name}", style="bold")
         for word in found.words:
             yield from _indented(2, (f"{word.name}: {plain(word.meaning)}, such as {', '.join(word.examples)}",))
 

@@ -1,8 +1,7 @@
 """The invariants: rules of the catalogue as conditions on the history of a run.
 
-Each module here is one invariant: it defines the rule in prose, and declares `INVARIANT`
-(`assay_pipeline.invariant.Invariant`) with its wording, limits and functions.  A new module is found without being
-registered.
+Each module of this package describes one invariant in its docstring, and declares it as `INVARIANT`
+(`assay_pipeline.invariant.Invariant`).  The package finds a new module without a registration.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ def _by_rule() -> dict[str, Invariant]:
 
 
 INVARIANTS: Mapping[str, Invariant] = _by_rule()
-"""Rule id → invariant, in the catalogue's order."""
+"""The invariants by rule id, in the catalogue's order."""
 
 
 def examine_all(history: History, limits: Limits = LIMITS) -> DataFrame:
-    """The subjects of all invariants in one table: `assay_pipeline.examined.SUBJECT` and the ``rule``."""
+    """Return the subjects of all invariants in one table: `assay_pipeline.examined.SUBJECT` and the ``rule``."""
     tables = (
         invariant.on_spark(history, limits).withColumn("rule", F.lit(rule)) for rule, invariant in INVARIANTS.items()
     )

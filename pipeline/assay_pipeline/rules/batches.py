@@ -1,13 +1,15 @@
 """BT-04: a batch is never larger than its size and never empty; it may be smaller.
 
-*Examined*: every batch that a listener received: the messages that one consumer saw under one batch number between two
-ends of its callbacks.  Its size is that of the consumer's last accepted ``listen-batch`` call before it.
+*Examined*: every batch that a listener received, that is, the messages of one consumer with one batch number between
+two ends of its callbacks.  The batch's size is the argument of the consumer's last accepted ``listen-batch`` call
+before the batch.
 
-*Broken*: more messages than the size, or a callback that ended without one.  *Kept*: 1 to size.
+*Broken*: the batch has more messages than its size, or a callback ended without a message.  *Kept*: the batch has from
+one message to its size.
 
-*Not examinable*: a batch whose listener's call is not in the journal of the same writer.
+*Not examinable*: a batch whose ``listen-batch`` call is not in the same writer's journal.
 
-*Figure*: the number of its messages.
+*Figure*: the number of the batch's messages.
 """
 
 from __future__ import annotations
@@ -38,8 +40,8 @@ def _on_spark(history: History, limits: Limits) -> DataFrame:  # noqa: ARG001 - 
 
 
 def _in_python(story: Story, limits: Limits) -> Iterator[Examined]:  # noqa: ARG001 - all invariants have this signature
-    # A batch's number may recur, after a new listener or on a new link, so a batch is identified by its link and by
-    # its turn on it, which ends with a callback.
+    # A batch's number may recur after a new listener or on a new link.  So a batch is identified by its link and by the
+    # number of callbacks that ended before it on this link.
     sizes: dict[tuple[str, str], int] = {}
     turns: dict[tuple[str, str], int] = defaultdict(int)
     counts: dict[tuple[str, str, int, int], int] = defaultdict(int)

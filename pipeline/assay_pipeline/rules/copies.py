@@ -1,16 +1,20 @@
 """PD-11: while it is open, every subscription receives a copy of each message, durable or not.
 
 *Examined*: every pair of a message and a subscription.  The message was sent to a topic, was confirmed, never expires,
-and its id was sent once.  The subscription was open for it: one of its consumers watched the topic from before the send
-call until after it.  A shared subscription is identified by its name, every other by its consumer.
+and its id was sent once.  The subscription was open: one of its consumers watched the topic from before the send call
+until after it.  A shared subscription is identified by its name, any other by its consumer.
 
-*Kept*: a consumer of the subscription received the message, then or later.  *Broken*: none did, although the watch
-through the send lasted until the message was due and a quiet tail after that (`QUIET_MS`), and no fault overlaps the
-watch.
+*Kept*: a consumer of the subscription received the message, then or later.  *Broken*: no consumer received it, although
+the watch through the send lasted until the message was due and for a quiet tail after that (`QUIET_MS`), and no fault
+overlaps the watch.
 
-*Not examinable*: a watch that ended too early, that a fault overlaps, or whose silence shows nothing (a selector, a
-batch listener, a listener that had not returned or raised an error); a shared subscription without the message, since
-another of its consumers may hold it unseen; an administrator who may have kept the message back (`quiet.withheld`).
+*Not examinable*:
+
+- a watch that ended too early, or that a fault overlaps
+- a watch whose silence is no evidence: the consumer has a selector or a batch listener, or its listener had not
+  returned or had raised an error
+- a shared subscription without the message, because another of its consumers may hold it unseen
+- a message that an administrator may have kept back (`quiet.withheld`)
 
 *Figure*: how often the subscription received the message.
 """

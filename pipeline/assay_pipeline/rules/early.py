@@ -1,17 +1,18 @@
 """DD-02: no message can be received or browsed before its send plus its delay.
 
-*Examined*: every message with a delay above 0 whose send was not refused (an unanswered send may have arrived), whose
-id was sent once, and that was seen: received by a consumer, or listed by a browse.  It is *due* at the start of the
-send call plus the delay.
+*Examined*: every message with a delay above 0 that was seen, that is, received by a consumer or listed by a browse.
+Its send was not refused (an unanswered send may have arrived), and its id was sent once.  The message is *due* at the
+start of the send call plus the delay.
 
-*Broken*: a sighting is earlier than due by more than the uncertainty of the two clocks.  *Undecided*: none is so early,
-but one is at or before due within an uncertainty above 0.  *Kept*: every sighting is at due or later, and the delay was
-tried: the watches of one consumer on the destination, without the scenario's faults, cover `WATCHED_PERCENT` of the
-time from the send call to due, or a browse of the destination was answered in that time.
+*Broken*: a sighting is earlier than the due time by more than the uncertainty of the two clocks.  *Undecided*: no
+sighting is that early, but one is at or before the due time, within an uncertainty above 0.  *Kept*: every sighting is
+at the due time or later, and the delay was tried.  A delay was tried if the watches of one consumer on the destination
+cover `WATCHED_PERCENT` of the time from the send call to the due time, without the scenario's faults, or if a browse of
+the destination was answered in that time.
 
 *Not examinable*: a message that was never seen, or that no consumer could have received early.
 
-*Figure*: nanoseconds from due to the earliest sighting; negative is early.
+*Figure*: the nanoseconds from the due time to the earliest sighting; negative if it is early.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from assay_pipeline.moments import any_of, no, uncertainty
 from assay_pipeline.quiet import since_send
 
 WATCHED_PERCENT = Limit(
-    "watched_percent", 50, "How much of a delay a consumer must have watched; otherwise the delay was not tried."
+    "watched_percent", 50, "The share of a delay that a consumer must have watched, so that the delay was tried."
 )
 
 
@@ -65,7 +66,7 @@ def _seen(delayed: DataFrame, sightings: DataFrame) -> DataFrame:
 
 
 def _covered(delayed: DataFrame, watches: DataFrame) -> DataFrame:
-    """The longest time that one consumer watched during the delay, in nanoseconds."""
+    """Compute the longest time that one consumer watched during the delay, in nanoseconds."""
     start = F.greatest(since_send(F.col("begin")), F.lit(0))
     end = F.least(since_send(F.col("end")), F.col("delay_ns"))
 
@@ -110,7 +111,7 @@ def _in_python(story: Story, limits: Limits) -> Iterator[Examined]:
 
 
 def _tried(story: Story, send: Send, limits: Limits) -> bool:
-    """Whether a consumer could have received the message early, or a browse was answered early."""
+    """Say whether a consumer could have received the message early, or a browse was answered early."""
     covered: dict[str, int] = defaultdict(int)
     for span in story.watching(send.destination):
         start, end = max(send.since(span.begin), 0), min(send.since(span.end), send.delay_ns)
@@ -129,7 +130,7 @@ def _tried(story: Story, send: Send, limits: Limits) -> bool:
 
 INVARIANT = Invariant(
     rule="DD-02",
-    text="nobody can get a message before its send plus its delay.",
+    text="no message can be received or browsed before its send plus its delay.",
     wording=Wording("no sighting before the send call's start plus the delay", "{0} after it was due"),
     on_spark=_on_spark,
     in_python=_in_python,

@@ -1,22 +1,26 @@
-"""DD-56: a message whose expiry passes before anyone gets it is not delivered.
+"""DD-56: a message that expires before a consumer receives it is not delivered.
 
 The time to live counts from the send and includes the delay.  The broker may count from any moment of the call, so
 *expiry* is the call's return plus the time to live.  No document says how exact a broker must be, so the run states a
 limit (`EXPIRY_MS`).
 
 *Examined*: every copy of a message with a time to live above 0 whose send was accepted and whose id was sent once.  A
-queue has one copy.  On a topic, each subscription has its own: its name, or its consumer if it has no name.
+queue has one copy.  On a topic, each subscription has its own copy; a subscription is identified by its name, or by its
+consumer if it has no name.  A browse is no delivery.
 
 *Broken*: the copy's first sighting is later than expiry plus limit by more than the uncertainty.  A copy that was
-received in time and comes again later is not broken.  *Undecided*: within the uncertainty of that moment.  *Kept*: on a
-queue, no consumer ever received the message, although it was confirmed and a consumer could have received it after
-expiry plus limit.  For this, a quiet watch must come after that moment and have begun after expiry (unless the delay is
-at least as long as the time to live), and a non-persistent message must have met no fault.
+received in time and comes again later is not broken.  *Undecided*: the first sighting is within the uncertainty of
+expiry plus limit.
 
-*Not examinable*: a copy that was received in time, or after expiry within the limit, which shows nothing; a message for
-which no consumer waited.  A browse is no delivery.
+*Kept* (on queues only): no consumer ever received the message, although the message was confirmed and a consumer could
+have received it after expiry plus limit.  For this, a quiet watch must reach beyond that moment.  The watch must have
+begun after expiry, unless the delay is at least as long as the time to live.  A non-persistent message must not have
+met a fault.
 
-*Figure*: nanoseconds from expiry to the first sighting; 0 without a sighting.
+*Not examinable*: a copy that was received in time, or after expiry within the limit; a message for which no consumer
+waited.
+
+*Figure*: the nanoseconds from expiry to the first sighting; 0 without a sighting.
 """
 
 from __future__ import annotations
@@ -38,7 +42,7 @@ from assay_pipeline.moments import NS_PER_MS, elapsed, no, precedes, uncertainty
 from assay_pipeline.quiet import QUIET_MS, quiet_after, since_send
 
 EXPIRY_MS = Limit("expiry_ms", 250, "How long after its expiry a message may still be delivered.")
-"""The suite's receivers come 500 ms after an expiry and must get nothing, so the limit is well below that."""
+"""The limit is well below 500 ms: that long after an expiry, the suite's receivers begin and must get no message."""
 
 
 def _on_spark(history: History, limits: Limits) -> DataFrame:
@@ -132,7 +136,7 @@ def _waited_in_vain(story: Story, send: Send, limits: Limits) -> bool:
 
 INVARIANT = Invariant(
     rule="DD-56",
-    text="a message whose expiry passes before anyone gets it is not delivered.",
+    text="a message that expires before a consumer receives it is not delivered.",
     wording=Wording("no first sighting later than {expiry_ms} ms after the expiry", "first seen {0} after its expiry"),
     on_spark=_on_spark,
     in_python=_in_python,

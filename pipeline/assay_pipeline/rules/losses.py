@@ -1,17 +1,22 @@
-"""PD-20: a persistent message on a queue is there in the end, though the broker was restarted or killed.
+"""PD-20: a persistent message on a queue is not lost when the broker is restarted or killed.
 
 *Examined*: every persistent message that was sent to a queue, was confirmed, never expires, and whose id was sent once,
 if a kill or a restart of the broker began after its send call.
 
-*Kept*: a consumer received the message, or a browse found it, after such a fault: after the fault's end by the writer's
-own count, or after its begin by the clocks.  *Broken*: the message was never seen, every such fault is over, and the
-queue was drained afterwards: a consumer of it had a quiet tail (`QUIET_MS`) after the last of those faults and after
-the message was due, and so had every other consumer that came to the queue after them.
+*Kept*: a consumer received the message, or a browse found it, after such a fault.  "After" means after the fault's end
+by the numbers of one writer, or after its begin by the clocks.
 
-*Not examinable*: a message that was seen before the fault only (it may be settled); a queue that was not drained, or to
-which a consumer came that may hold the message unseen; an administrator who may have kept it back (`quiet.withheld`).
+*Broken*: the message was never seen, every such fault is over, and the queue was drained afterwards.  A queue is
+drained if a consumer of it had a quiet tail (`QUIET_MS`) after the last of those faults and after the message was due,
+and every other consumer that came to the queue after the faults had one, too.
 
-*Figure*: how often it was seen after the fault.
+*Not examinable*:
+
+- a message that was seen only before the fault, because it may be settled
+- a queue that was not drained, or to which a consumer came that may hold the message unseen
+- a message that an administrator may have kept back (`quiet.withheld`)
+
+*Figure*: how often the message was seen after the fault.
 """
 
 from __future__ import annotations
@@ -60,7 +65,7 @@ def _on_spark(history: History, limits: Limits) -> DataFrame:
 
 
 def _after_all(at: Column) -> Column:
-    """Whether a moment is after the end of every fatal fault."""
+    """Say whether a moment is after the end of every fault in `FATAL`."""
     return F.forall("fatal", lambda fault: F.coalesce(precedes(fault["end"], at), no()))
 
 
@@ -78,7 +83,7 @@ def _seen(tried: DataFrame, sightings: DataFrame) -> DataFrame:
 
 
 def _drained(tried: DataFrame, history: History, limits: Limits) -> DataFrame:
-    """Whether a consumer drained the queue after the faults, and no later consumer may hold the message unseen."""
+    """Find whether a consumer drained the queue after the faults, so that no later consumer may hold the message."""
     place = [*CASE, "destination"]
     came = tried.join(history.arrivals.withColumnRenamed("at", "came_at"), place).select(
         *MESSAGE, "actor", _after_all(F.col("came_at")).alias("present"), no().alias("quiet")
@@ -134,7 +139,7 @@ def _is_drained(story: Story, send: Send, fatal: list[FaultSpan], limits: Limits
 
 INVARIANT = Invariant(
     rule="PD-20",
-    text="a persistent message on a queue is there in the end, though the broker was restarted or killed.",
+    text="a persistent message on a queue is not lost when the broker is restarted or killed.",
     wording=Wording("every confirmed message seen after the restart", "seen {0} after it", one="time"),
     on_spark=_on_spark,
     in_python=_in_python,

@@ -1,1 +1,1 @@
-"""The content of each page as values; templates only lay it out."""
+"""The content of each page as values; the templates only arrange it."""

@@ -1,4 +1,4 @@
-"""The order of a pair's scenarios on a page: first those that need a look, by cause, then the others."""
+"""The order of a pair's scenarios on a page: scenarios that need a look come first, grouped by their cause."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from assay_reports.views.scenarios import ScenarioView
 
 
 class Alike(Struct, frozen=True):
-    """Scenarios that need a look and have one cause.
+    """Scenarios that need a look and have the same cause.
 
     Args:
-        anchor: The anchor that the jump list links to.
-        face: Their verdict.
-        reason: The reason of the first.
-        first: The scenario that is shown in full.
-        rest: The others, collapsed.
+        anchor: The anchor to which the jump list links.
+        face: The presentation of their verdict.
+        reason: The reason for the first scenario's verdict.
+        first: The first scenario, which the page shows in full.
+        rest: The other scenarios, which the page shows collapsed.
     """
 
     anchor: str
@@ -30,7 +30,7 @@ class Alike(Struct, frozen=True):
 
     @property
     def count(self) -> int:
-        """The number of its scenarios."""
+        """The number of scenarios in the group."""
         return 1 + len(self.rest)
 
 
@@ -42,12 +42,12 @@ class Arrangement(Struct, frozen=True):
 
     @property
     def needing(self) -> int:
-        """How many scenarios need a look."""
+        """The number of scenarios that need a look."""
         return sum(cause.count for cause in self.causes)
 
 
 def arranged(views: Sequence[ScenarioView]) -> Arrangement:
-    """Group the scenarios that need a look by their causes: worst verdict first, then the most frequent cause."""
+    """Group the scenarios that need a look by cause: the worst verdict first, then the most frequent cause."""
     groups: dict[Cause, list[ScenarioView]] = {}
     for view in views:
         if view.cause.verdict not in SETTLED:
@@ -62,5 +62,5 @@ def arranged(views: Sequence[ScenarioView]) -> Arrangement:
 
 def _alike(members: Sequence[ScenarioView]) -> Alike:
     first = members[0]
-    reason = first.verdict.reason or f"It gives no reason: {first.name}"
+    reason = first.verdict.reason or f"Without a reason: {first.name}"
     return Alike(f"cause-{first.anchor}", first.face, reason, first, tuple(members[1:]))

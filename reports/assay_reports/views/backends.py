@@ -1,4 +1,4 @@
-"""A pair's page: what was tested, its capabilities, what it disclosed, and the damage of its journals."""
+"""A pair's page: the tested product, its capabilities, its disclosed behaviour, and the damage of the journals."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Disclosed(Struct, frozen=True):
 
 
 class KnownView(Struct, frozen=True):
-    """A known outcome beside the actual one, for one scenario that it matches, or none."""
+    """A known outcome with the actual verdict of a matching scenario; without one if no scenario matches."""
 
     known: KnownOutcome
     name: str
@@ -55,7 +55,7 @@ class KnownView(Struct, frozen=True):
 
 
 class JournalView(Struct, frozen=True):
-    """One writer's journal."""
+    """The journal of one writer, with its count and checksum."""
 
     writer: str
     lines: int
@@ -72,7 +72,7 @@ class FileView(Struct, frozen=True):
 
 
 class BackendPage(Struct, frozen=True, kw_only=True):
-    """The page."""
+    """The content of a pair's page."""
 
     pair: Pair
     own: tuple[tuple[OwnFeature, tuple[ScenarioView, ...]], ...]
@@ -97,12 +97,12 @@ class BackendPage(Struct, frozen=True, kw_only=True):
 
 
 def backend_page(pair: Pair, own: Own, site: Path) -> BackendPage:
-    """Lay out a pair's page.
+    """Collect the content of a pair's page.
 
     Args:
         pair: The pair.
         own: The foreign scenarios of every pair.
-        site: The site's folder, to which links to the run's files are relative.
+        site: The folder of the site, for the links to the run's files.
     """
     run = pair.evidence
     names = Names()
@@ -165,7 +165,7 @@ def _state(known: KnownOutcome, scenario: ScenarioVerdict) -> str:
     if scenario.verdict == known.verdict:
         return "as expected"
     if scenario.verdict is Verdict.PASS:
-        return f"stale: {known.verdict} was expected, and it passes now"
+        return f"stale: {known.verdict} was expected, but the scenario passes now"
     return f"not as expected: {known.verdict} was"
 
 
@@ -180,12 +180,12 @@ def _journals(events: Iterable[AnyEvent]) -> Iterable[JournalView]:
 
 
 def _span_seconds(events: Iterable[AnyEvent]) -> float:
-    """The run's wall time: how long its controller, the writer of the plan, wrote."""
+    """Return the run's duration: the seconds between the first and the last event of its controller's journal."""
     events = tuple(events)
     plan = next((event for event in events if isinstance(event, Plan)), None)
     if plan is None:
         return 0.0
-    # Scenarios in virtual time have another clock, and without workers they stand in the controller's journal.
+    # Scenarios in virtual time have another clock; without workers, their events are in the controller's journal.
     walls = [event.wall_ns for event in events if (event.writer, event.boot) == (plan.writer, plan.boot)]
     return (max(walls) - min(walls)) / 1_000_000_000 if walls else 0.0
 
@@ -201,5 +201,5 @@ def _files(folder: Path | None, site: Path) -> Iterable[FileView]:
 
 
 def _relative(path: Path, site: Path) -> str:
-    # Pages of backends are one folder below the site's root. Path.relative_to gives no `..` before Python 3.12.
+    # A pair's page is one folder below the site's root. Before Python 3.12, Path.relative_to makes no `..`.
     return Path(os.path.relpath(path.resolve(), site.resolve() / "backends")).as_posix()

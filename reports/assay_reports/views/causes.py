@@ -1,6 +1,7 @@
-"""The causes of scenarios that need a look: the verdict, the claim's rule and predicate, the reason's wording.
+"""The causes of scenarios that need a look: the verdict, the claim's rule and predicate, and the reason's wording.
 
-Names and numbers are ignored, because they differ between scenarios with the same cause.  Reason codes count.
+The wording leaves out names and numbers, because they differ between scenarios with the same cause; it keeps reason
+codes.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from assay_evidence.names import plain
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 
 SETTLED = frozenset({Verdict.PASS, Verdict.UNSUPPORTED})
-"""Verdicts that need no look."""
+"""The verdicts of scenarios that need no look."""
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|(?<!\w)'[^']*'(?!\w)|`[^`]*`")
 _WORD = re.compile(r"[\w./:@+-]+")
 _CODES = frozenset({"reason", "mqrc"})
@@ -23,12 +24,12 @@ _ANY = "…"
 
 
 class Cause(Struct, frozen=True):
-    """Scenarios with equal causes are shown as one group.
+    """The cause of a scenario's verdict; the report shows scenarios with equal causes as one group.
 
     Args:
-        verdict: Their verdict.
-        rule: The rule of the claim that decided; empty if a step or the journal decided.
-        predicate: Its predicate, likewise.
+        verdict: The verdict.
+        rule: The rule of the deciding claim; empty if a step or the journal decided.
+        predicate: The predicate of the deciding claim; empty if a step or the journal decided.
         wording: The reason without names and numbers.
     """
 
@@ -63,8 +64,8 @@ def wording_of(reason: str, names: Iterable[str] = ()) -> str:
     """Replace quotations, names, and words with a digit by an ellipsis.
 
     Args:
-        reason: A sentence.
-        names: Names that the scenario uses.
+        reason: The reason, a sentence.
+        names: The names that the scenario uses.
     """
     known = frozenset(names)
     before = ""
@@ -81,7 +82,7 @@ def wording_of(reason: str, names: Iterable[str] = ()) -> str:
 
 
 def _names(scenario: str, events: Sequence[AnyEvent]) -> frozenset[str]:
-    """The names of messages and destinations, except those that are common words."""
+    """Collect the names of messages and destinations, except names that are common words."""
     found: set[str] = set()
     for event in events:
         if isinstance(event, Call) and event.destination:

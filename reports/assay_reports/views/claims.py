@@ -1,4 +1,4 @@
-"""A pair's claims: the profiles that its backend claims, what of them is not claimed, and what probes found."""
+"""A pair's claims: the claimed profiles, the required capabilities that are not claimed, and the probes' verdicts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay_evidence.verdicts import ScenarioVerdict, Verdict, Verdicts
 from assay_reports.presentation import FACES, Face
 
 _TRUE = frozenset({Verdict.PASS, Verdict.UNSUPPORTED})
-"""Verdicts on declarations that are true."""
+"""The verdicts of probes that found a declaration to be true."""
 
 
 class NotClaimed(Struct, frozen=True):
@@ -23,15 +23,15 @@ class NotClaimed(Struct, frozen=True):
 
 
 class Claims(Struct, frozen=True):
-    """What a backend says of its product, and what probes found.
+    """A backend's claims about its product, and the verdicts of the probes.
 
     Args:
-        told: Whether the journal tells of profiles or probes.
+        told: Whether the journal holds profiles or probes.
         profiles: The claimed profiles.
-        other_profiles: The profiles that it does not claim.
+        other_profiles: The profiles that the backend does not claim.
         not_claimed: The capabilities that claimed profiles require and the pair does not declare.
         probes: The verdicts of the probes.
-        found: How many probes have which verdict, in words.
+        found: The number of probes with each verdict, in words.
     """
 
     told: bool
@@ -43,11 +43,11 @@ class Claims(Struct, frozen=True):
 
     @property
     def wrong(self) -> tuple[ScenarioVerdict, ...]:
-        """The probes that found a wrong declaration or decided nothing."""
+        """The probes that found a wrong declaration, and those without a decision."""
         return tuple(probe for probe in self.probes if probe.verdict not in _TRUE)
 
     def face(self, probe: ScenarioVerdict) -> Face:
-        """The presentation of a probe's verdict."""
+        """Return the presentation of a probe's verdict."""
         return FACES[probe.verdict]
 
 

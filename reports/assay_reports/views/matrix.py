@@ -1,4 +1,4 @@
-"""The start page: rules by pairs, what needs a look, and totals."""
+"""The start page: the matrix of rules and pairs, the rules that need a look, and the totals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ATTENTION = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE)
 
 
 class Cell(Struct, frozen=True):
-    """A rule's verdict on one pair, with its level of evidence in words: that of the breach, if the rule was broken."""
+    """A rule's verdict on one pair, with the level of evidence in words; of a broken rule, the level of the breach."""
 
     face: Face
     href: str
@@ -44,7 +44,7 @@ class Row(Struct, frozen=True):
 
 
 class Group(Struct, frozen=True):
-    """The rules of one profile: tried rules as rows, the others by name."""
+    """The rules of one profile: rules of a run as rows, the others by name."""
 
     profile: Profile
     what: str
@@ -56,12 +56,12 @@ class Section(Struct, frozen=True):
     """The rules on one subject.
 
     Args:
-        key: Its key.
-        title: Its title.
-        groups: Its rules by profile.
-        listed: How many rules have a row, because they belonged to a run.
-        tried: How many of them some pair could try.
-        total: How many rules there are.
+        key: The key of the section.
+        title: The title of the section.
+        groups: The rules by profile.
+        listed: The number of rules with a row, because they belonged to a run.
+        tried: The number of these rules that at least one pair could run.
+        total: The number of all rules on the subject.
     """
 
     key: str
@@ -73,7 +73,7 @@ class Section(Struct, frozen=True):
 
 
 class Attention(Struct, frozen=True):
-    """A rule that was broken or not decided, with its reason and the other rules of the same pair and cause."""
+    """A broken or undecided rule, with its reason and the other rules of the same pair and cause."""
 
     rule: Rule
     pair: Pair
@@ -86,7 +86,7 @@ class Attention(Struct, frozen=True):
 
 
 class Matrix(Struct, frozen=True):
-    """The start page."""
+    """The content of the start page."""
 
     sections: tuple[Section, ...]
     attention: tuple[Attention, ...]
@@ -96,7 +96,7 @@ class Matrix(Struct, frozen=True):
 
 
 def matrix(pairs: Sequence[Pair], catalogue: Catalogue) -> Matrix:
-    """Lay out the start page."""
+    """Collect the content of the start page."""
     sections = tuple(_sections(pairs, catalogue))
     return Matrix(
         sections=sections,
@@ -108,7 +108,7 @@ def matrix(pairs: Sequence[Pair], catalogue: Catalogue) -> Matrix:
 
 
 def rule_href(rule_id: str) -> str:
-    """Return the rule's page, from the root of the site."""
+    """Return the link to a rule's page, relative to the root of the site."""
     return f"rules/{rule_id}.html"
 
 
@@ -128,13 +128,13 @@ def cell(rule: Rule, pair: Pair) -> Cell:
 
 
 def breach_of(found: RuleVerdict) -> str:
-    """The level of evidence of the scenarios that broke the rule, in words; empty if none did."""
+    """Return the level of evidence of the scenarios that broke the rule, in words; empty if none did."""
     failed = [one for one in found.scenarios if one.verdict is Verdict.FAIL and one.role != Role.KIT]
     return in_words({level for one in failed for level in one.levels}, ()) if found.verdict is Verdict.FAIL else ""
 
 
 def _all_known(verdict: RuleVerdict, pair: Pair) -> bool:
-    """Whether every scenario with the deciding verdict has a known outcome that expects it."""
+    """Say whether every scenario with the rule's verdict has a known outcome that expects it."""
     causes = [scenario for scenario in verdict.scenarios if scenario.verdict is verdict.verdict]
     return bool(causes) and all(
         (known := pair.known(scenario)) is not None and known.verdict == scenario.verdict for scenario in causes
@@ -183,16 +183,16 @@ def _attention(pairs: Sequence[Pair], catalogue: Catalogue) -> Iterable[Attentio
 
 
 def _grouped(attention: Iterable[Attention]) -> tuple[Attention, ...]:
-    """Group rules of one cause under the first of them."""
+    """Group the rules with the same pair and cause under the first of them."""
     groups: dict[tuple[str, str, bool, str], list[Attention]] = {}
     for item in attention:
-        # Rules without a reason are not grouped.
+        # Rules without a reason stay alone.
         cause = wording_of(item.reason) or item.rule.id
         groups.setdefault((item.pair.slug, item.face.key, item.known, cause), []).append(item)
     return tuple(structs.replace(first, alike=tuple(rest)) for first, *rest in groups.values())
 
 
 def _reason(verdict: RuleVerdict) -> tuple[str, str]:
-    """The reason of the first scenario with the rule's verdict that gives one, and that scenario's name."""
+    """Return the reason and the name of the first scenario with the rule's verdict and a reason."""
     told = (one for one in verdict.scenarios if one.verdict is verdict.verdict and one.reason)
     return next(((one.reason, title_of(one)) for one in told), ("", ""))

@@ -1,4 +1,4 @@
-"""Scenarios of a team's own features: a page for each feature, and their part of the start page."""
+"""The scenarios of the user's own features: a page for each feature, and a part of the start page."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from assay_reports.views.pairs import Names, Pair
 from assay_reports.views.scenarios import ScenarioView, scenario_view, split_id
 
 _ATTENTION = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.NOT_DEMONSTRATED)
-"""Verdicts that need a look.  A scenario that demonstrates nothing is among them: it usually makes no claim."""
+"""The verdicts that need a look; not-demonstrated is one, because such a scenario usually makes no claim."""
 
 
 class OwnTried(Struct, frozen=True):
-    """A feature on one pair.
+    """The scenarios of a feature on one pair.
 
     Args:
         pair: The pair.
-        face: The worst verdict of its scenarios; "not run" if the pair's run has none.
-        scenarios: Its scenarios.
+        face: The presentation of the worst verdict; "not run" if the pair's run has no scenario of the feature.
+        scenarios: The scenarios.
     """
 
     pair: Pair
@@ -36,7 +36,7 @@ class OwnFeature(Struct, frozen=True):
 
     Args:
         name: The feature's file.
-        href: The page, from the root of the site.
+        href: The link to the page, relative to the root of the site.
         tried: The feature on each pair.
     """
 
@@ -45,12 +45,12 @@ class OwnFeature(Struct, frozen=True):
     tried: tuple[OwnTried, ...]
 
     def link(self, view: ScenarioView) -> str:
-        """The link to a scenario of this feature, from the root of the site."""
+        """Return the link to a scenario of this feature, relative to the root of the site."""
         return f"{self.href}#{view.anchor}"
 
 
 class OwnTotals(Struct, frozen=True):
-    """The number of a pair's own scenarios by verdict."""
+    """The numbers of a pair's own scenarios, by verdict."""
 
     pair: Pair
     scenarios: int
@@ -58,7 +58,7 @@ class OwnTotals(Struct, frozen=True):
 
 
 class OwnAttention(Struct, frozen=True):
-    """A scenario that failed or was not decided, with its reason."""
+    """An own scenario that failed or was not decided, with the reason."""
 
     name: str
     feature: str
@@ -69,12 +69,12 @@ class OwnAttention(Struct, frozen=True):
 
 
 class Own(Struct, frozen=True):
-    """The part of the start page.
+    """The user's own features and scenarios, for the start page.
 
     Args:
-        features: Every feature.
-        totals: The totals of each pair that has such scenarios.
-        attention: The scenarios that need a look, worst first.
+        features: The features.
+        totals: The totals of each pair with own scenarios.
+        attention: The scenarios that need a look, the worst verdict first.
     """
 
     features: tuple[OwnFeature, ...]
@@ -83,7 +83,7 @@ class Own(Struct, frozen=True):
 
 
 def own_of(pairs: Sequence[Pair]) -> Own:
-    """Lay out every foreign feature."""
+    """Collect the user's own features and scenarios of all pairs."""
     names = Names()
     files = sorted({split_id(one.scenario)[0] for pair in pairs for one in pair.evidence.verdicts.foreign})
     features = tuple(_feature(name, f"own/{names.unique(slug(name))}.html", pairs) for name in files)
@@ -96,12 +96,12 @@ def own_of(pairs: Sequence[Pair]) -> Own:
 
 
 def headline(own: Own, pairs: Sequence[Pair], rules: Matrix) -> str:
-    """The first sentences of the start page: what was tried, and the verdicts of the team's own scenarios.
+    """Make the first sentences of the start page: the numbers of rules and own scenarios, and the latter's verdicts.
 
     Args:
-        own: The foreign scenarios.
+        own: The user's own scenarios.
         pairs: The pairs.
-        rules: The catalogue's rules: how many there are, how many belonged to a run, and how many could be tried.
+        rules: The start page's matrix, with the numbers of rules.
     """
     where = f"on {_counted(len(pairs), 'pair')} of client and broker"
     if not own.totals:
@@ -115,13 +115,13 @@ def headline(own: Own, pairs: Sequence[Pair], rules: Matrix) -> str:
 
 
 def _not_tried(rules: Matrix) -> str:
-    """Say how many rules of the runs are unsupported everywhere."""
+    """Return a sentence with the number of rules that are unsupported on every pair; empty if none is."""
     lacking = rules.listed - rules.tried
-    return f" {lacking} more could not be tried, for want of something that they need (unsupported)." if lacking else ""
+    return f" {lacking} more could not be tried, because the pair lacks a capability (unsupported)." if lacking else ""
 
 
 def own_views(own: Own, pair: Pair) -> tuple[tuple[OwnFeature, tuple[ScenarioView, ...]], ...]:
-    """The foreign features of a pair's run, with their scenarios."""
+    """Return the user's own features in a pair's run, with their scenarios."""
     found = ((feature, tried) for feature in own.features for tried in feature.tried)
     return tuple((feature, tried.scenarios) for feature, tried in found if tried.pair is pair and tried.scenarios)
 

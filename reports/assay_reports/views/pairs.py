@@ -1,4 +1,4 @@
-"""The pairs of client and broker that a report compares, one for each run."""
+"""The pairs of client and broker in a report, one for each run."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from assay_reports.views.claims import Claims, claims_of
 
 _CIRCUMSTANCES = {
     "defect": "The pair breaks rules on purpose: the defect {} is switched on.",
-    "variant": "The pair behaves otherwise on purpose: the tolerated variant {} is switched on.",
+    "variant": "The pair differs on purpose: the tolerated variant {} is switched on.",
     LATENESS: "A message may be late by {}.",
     PACE: "The pair answers slowly, so all times of the scenarios are {} times as long as written.",
 }
-"""Sentences on circumstances of a run that its verdicts depend on, by the entry of the journal's environment."""
+"""The sentences about circumstances on which a run's verdicts depend, by their key in the journal's environment."""
 
 
 class Pair(Struct, frozen=True, kw_only=True):
     """One run, prepared for the pages.
 
     Args:
-        slug: Name of its page and prefix of its anchors.
+        slug: The name of the pair's page, and the prefix of its anchors.
         backend: The backend's name; with the run's folder if another run has the same backend and client.
-        client: Name, version and faces of the client; all faces that ran a scenario.
+        client: The name and version of the client, and all its faces that ran a scenario.
         evidence: The run's evidence.
-        rules: Rule verdicts by id.
-        events: Events by scenario.
-        planned: How many scenarios the run planned.
-        untried: How many of them have no events, because the run was stopped or its journals are lost.
+        rules: The verdicts on rules, by id.
+        events: The events by scenario.
+        planned: The number of scenarios that the run planned.
+        untried: The names of planned scenarios without events, because the run was stopped or its journals are lost.
         same_catalogue: Whether the run used the catalogue of this report; None if the journal does not say.
     """
 
@@ -55,31 +55,31 @@ class Pair(Struct, frozen=True, kw_only=True):
 
     @property
     def href(self) -> str:
-        """The pair's page, from the root of the site."""
+        """The link to the pair's page, relative to the root of the site."""
         return f"backends/{self.slug}.html"
 
     def known(self, scenario: ScenarioVerdict) -> KnownOutcome | None:
-        """Return the known outcome that expects this verdict, or else one that matches the scenario."""
+        """Return the known outcome that expects a scenario's verdict, or else one that matches the scenario."""
         entries = [entry for entry in self.evidence.known if entry.covers(scenario.scenario)]
         return next((entry for entry in entries if entry.verdict == scenario.verdict), next(iter(entries), None))
 
     @property
     def rule_counts(self) -> tuple[Count, ...]:
-        """The number of rules by verdict."""
+        """The numbers of rules, by verdict."""
         return counts(rule.verdict for rule in self.rules.values())
 
     @property
     def scenario_counts(self) -> tuple[Count, ...]:
-        """The number of scenarios by verdict."""
+        """The numbers of scenarios, by verdict."""
         return counts(scenario.verdict for scenario in scenarios_of(self.evidence.verdicts).values())
 
     @property
     def claims(self) -> Claims:
-        """The profiles that its backend claims, and what probes found."""
+        """The profiles that the backend claims, and the verdicts of the probes."""
         return claims_of(self.evidence.verdicts)
 
     def tried(self, rule: str) -> bool:
-        """Whether the pair had what some scenario of the rule needs."""
+        """Say whether the pair has the capabilities that at least one scenario of a rule needs."""
         found = self.rules.get(rule)
         return found is not None and found.verdict is not Verdict.UNSUPPORTED
 
@@ -90,20 +90,20 @@ class Pair(Struct, frozen=True, kw_only=True):
 
     @property
     def own_counts(self) -> tuple[Count, ...]:
-        """The number of foreign scenarios by verdict."""
+        """The numbers of foreign scenarios, by verdict."""
         return counts(scenario.verdict for scenario in self.evidence.verdicts.foreign)
 
     @property
     def faces(self) -> str:
-        """Which face of the client ran how many scenarios; empty if one face ran all."""
+        """The number of scenarios that each face of the client ran, in words; empty if one face ran all."""
         return faces_sentence(self.evidence.verdicts.clients)
 
     @property
     def lead(self) -> str:
-        """How many of the tried rules and of the team's own scenarios passed, and what could not be tried."""
+        """The sentences with the numbers of passed rules and own scenarios, and of rules that could not be tried."""
         own = self.evidence.verdicts.foreign
         tried = [rule for rule in self.rules.values() if self.tried(rule.id)]
-        rules = f"{_passed(tried)} rules tried were kept" if self.rules or not own else ""
+        rules = f"{_passed(tried)} tried rules were kept" if self.rules or not own else ""
         passed = f"{_passed(own)} scenarios of your own passed" if own else ""
         lead = f"{' and '.join(filter(None, (rules, passed)))}."
         lacking = len(self.rules) - len(tried)
@@ -116,13 +116,13 @@ class Pair(Struct, frozen=True, kw_only=True):
 
     @property
     def product(self) -> str:
-        """Name and version of the product, as the journal tells them; empty if it does not."""
+        """The name and version of the product, from the journal; empty if the journal does not hold them."""
         told = self._environment
         return " ".join(filter(None, (told.get("product"), told.get("version"))))
 
     @property
     def circumstances(self) -> str:
-        """Defect, variant, limit for lateness and pace of the run, a sentence each; mostly empty."""
+        """The sentences about the run's defect, variant, allowed lateness and pace; empty for a usual run."""
         told = self._environment
         return " ".join(sentence.format(told[name]) for name, sentence in _CIRCUMSTANCES.items() if name in told)
 
@@ -132,17 +132,17 @@ class Pair(Struct, frozen=True, kw_only=True):
 
 
 def _passed(judged: Collection[RuleVerdict] | Collection[ScenarioVerdict]) -> str:
-    """``3 of 4``."""
+    """Return the number of passes, as ``3 of 4``."""
     return f"{sum(one.verdict is Verdict.PASS for one in judged)} of {len(judged)}"
 
 
 def scenarios_of(verdicts: Verdicts) -> dict[str, ScenarioVerdict]:
-    """List each of the run's scenarios once, also the foreign ones; several rules may share a scenario."""
+    """Return the run's scenarios by id, including foreign ones; several rules may share a scenario."""
     return {scenario.scenario: scenario for scenario in verdicts.scenarios}
 
 
 def pairs_of(runs: Sequence[RunEvidence], catalogue: Catalogue) -> tuple[Pair, ...]:
-    """Prepare the runs.
+    """Prepare the runs for the pages, as pairs.
 
     Raises:
         SourceError: A run's verdicts name a rule that the catalogue does not have.
@@ -190,7 +190,7 @@ class Names:
         self._taken: set[str] = set()
 
     def unique(self, text: str) -> str:
-        """Return a slug of the text that was not returned before."""
+        """Return a slug of a text that this object has not returned before."""
         stem = "--".join(slug(part) for part in text.split("--"))
         name, number = stem, 1
         while name in self._taken:

@@ -1,4 +1,4 @@
-"""A rule's page: its text, its sources, and the result of each pair."""
+"""A rule's page: the rule's text and sources, and the result on each pair."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _SAID = {
     Verdict.NOT_DEMONSTRATED: "showed nothing",
     Verdict.UNSUPPORTED: "could not run",
 }
-"""The verdicts of scenarios as predicates."""
+"""The words for the verdicts of scenarios, as predicates of a sentence."""
 
 
 class BasisView(Struct, frozen=True):
-    """A source of the rule: document and place, and the document's public address if it has one."""
+    """A source of the rule: document and place, with the document's public address if it has one."""
 
     key: str
     title: str
@@ -39,7 +39,7 @@ class BasisView(Struct, frozen=True):
 
 
 class DefectView(Struct, frozen=True):
-    """A defect and the scenarios of this rule that catch it, or the exception that its own code raised."""
+    """A defect with the scenarios of this rule that catch it, or with the exception of its own code."""
 
     name: str
     caught_by: tuple[str, ...]
@@ -47,7 +47,7 @@ class DefectView(Struct, frozen=True):
 
 
 class AcrossView(Struct, frozen=True):
-    """One trait that the rule is tried across, or the reason why it is not."""
+    """A trait that the rule is tried across, or the reason why it is not."""
 
     dimension: str
     trait: str
@@ -55,7 +55,7 @@ class AcrossView(Struct, frozen=True):
 
 
 class RoleLine(Struct, frozen=True):
-    """How the scenarios of one role came out: ``4 of 5 passed, 1 could not run``."""
+    """The results of the scenarios of one role: ``4 of 5 passed, 1 could not run``."""
 
     role: str
     meaning: str
@@ -63,7 +63,7 @@ class RoleLine(Struct, frozen=True):
 
 
 class Lack(Struct, frozen=True):
-    """Something that scenarios of the rule need and the pair lacks."""
+    """A capability that scenarios of the rule need and the pair lacks."""
 
     capability: str
     reason: str
@@ -72,14 +72,14 @@ class Lack(Struct, frozen=True):
 
 
 class Tried(Struct, frozen=True):
-    """The rule on one pair.
+    """The results of the rule on one pair.
 
     Args:
-        client: The faces that ran its scenarios.
-        grounds: What the verdict rests on, a sentence each: how many core scenarios passed, the level of evidence,
-            the verdict on each part.
-        roles: How the scenarios of each role came out.
-        lacks: What kept scenarios from running, the most frequent first.
+        client: The client, with the faces that ran the rule's scenarios.
+        grounds: The grounds of the verdict, one sentence each: the number of core scenarios that passed, the level of
+            evidence, and the verdict on each part of the pair.
+        roles: The results of the scenarios, by role.
+        lacks: The lacking capabilities that kept scenarios from running, the most frequent first.
     """
 
     pair: Pair
@@ -94,7 +94,7 @@ class Tried(Struct, frozen=True):
 
 
 class RulePage(Struct, frozen=True, kw_only=True):
-    """The page."""
+    """The content of a rule's page."""
 
     rule: Rule
     strength: str
@@ -116,8 +116,8 @@ def _defects(rule: Rule, kills: KillMatrix) -> Iterator[DefectView]:
 
 
 def rule_page(rule: Rule, pairs: Sequence[Pair], catalogue: Catalogue) -> RulePage:
-    """Lay out a rule's page."""
-    # The matrix is the same for every pair of one output folder, so the first one with the rule is used.
+    """Collect the content of a rule's page."""
+    # Every pair of one output folder has the same kill matrix, so the first one with the rule is used.
     defects = next((found for pair in pairs if (found := tuple(_defects(rule, pair.evidence.kills)))), ())
     catches: dict[str, tuple[str, ...]] = {}
     for defect in defects:
@@ -183,7 +183,7 @@ def _tried(rule: Rule, pair: Pair, catches: dict[str, tuple[str, ...]], names: N
 
 
 def _grounds(found: RuleVerdict) -> Iterator[str]:
-    """Say what a rule's verdict rests on; nothing for a file of schema 1."""
+    """Return the grounds of a rule's verdict, one sentence each; empty for a verdicts file of schema 1."""
     if not found.asked:
         return
     if found.verdict is Verdict.UNSUPPORTED:
@@ -201,12 +201,12 @@ def _grounds(found: RuleVerdict) -> Iterator[str]:
     if found.parts:
         told = ", ".join(f"{part}: {verdict}" for part, verdict in found.parts.items())
         joint = any("+" in scenario.judged for scenario in found.scenarios)
-        apart = " Scenarios that judge both count for both: their evidence does not tell them apart." if joint else ""
+        apart = " Scenarios that judge both parts count for both." if joint else ""
         yield f"By part: {told}.{apart}"
 
 
 def _roles(found: RuleVerdict) -> Iterator[RoleLine]:
-    """One line for each role that scenarios of the rule have."""
+    """Make one line for each role of the rule's scenarios."""
     for role, meaning in ROLES.items():
         own = [scenario for scenario in found.scenarios if scenario.role == role]
         tally = Counter(scenario.verdict for scenario in own)
@@ -224,7 +224,7 @@ def _lacks(views: Sequence[ScenarioView]) -> list[Lack]:
 
 
 def _whose(rule: Rule, pair: Pair, client: str) -> str:
-    """Name the part that a verdict is about; a client rule tried with our client says nothing about the broker."""
+    """Return a sentence that names the judged part; a client rule with our client says nothing about the broker."""
     begin = pair.evidence.begin
     ours = begin.ours if begin else ()
     if rule.judged == (Judged.CLIENT,):

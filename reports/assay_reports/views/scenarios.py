@@ -1,4 +1,4 @@
-"""One scenario on one pair: verdict, steps with claims and findings, timing, frames, journal."""
+"""A scenario on one pair: its verdict, steps with claims and findings, time line, frames and journal."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from assay_reports.views.causes import Cause, cause_of
 from assay_reports.views.pairs import Names, Pair
 
 FRAMES = 200
-"""How many wire frames of a scenario are shown."""
+"""The most wire frames of a scenario that the page shows."""
 OCTETS = 64
-"""How many octets of a frame are shown."""
+"""The most bytes of a frame that the page shows."""
 
 
 class FindingView(Struct, frozen=True):
@@ -54,8 +54,8 @@ class ScenarioView(Struct, frozen=True, kw_only=True):
     """A scenario on a rule's page.
 
     Args:
-        name: Its name as verdicts and known outcomes have it.
-        title: Its name for a reader: that of an outline's row has the row's values in their places.
+        name: The scenario's name in verdicts and known outcomes.
+        title: The scenario's name for readers; in the name of an outline, the row's values replace the placeholders.
     """
 
     anchor: str
@@ -84,20 +84,20 @@ class ScenarioView(Struct, frozen=True, kw_only=True):
 
     @property
     def lacking(self) -> bool:
-        """Whether it could not run, and the page names what is lacking."""
+        """Whether the scenario could not run, and the page names the lacking capability."""
         return self.verdict.verdict is Verdict.UNSUPPORTED and bool(self.unsupported)
 
 
 def scenario_view(
     verdict: ScenarioVerdict, pair: Pair, defects: Mapping[str, tuple[str, ...]], names: Names
 ) -> ScenarioView:
-    """Lay out a scenario.
+    """Collect the content of a scenario's part of a page.
 
     Args:
-        verdict: Its verdict.
-        pair: The pair it ran on.
+        verdict: The scenario's verdict.
+        pair: The pair on which the scenario ran.
         defects: The defects that each scenario catches.
-        names: Makes its anchor on the page.
+        names: Makes the scenario's anchor on the page.
     """
     events = pair.events.get(verdict.scenario, ())
     feature, name = split_id(verdict.scenario)
@@ -133,7 +133,7 @@ def scenario_view(
 
 
 def offenders_of(verdict: ScenarioVerdict) -> frozenset[str]:
-    """The references of the events that break a scenario's rule."""
+    """Return the references of the events that break a scenario's rule."""
     failed = (finding for finding in verdict.findings if finding.verdict is Verdict.FAIL)
     return frozenset(ref for finding in failed for ref in finding.offenders)
 
@@ -145,13 +145,13 @@ def split_id(scenario: str) -> tuple[str, str]:
 
 
 def title_of(verdict: ScenarioVerdict) -> str:
-    """Name a scenario for a reader; a scenario that is not the kit's own keeps its name."""
+    """Return a scenario's name for readers; a user's own scenario keeps its name."""
     name = split_id(verdict.scenario)[1]
     return name if verdict.foreign else titles().get(verdict.scenario, name)
 
 
 def _prefix(scenario: str, events: Sequence[AnyEvent]) -> str:
-    """The prefix of the scenario's names on the broker; empty if its events have no such name."""
+    """Return the prefix of the scenario's names on the broker; empty if its events hold no such name."""
     prefix = f"{PREFIX}.{token_of(scenario)}."
     named = (event.destination for event in events if isinstance(event, Call))
     return prefix if any(prefix in name for name in named if name) else ""
@@ -160,7 +160,11 @@ def _prefix(scenario: str, events: Sequence[AnyEvent]) -> str:
 def _steps(
     events: Sequence[AnyEvent], findings: Sequence[Finding]
 ) -> tuple[tuple[StepView, ...], tuple[FindingView, ...]]:
-    """Give each step the findings of its claims, which come before the step in the journal."""
+    """Assign the findings of claims to their steps; a step's claims come before the step in the journal.
+
+    Returns:
+        The steps with their findings, and the findings without a step.
+    """
     found = {finding.claim: finding for finding in findings}
     steps: list[StepView] = []
     since: list[FindingView] = []
