@@ -1,4 +1,4 @@
-"""The page of the delivery delay processor, drawn from its tables."""
+"""Makes the page about the delivery delay processor from the state tables."""
 
 from __future__ import annotations
 
@@ -10,39 +10,50 @@ from tools.pages.state_tables import diagram, listing
 
 _HEAD = """# The delivery delay processor
 
-A delayed message stands on the staging queue until its delay is over. The delivery delay processor then moves it to its
-target. One table describes the processor's life, which depends on the platform; another one describes what becomes of a
-single message. The core steps through these tables (`assay_broker.core.states.processor`,
+A delayed message is on the staging queue until its delay is over. The delivery delay processor then moves the message
+to its target. One table for each platform describes the processor's states; another table describes the steps for a
+single message. The core follows these tables (`assay_broker.core.states.processor`,
 `assay_broker.core.states.release`); `make pages` draws this page from them.
 
-## Its life
+## States of the processor
 
-The inputs are the condition of the processor's queue (*available*; *put disabled*; *unavailable*: not defined, or
-disabled for gets), a *failure* of its worker or of the store, and its own *restart*. The processor looks at its queue
-at the start and whenever the queue is changed. An input that a state lacks cannot happen in that state. A queue manager
-below level 8.0 has no processor, so staged messages stay where they are (DD-43).
+The inputs are:
+
+- the condition of the staging queue: *available*, *put disabled*, or *unavailable* (not defined, or disabled for gets)
+- a *failure* of the processor's worker or of the store
+- the processor's own *restart*
+
+The processor reads the condition at the start and after each change of the queue. If a state has no row for an input,
+the input cannot happen in that state. A queue manager below level 8.0 has no processor, so messages stay on the staging
+queue (DD-43).
 """
 
 _PLATFORMS: Mapping[str, str] = {
     "distributed": """### On distributed platforms
 
-It starts with the queue manager (DD-60) and starts again by itself after a failure (DD-65). Puts that are disabled
-stop senders, not the processor.
+The processor starts with the queue manager (DD-60), and restarts by itself after a failure (DD-65). PUT(DISABLED) on
+the staging queue stops senders, not the processor.
 """,
     "zos": """### On z/OS
 
-It closes and opens with its queue (DD-61, DD-62) and is stopped by PUT(DISABLED) (DD-64). After a failure it waits
-until PUT was disabled and is enabled again (DD-63).
+The processor works while the staging queue is available (DD-61, DD-62), and PUT(DISABLED) on the queue stops it
+(DD-64). After a failure it waits until an administrator disables PUT and enables it again (DD-63).
 """,
 }
 
 _RELEASE = """## One message
 
-When its delay is over, or it expires before, the steps are planned first and carried out then, altogether or not at
-all: a plan that is backed out leaves the message staged, to be tried again later, and so does a store that refuses it
-(DD-70 to DD-77, DD-56, DD-57). *Refused discard* is a message that asks to be discarded (MQRO_DISCARD_MSG),
-*refused publication* the copy for a subscription, *refused persistent* the report on a persistent message, except on a
-publication that was given up (DD-77); *gone* is a subscription that is no longer there.
+When the message's delay is over, or when the message expires before that, the processor first plans all steps. It then
+carries out the whole plan or no step of it (DD-70 to DD-77, DD-56, DD-57). If the plan is backed out, or if the store
+refuses it, the message stays on the staging queue and the processor tries again later.
+
+| result | meaning |
+|---|---|
+| refused | the target refuses the put |
+| refused discard | the target refuses a message with the option MQRO_DISCARD_MSG |
+| refused publication | the dead-letter queue refuses the copy for a subscription |
+| refused persistent | the dead-letter queue refuses the report on a persistent message that is no dropped publication |
+| gone | the subscription no longer exists |
 """
 
 

@@ -1,4 +1,4 @@
-"""The page of units of work, drawn from their tables."""
+"""Makes the page about units of work from the state tables."""
 
 from __future__ import annotations
 
@@ -8,51 +8,59 @@ from tools.pages.state_tables import diagram, listing
 
 _HEAD = """# Units of work
 
-Other clients see the messages that a unit of work sends only after its commit. A message that it receives is held for
-it at once. Both happen altogether or not at all. A unit is local to one connection, or it is a branch of a global
-unit, about which a transaction manager decides. Each kind has a table (`assay_broker.core.states.units`,
-`assay_broker.core.states.branches`); `make pages` draws this page from them.
+Messages that a client sends in a unit of work are visible to other clients only after the commit. A message that it
+receives in a unit of work is locked at once. The commit makes all sends and receives final, or none. A unit is local
+to one connection, or it is a branch of a global unit, which a transaction manager commits or backs out. Each kind has
+a state table (`assay_broker.core.states.units`, `assay_broker.core.states.branches`); `make pages` draws this page
+from the tables.
 
-An input that a state lacks is refused and changes nothing: a local unit refuses it as an illegal state, a branch with
-XAER_PROTO.
+If a state has no row for an input, the queue manager refuses the input and changes nothing: for a local unit as an
+illegal state, for a branch with XAER_PROTO.
 
 ## Local units
 
-*Lost* is the connection that goes, in order or not; *stored* and *store failed* are what the store says of the commit.
+The input *lost* means that the connection ends, in order or not. *Stored* and *store failed* are the store's results
+of the commit.
 """
 
 _BRANCHES = """## Branches of global units
 
-The words are X/Open XA's (C193) in the order of its functions: xa_start begins a branch (`ACTIVE`), or takes it up
-again (*resume*, *join*); xa_end leaves it (*end*, *fail*, *suspend*); then *prepare*, *commit* (*commit at once*: in
-one phase) or *back out*, and *forget*.
+The inputs are named after the functions of X/Open XA (C193):
 
-- **Before prepare** a branch belongs to the connection that works in it, or did last, and is backed out with it. What
-  it has accepted goes back to its queues by itself, marked as redelivered.
-- **Prepared** is *in doubt*: no client sees the messages that it has sent. They keep their places on the queues and
-  on the staging queue, and a delayed one is not staged yet. No other receiver gets the messages that it has received.
-  Neither a lost connection nor a restart nor a kill ends the branch. Non-persistent messages end with the queue
-  manager, as always. Time to live goes on; a message that expires meanwhile is found expired when the branch is over.
+- xa_start begins a branch (`ACTIVE`), or continues it (*resume*, *join*).
+- xa_end leaves the branch (*end*, *fail*, *suspend*).
+- *Prepare*, *commit* (*commit at once*: in one phase), *back out* and *forget* follow.
+
+Important states and events:
+
+- **Before prepare**, a branch belongs to the connection that works in it, or that worked in it last. If this connection
+  ends, the queue manager backs the branch out. Messages received in the branch return to their queues, marked as
+  redelivered.
+- **Prepared** means *in doubt*. No client sees the messages that were sent in the branch, and no other receiver gets
+  the messages that were received in it. Sent messages keep their places on the queues, but a delayed message is not
+  staged yet. A lost connection, a restart or a kill does not end the branch. Non-persistent messages are lost with the
+  queue manager, as always. Time to live goes on; a message that expires in this time is found expired when the branch
+  ends.
 - **An operator** may decide for a transaction manager that does not come back (`RESOLVE INDOUBT`, see
-  [mqsc.md](mqsc.md)). The branch is then *completed* heuristically: it is remembered, a restart or a kill later too,
-  and xa_commit and xa_rollback are answered XA_HEURCOM or XA_HEURRB, until xa_forget.
-- **A store that fails** leaves nothing half: a branch that cannot be prepared is backed out (XA_RBOTHER), as is one
-  that cannot be committed in one phase; one that cannot be committed in the second phase stays in doubt (XA_RETRY),
-  and so does one that cannot be backed out (XAER_RMFAIL).
+  [mqsc.md](mqsc.md)). The branch is then *completed* heuristically: until xa_forget, also after a restart or a kill,
+  the queue manager answers xa_commit and xa_rollback with XA_HEURCOM or XA_HEURRB.
+- **If the store fails**, no step is done in part. If a prepare or a one-phase commit fails, the branch is backed out
+  (XA_RBOTHER). If a two-phase commit fails, the branch stays in doubt (XA_RETRY). If a back-out of a prepared branch
+  fails, the branch stays in doubt, too (XAER_RMFAIL).
 
 | answer | when |
 |---|---|
-| XA_RDONLY (the vote *read-only*) | prepare of a branch that holds nothing: it is over |
-| XA_RBROLLBACK | its work had failed, so prepare or commit has backed it out |
-| XA_RBOTHER | the store could not take it |
-| XA_RETRY | the store could not take the commit: ask again |
-| XA_HEURCOM, XA_HEURRB | an operator has committed it, or backed it out |
-| XAER_NOTA | no such branch: it never began, or is over and forgotten |
-| XAER_DUPID | it begins a second time |
+| XA_RDONLY (the vote *read-only*) | a prepare of a branch without any message; this ends the branch |
+| XA_RBROLLBACK | the branch's work had failed, so that prepare or commit has backed it out |
+| XA_RBOTHER | the store could not write the prepare or the one-phase commit |
+| XA_RETRY | the store could not write the commit; the transaction manager must repeat it |
+| XA_HEURCOM, XA_HEURRB | an operator has committed the branch, or backed it out |
+| XAER_NOTA | the branch is unknown: it never began, or it has ended and is forgotten |
+| XAER_DUPID | the branch exists already |
 | XAER_INVAL | the xid is empty or too long |
-| XAER_PROTO | the table has no such transition, or another connection works in it |
-| XAER_RMERR | there are too many branches (1000 in one queue manager, those in doubt included) |
-| XAER_RMFAIL | the store could not take a rollback or a forget: ask again |
+| XAER_PROTO | the table has no such transition, or another connection works in the branch |
+| XAER_RMERR | the queue manager has too many branches (1000, including branches in doubt) |
+| XAER_RMFAIL | the store could not write a rollback or a forget; the transaction manager must repeat it |
 """
 
 
