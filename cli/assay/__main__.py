@@ -1,4 +1,4 @@
-"""``python -m assay``: the command, if its script is not on the path."""
+"""Runs the command as ``python -m assay``, for systems without the script ``assay`` on the path."""
 
 from assay.main import main
 

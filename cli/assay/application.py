@@ -140,7 +140,7 @@ def outcome(loaded: typer.Typer, arguments: Sequence[str]) -> Exit:
 
 
 def stopped_early() -> Exit:
-    """Say that Ctrl-C, SIGTERM or SIGHUP ended the command before it had a result."""
+    """Print that Ctrl-C, SIGTERM or SIGHUP has ended the command before it had a result; return the exit code."""
     return told("the command was stopped before it had a result.", Exit.INCONCLUSIVE)
 
 

@@ -15,7 +15,7 @@ from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """The exit codes of the command."""
+    """An exit code of the command."""
 
     AS_EXPECTED = 0
     NOT_AS_EXPECTED = 1

@@ -59,7 +59,7 @@ def collect(
     Args:
         spark: The Spark session.
         files: The journals to judge.
-        place: The folder for the tables, which makes a subfolder for each table.
+        place: The folder for the tables; each table gets a subfolder.
         limits: The values of the invariants' limits.
         subjects: Whether to return every subject, too, for the comparison with the oracle.
     """

@@ -63,10 +63,10 @@ def cache_folder() -> Path:
 
 
 class ClassArchive:
-    """The archive for one Java and one set of jars.
+    """The class-data-sharing archive of Spark's classes, for one Java and one set of jars.
 
     Args:
-        java: The Java.
+        java: The Java that maps and writes the archive.
         jars: The folder of Spark's jars.
     """
 

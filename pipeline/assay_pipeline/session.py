@@ -66,7 +66,7 @@ def _settings(master: str, octets: int, options: tuple[str, ...], scratch: Path)
 
 
 def _change_environment(changes: Mapping[str, str | None]) -> Mapping[str, str | None]:
-    """Change environment variables (None removes one), and return the changes that undo it."""
+    """Change environment variables (None removes one), and return the mapping that restores the former values."""
     before = {name: os.environ.get(name) for name in changes}
     for name, value in changes.items():
         if value is None:

@@ -10,8 +10,8 @@ from assay_evidence.events import AnyEvent
 class ScenarioClock:
     """Measures the times of a scenario's events from its first event.
 
-    The time of an event with the first event's boot is its monotonic time, that of other events the wall-clock time,
-    whose uncertainty the journal states.
+    If an event was recorded since the same boot as the first event, the monotonic clock gives its time.  Otherwise the
+    wall clock gives it, with the uncertainty that the journal states.
 
     Args:
         events: The scenario's events; the time of the earliest is 0.

@@ -106,7 +106,7 @@ def excerpt(events: Sequence[AnyEvent], limit: int = LINES, offenders: Collectio
 
 
 def kind(event: AnyEvent) -> str:
-    """Return the event's kind as the journal writes it."""
+    """Return an event's kind in the journal's form."""
     return str(event.__struct_config__.tag)
 
 

@@ -39,7 +39,7 @@ class Moment(Struct, frozen=True):
 
 
 class Interval(Struct, frozen=True):
-    """A watch of one actor, or a fault."""
+    """An interval of a time line: a watch of one actor, or a fault."""
 
     name: str
     begin_ns: int
@@ -48,7 +48,7 @@ class Interval(Struct, frozen=True):
 
 
 class Due(Struct, frozen=True):
-    """The end of a message's delivery delay."""
+    """A due time of a time line: the end of a message's delivery delay."""
 
     at_ns: int
     key: str

@@ -62,7 +62,7 @@ class KilledDefect(Struct, frozen=True):
 
 
 class RuleDefects(Struct, frozen=True):
-    """The defects of one rule."""
+    """The defects of one rule, with the scenarios that catch them."""
 
     id: str
     defects: tuple[KilledDefect, ...] = ()

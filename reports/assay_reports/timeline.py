@@ -85,7 +85,7 @@ class Mark(Struct, frozen=True):
 
 
 class Span(Struct, frozen=True):
-    """A watch in its lane, or a fault across all lanes."""
+    """The drawing of a watch in its lane, or of a fault across all lanes."""
 
     x: float
     width: float
@@ -103,7 +103,7 @@ class Tick(Struct, frozen=True):
 
 
 class Lane(Struct, frozen=True):
-    """The lane of one actor."""
+    """The drawing of one actor's lane: its name and its height."""
 
     y: float
     name: str

@@ -35,7 +35,7 @@ LOST = "connection-lost"
 
 
 class Fate(Enum):
-    """The fate of a send, an acknowledgement or a commit."""
+    """The fate of a send, an acknowledgement or a commit: confirmed, void or in doubt."""
 
     CONFIRMED = "confirmed"
     VOID = "void"

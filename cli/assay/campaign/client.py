@@ -40,7 +40,7 @@ DRAIN_MS = 100
 
 
 class Role(StrEnum):
-    """The role of a client in the load."""
+    """The role of a client in the load, which decides its acts."""
 
     MIXED = "mixed"
     """Sends and receives messages of every kind."""
@@ -143,7 +143,7 @@ def _real_runner() -> Generator[RealRunner, None, None]:
 
 
 class Part:
-    """A client's part of one round.
+    """Does a client's part of one round.
 
     Args:
         order: The client's configuration.

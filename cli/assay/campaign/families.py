@@ -16,7 +16,7 @@ SUBSCRIPTIONS = ("active", "away")
 
 
 class Family(StrEnum):
-    """The kinds of load; each is a separate scenario in every round."""
+    """A kind of load; each family is a separate scenario in every round."""
 
     QUEUE = "queue"
     PASSING = "passing"

@@ -21,7 +21,7 @@ class Case(Struct, frozen=True):
 
 
 class Manager:
-    """The open branches of one client in one round."""
+    """A transaction manager with the open branches of one client in one round."""
 
     def __init__(self) -> None:
         self._cases: dict[str, Case] = {}

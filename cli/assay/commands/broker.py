@@ -1,4 +1,4 @@
-"""``assay broker``: the reference broker as a server."""
+"""``assay broker``: runs the reference broker as a server."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def _script(file: str) -> str:
 
 
 def _write(text: str) -> None:
-    """Write answers unchanged, to a terminal or a file."""
+    """Write the answers to standard output without changes, also on a terminal."""
     try:
         sys.stdout.write(f"{text}\n")
         sys.stdout.flush()

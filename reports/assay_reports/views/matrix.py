@@ -35,7 +35,7 @@ class Cell(Struct, frozen=True):
 
 
 class Row(Struct, frozen=True):
-    """A rule in the matrix."""
+    """A row of the matrix: a rule with its verdict on each pair."""
 
     rule: Rule
     href: str

@@ -85,7 +85,7 @@ class Pair(Struct, frozen=True, kw_only=True):
 
     @property
     def narrowed(self) -> int:
-        """The number of rules with scenarios that were not selected."""
+        """The number of rules of which the run's call left scenarios out."""
         return sum(rule.left_out > 0 for rule in self.rules.values())
 
     @property

@@ -43,7 +43,7 @@ class StepView(Struct, frozen=True):
 
 
 class FrameView(Struct, frozen=True):
-    """A wire frame."""
+    """A wire frame, with its time and its first bytes as text."""
 
     at: str
     frame: Frame

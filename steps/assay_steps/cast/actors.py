@@ -123,7 +123,7 @@ class Consumer:
 
     @property
     def destination(self) -> str:
-        """The destination as the journal writes it."""
+        """The consumer's destination in the journal's form."""
         return str(self.origin.address)
 
     def start_watching(self) -> None:

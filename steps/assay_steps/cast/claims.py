@@ -1,6 +1,6 @@
 """The claims of a scenario: a Then-step records them, and `assay_evidence.judge` decides them from the journal.
 
-A step says what it claims and from which evidence; it decides nothing.
+A step states the predicate and the evidence of a claim, but never its result.
 """
 
 from __future__ import annotations

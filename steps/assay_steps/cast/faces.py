@@ -51,7 +51,7 @@ class Faces:
         return self._clients[face]
 
     def observe(self, observer: ClientObserver) -> None:
-        """Report the events of the clients of all faces to this observer."""
+        """Let the clients of all faces report their events to an observer."""
         for client in self._clients.values():
             client.observe(observer)
 

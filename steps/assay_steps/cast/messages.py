@@ -33,7 +33,7 @@ class SentMessage(Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """The message's key."""
+        """The key by which the kit recognises the message."""
         return self.draft.key
 
     @property
@@ -53,7 +53,7 @@ class SentMessage(Struct, frozen=True):
 
 
 class Sighting(Struct, frozen=True):
-    """A message that an actor has received."""
+    """The reception of a message by an actor."""
 
     actor: str
     key: str

@@ -48,7 +48,7 @@ def check_expressions(config: pytest.Config) -> None:
 
 
 def written(features: Iterable[Path]) -> Counts:
-    """Count the scenarios in feature files with Gherkin's own parser, independently of pytest-bdd."""
+    """Count the scenarios in feature files with Gherkin's own parser, to compare them with pytest-bdd's collection."""
     counts: Counts = Counter()
     for path in sorted(set(features)):
         for name, rows in _written(path.read_text(encoding="utf-8")):

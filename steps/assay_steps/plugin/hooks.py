@@ -419,7 +419,7 @@ class AssayPlugin:
 
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self, config: pytest.Config) -> None:
-        """Print the folder of the evidence."""
+        """Print the path of the folder of evidence at the end of pytest's output."""
         terminal = config.pluginmanager.get_plugin("terminalreporter")
         if self.controls and terminal is not None and self.run.concluded is not None:
             terminal.write_line(f"evidence: {self.run.options.out}")

@@ -1,4 +1,4 @@
-"""The request for a run: backend, rules, face, defect; every unknown name is reported before anything starts."""
+"""The request for a run: backend, rules, face and defect; unknown names are reported before the run starts."""
 
 from __future__ import annotations
 

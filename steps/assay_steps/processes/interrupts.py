@@ -67,7 +67,7 @@ class Interrupts:
         self.check()
 
     def defer(self) -> None:
-        """Only note Ctrl-C from now on, because the remaining work is short and must finish."""
+        """Let Ctrl-C only be noted from now on, because the remaining work is short and must finish."""
         self._raises = False
 
     def check(self) -> None:

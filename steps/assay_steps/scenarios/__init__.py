@@ -1,1 +1,1 @@
-"""The features as pytest modules, one a topic."""
+"""The pytest modules that collect the kit's features, one for each topic."""

@@ -1,4 +1,4 @@
-"""Attributes of administered objects, as steps and MQSC write them: ``MAXDEPTH(1) PUT(DISABLED)``."""
+"""The attributes of queue manager objects in the form of steps and MQSC: ``MAXDEPTH(1) PUT(DISABLED)``."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ DELAY:62 says "approximately", so a broker may count in whole seconds.
 
 
 def look(world: World, place: Place) -> Look:
-    """Look at a queue once."""
+    """Look at a queue once, as administrator, and count the copies of all messages of the scenario."""
     return world.administrator.look(place, (sent.key for sent in world.messages.values()))
 
 
