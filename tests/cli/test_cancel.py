@@ -84,4 +84,4 @@ def test_a_call_that_cannot_work_is_one_sentence(assay: Assay, arguments: tuple[
 
 
 def test_a_missing_argument_is_called_as_the_help_calls_it(assay: Assay) -> None:
-    assert assay("cancel").err.startswith("assay: Missing argument 'ID'. (ID: The id that assay send")
+    assert assay("cancel").err.startswith("assay: Missing argument 'ID'. (ID: Id of the message, from assay send")

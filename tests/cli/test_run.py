@@ -181,7 +181,7 @@ def test_a_report_on_journals_without_scenarios_says_that_they_tell_nothing(assa
     (tmp_path / "journals" / "main.jsonl").touch()
     ended = assay("report", tmp_path)
     assert ended.code is Exit.INCONCLUSIVE
-    assert "unknown backend: the journals tell of no scenario" in ended.out
+    assert "unknown backend: the journals hold no scenario" in ended.out
     assert "0 rules" not in ended.out
 
 

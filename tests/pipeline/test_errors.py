@@ -31,7 +31,7 @@ def test_without_java_the_user_is_told_what_to_install(
     pytest.importorskip("pyspark")
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
-    with pytest.raises(JavaMissingError, match=r"no java is on the path: install one \(Debian: openjdk"):
+    with pytest.raises(JavaMissingError, match=r"no java is on the path: install it \(Debian: openjdk"):
         judge_runs([run], tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 

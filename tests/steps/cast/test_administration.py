@@ -72,7 +72,7 @@ def test_a_subscription_that_is_not_there_ends_the_scenario_undecided(desk: Offi
 
 
 def test_a_queue_manager_that_is_not_there_is_said(desk: Office) -> None:
-    with pytest.raises(LookupError, match=r"no queue manager 'C': QM1, QM2 are there"):
+    with pytest.raises(LookupError, match=r"Queue manager 'C' is unknown; A, B ... stand for QM1, QM2"):
         desk.administrator.stop("C")
 
 
