@@ -70,7 +70,7 @@ class SetupRefusedError(Exception):
 def message_ref(
     key: str, body: str | bytes, broker_id: str | None = None, fields: dict[str, Scalar] | None = None
 ) -> events.MessageRef:
-    """A message as the journal names it: the digest is over the octets of its body, of a text its UTF-8."""
+    """Return the journal's form of a message, with the SHA-256 digest of the body's octets (of a text: its UTF-8)."""
     octets = octets_of(body)
     return events.MessageRef(
         key=key, sha256=hashlib.sha256(octets).hexdigest(), bytes=len(octets), broker_id=broker_id, fields=fields or {}

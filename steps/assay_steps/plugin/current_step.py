@@ -26,9 +26,9 @@ class CurrentStep:
         self._journal = journal
         self._steps: list[tuple[Step, int]] = []
         self.within: Step | None = None
-        """The step that has begun and not ended."""
+        """The running step; None between two steps."""
         self.function: Callable[..., object] | None = None
-        """The function of the step that was called last."""
+        """The function of the last step that was called."""
 
     def begin(self, step: Step) -> None:
         """Note that a step begins."""

@@ -339,7 +339,7 @@ class AssayPlugin:
     def pytest_bdd_step_error(
         self, request: pytest.FixtureRequest, step: Step, step_func: Callable[..., object], exception: Exception
     ) -> None:
-        """Record a failed step in the journal: as a team's own check, as refused by the pair, or as broken."""
+        """Record a failed step in the journal: a user's own failed check, a refusal by the pair, or an error."""
         if isinstance(exception, AssertionError) and self._failed_own_check(request.node, step, step_func, exception):
             return
         refused = isinstance(exception, SetupRefusedError)

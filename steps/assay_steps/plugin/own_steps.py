@@ -27,11 +27,11 @@ def checks_itself(type_: str, step_func: Callable[..., object], evidence: Eviden
 
 
 def claim_check(evidence: Evidence, failure: BaseException | None = None) -> None:
-    """Claim what a step's own code found.
+    """Record the result of a step's own check as a claim.
 
     Args:
         evidence: The scenario's claims.
-        failure: The assertion that failed, or what `pytest.fail` raised; None if nothing did.
+        failure: The failed assertion, or the exception of `pytest.fail`; None if the check passed.
     """
     if failure is None:
         evidence.claim("own-check", {}, {"held": 1})
