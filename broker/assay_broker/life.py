@@ -24,6 +24,7 @@ class Life:
         run: Has the core handle a command.
         let_out: Carries out effects whose batch is durable.
         due: Called when the core's next time event is due.
+        contain: Runs a job of the log, and logs an exception of it.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class Life:
         run: Callable[[Life, Command], None],
         let_out: Callable[[Life, Sequence[Held]], None],
         due: Callable[[], None],
+        contain: Callable[[Callable[[], None]], bool],
     ) -> None:
         self.core = core
         self.store = store
@@ -46,6 +48,7 @@ class Life:
         self._run = run
         self._let_out = let_out
         self._due = due
+        self._contain = contain
         self._tick_job: CancelJob | None = None
         self._tick_ms: int | None = None
 
@@ -60,6 +63,10 @@ class Life:
     def let_out(self, effects: Sequence[Held]) -> None:
         """Carry out effects whose batch is durable."""
         self._let_out(self, effects)
+
+    def contain(self, job: Callable[[], None]) -> bool:
+        """Run a job of the log, and log an exception of it; return whether it ended without one."""
+        return self._contain(job)
 
     def schedule_tick(self) -> None:
         """Schedule a job for the core's next time event; call this after each command, which may change its time."""

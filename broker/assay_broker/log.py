@@ -9,7 +9,7 @@ together when the second thread is done.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Executor, Future
 from functools import partial
 from itertools import chain
@@ -34,6 +34,8 @@ _WORTH_A_THREAD = 16
 
 Starting the thread's job takes about as long as a flush, so with fewer records it would only make answers later.
 """
+
+_MISTAKE = "the flush has failed by a mistake of the broker; its log says which"
 
 Held = Answer | Deliver | ToMember
 """Effects that the log can hold back until a batch is durable."""
@@ -108,6 +110,10 @@ class Writer(Protocol):
 
     def let_out(self, effects: Sequence[Held]) -> None:
         """Carry out effects whose batch is durable."""
+        ...
+
+    def contain(self, job: Callable[[], None]) -> bool:
+        """Run a job of the log, and log an exception of it; return whether it ended without one."""
         ...
 
 
@@ -216,6 +222,9 @@ class Log:
         self.flushes.note(len(written), self._runner.clock.monotonic_ns() - flight.begun_ns)
         self._conclude(written, {} if failed is None else {id(flight.writer): str(failed)})
 
+    def _flush_contained(self, writer: Writer) -> None:
+        writer.contain(self._flush_soon)
+
     def _flush_soon(self) -> None:
         """Flush all written batches, on the second thread if that is faster."""
         writer = self._written[0][1]
@@ -248,7 +257,8 @@ class Log:
 
     def _schedule(self) -> None:
         if self._job is None and self._flight is None:
-            self._job = self._runner.call_at(self._runner.clock.monotonic_ns() + self.flush_ns, self._flush_soon)
+            flush = partial(self._flush_contained, self._written[0][1])
+            self._job = self._runner.call_at(self._runner.clock.monotonic_ns() + self.flush_ns, flush)
 
     def _take(self) -> list[tuple[int, Writer]]:
         written, self._written, self._records = self._written, [], 0
@@ -286,10 +296,10 @@ class Log:
         """Flush the stores of the writers; return the errors by the identity (`id`) of the writer."""
         failed: dict[int, str] = {}
         for writer in {id(writer): writer for _, writer in written}.values():
-            try:
-                writer.store.flush()
-            except StoreError as error:
-                failed[id(writer)] = str(error)
+            errors: list[StoreError] = []
+            if not writer.contain(partial(_flush, writer.store, errors)):
+                errors.append(StoreError(_MISTAKE))  # after any error the records may not be on the disk
+            failed |= {id(writer): str(error) for error in errors}
         return failed
 
     def lose(self, writer: Writer) -> tuple[StoreFailed, ...]:
@@ -312,6 +322,14 @@ class Log:
         if self._job is not None:
             self._job()
             self._job = None
+
+
+def _flush(store: Store, errors: list[StoreError]) -> None:
+    """Flush a store, and add its error, if it has one."""
+    try:
+        store.flush()
+    except StoreError as error:
+        errors.append(error)
 
 
 def _home(record: Record) -> str | None:

@@ -479,6 +479,7 @@ class QueueManager:
             run=self._run_contained,
             let_out=self._let_out,
             due=self._tick,
+            contain=partial(self.contain, "a flush"),
         )
         self._carry_out(self._life, effects)
         self._life.schedule_tick()

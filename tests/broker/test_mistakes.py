@@ -9,6 +9,7 @@ import pytest
 from assay_broker.core.commands import Command
 from assay_broker.core.delay.staging import Staging
 from assay_broker.core.messages.entries import Entry
+from assay_broker.core.records import Record
 from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
 from assay_broker.inprocess import InProcessDriver, in_process_broker
@@ -30,6 +31,10 @@ def _raise_on_stage(_staging: Staging, _entry: Entry, _due_ms: int) -> None:
 
 def _raise_on_release(_state: State, _turn: Turn) -> None:
     raise KeyError("release")
+
+
+def _raise_on_apply(_store: MemoryStore, _record: Record, _octets: bytes) -> None:
+    raise KeyError("apply")
 
 
 def test_the_connection_of_the_command_is_lost_and_the_others_go_on(
@@ -57,6 +62,20 @@ def test_what_is_due_fails_without_harm_to_a_client(
         client.create_producer(Q).set_delivery_delay(1000).send("late")
         assert client.create_consumer(Q).receive(5000) is None
     assert "ASSAY: a timed job has failed; the queue manager goes on" in {one.getMessage() for one in caplog.records}
+
+
+def test_a_flush_fails_and_refuses_what_waits_for_it(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with in_process_broker() as broker, connect(broker.url) as other:
+        with connect(broker.url) as client, monkeypatch.context() as patched:
+            patched.setattr(MemoryStore, "_apply", _raise_on_apply)
+            with pytest.raises(JmsError, match=r"by a mistake of the broker; its log says which") as refused:
+                client.create_producer(Q).send("lost")
+            assert refused.value.kind is JmsErrorKind.RESOURCE_ALLOCATION
+        other.create_producer(Q).send("now")
+        assert other.create_consumer(Q).receive_body() == "now"
+    assert "ASSAY: a flush has failed; the queue manager goes on" in {one.getMessage() for one in caplog.records}
 
 
 def test_the_mistake_of_a_defect_is_raised() -> None:
