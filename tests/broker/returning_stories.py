@@ -9,13 +9,14 @@ from tests.broker.stories import DURABLE, TOPIC, Client, Log, Q
 
 from assay_sdk import driver
 from assay_sdk.driver import Outcome, Target
-from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.xa import XaEnd, Xid
 
 if TYPE_CHECKING:
     from tests.broker.stories import Story
 
 _LOSSES = 20
+_SENT = (1, "of Q"), (5, "of R")
 
 
 def given_back(story: Story) -> None:
@@ -140,7 +141,33 @@ def taken_from_both_sides(story: Story) -> None:
     story.run(10)
 
 
+def held_at_a_stop(story: Story) -> None:
+    one = story.client("one")
+    one.put("held")
+    one.listen(3, Q)
+    story.run(10)
+    story.queue_manager.restart()
+    story.run(10)
+    story.client("after").listen(3, Q)
+    story.run(10)
+
+
+def sent_behind_another_one(story: Story) -> None:
+    one = story.client("one")
+    one.submit(driver.OpenSender(one.token(), 1, 5, Address(AddressKind.QUEUE, "R")))
+    story.run(10)
+    story.queue_manager.block_writes("R")
+    one.submit(
+        *(driver.Send(one.token(), link, Message(message_id=body, body=body, durable=True)) for link, body in _SENT)
+    )
+    story.run(100)
+    story.queue_manager.kill()
+    story.run(10)
+
+
 RETURNING_STORIES = (
+    held_at_a_stop,
+    sent_behind_another_one,
     given_back,
     undone_over_a_restart,
     lost_in_a_unit,

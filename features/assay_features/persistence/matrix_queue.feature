@@ -63,6 +63,18 @@ Feature: What becomes of a message on a queue, through restart and kill
       Then message "m1" as seen by "receiver" shows JMSRedelivered "true"
       And message "m1" as seen by "receiver" shows JMSXDeliveryCount "2"
 
+    @kit @needs-restart
+    Scenario: What a consumer holds while the broker is restarted is marked as redelivered after it
+      Given an empty queue
+      And receiver "first" is waiting on the queue in client mode
+      When messages "m1" and "m2" are sent to the queue
+      And "first" has seen "m1" and "m2"
+      And the broker is restarted
+      And a receiver starts to wait on the queue
+      Then message "m1" as seen by "receiver" shows JMSRedelivered "true"
+      And message "m1" as seen by "receiver" shows JMSXDeliveryCount "2"
+      And message "m2" as seen by "receiver" shows JMSRedelivered "true"
+
     @needs-local-transaction @needs-kill
     Scenario: All that a unit of work sent is there after a kill
       Given an empty queue
@@ -610,6 +622,17 @@ Feature: What becomes of a message on a queue, through restart and kill
       And message "heavy" is sent to the queue and the broker is killed at its answer
       And a receiver starts to wait on the queue
       Then the receiver sees "heavy" exactly once
+
+    @evidence @needs-admin @needs-block-write @needs-flush-trace
+    Scenario: While the write of a message waits there is no answer, though an acknowledgement just before it is written
+      Given an empty queue
+      And an empty queue "other"
+      And receiver "busy" is waiting on queue "other"
+      When message "taken" is sent to queue "other"
+      And "busy" has seen "taken"
+      And message "heavy" is sent to the queue with delivery mode persistent while the write to the queue waits for 10 s
+      Then sending "heavy" is accepted
+      And "heavy" was flushed to disk before its send was answered
 
     @evidence @needs-flush-trace
     Scenario: The flush comes before the answer when there is no consumer

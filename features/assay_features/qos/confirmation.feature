@@ -144,6 +144,21 @@ Feature: Who acknowledges a message, the client or the application, and when
       And "t" sees "m2" exactly once
       And "u" sees "m3" exactly once
 
+    @evidence @needs-cut
+    Scenario: Cut again while its client attaches one subscription after the other, none of them is lost
+      Given a topic "one"
+      And a topic "two"
+      And subscriber "s" on topic "one" with quality of service at-least-once, automatic confirmation and a durable subscription
+      And subscriber "t", of the client of "s", on topic "two" with quality of service at-least-once, automatic confirmation and a subscription that lives for 60 s
+      And every connection will be cut when "m1" is first seen
+      When every connection is cut
+      And message "m1" is sent to topic "one" with quality of service at-least-once
+      And every connection has been cut
+      And 10 s pass
+      And message "m2" is sent to topic "two" with quality of service at-least-once
+      Then "s" sees "m1" at least once
+      And "t" sees "m2" exactly once
+
     @needs-cut @needs-shared-subscription
     Scenario: After a cut a sharer receives again
       Given a topic

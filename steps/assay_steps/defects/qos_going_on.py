@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from assay_adapters.ports.client import Client, ClientConnection, Endpoint, Seen
 from assay_adapters.ports.outcome import Ok, Outcome
-from assay_sdk.driver import Closed, Driver, DriverEvent, Login, Opened
+from assay_sdk.driver import Closed, Driver, DriverCommand, DriverEvent, Failed, Login, Opened, OpenReceiver
+from assay_sdk.model.reasons import JmsErrorKind
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter, consuming
-from assay_steps.defects.model import Defect, at_port
+from assay_steps.defects.model import Defect, at_port, on_wire
 from assay_steps.defects.ports import ConnectionFilter
-from assay_steps.defects.wires import WireFilter, wires
+from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 
 
 class _AskedInVain(ConsumerFilter):
@@ -67,8 +70,27 @@ class _GoesOnClosed:
 _GOING = _GoesOnClosed()
 
 
+class _AttachingLostForGood(WireFilter):
+    """A subscription whose link meets a lost connection as it is attached is given up."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._attaching: set[int] = set()
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if isinstance(command, OpenReceiver):
+            self._attaching.add(command.token)
+        return (command,)
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        if isinstance(event, Failed) and event.token in self._attaching:
+            return (replace(event, refused=replace(event.refused, kind=JmsErrorKind.RESOURCE_ALLOCATION)),)
+        return (event,)
+
+
 GOING_ON_QOS_DEFECTS: tuple[Defect, ...] = (
     at_port(consuming, _AskedInVain, "deaf-once-asked-in-vain", "QS-13"),
+    on_wire(wires, _AttachingLostForGood, "subscription-lost-as-it-is-attached", "QS-11"),
     Defect(
         name="goes-on-though-closed",
         rules=("QS-11",),

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Commit, Detach
-from assay_broker.core.effects import Deliver
+from assay_broker.core.commands import Command, Commit, Detach, Disconnect, Put
+from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.records import MessageMarked, MessageRemoved, MessageStored, Record
 from assay_broker.defects.model import defect, made
-from assay_broker.defects.shapes import deliveries, filters
+from assay_broker.defects.shapes import Commands, deliveries, filters, replies
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 
@@ -61,8 +61,40 @@ def _second_before_flush(delivery: Deliver, view: View) -> Deliver | None:
     return replace(delivery, after=None) if len(held) > 1 else delivery
 
 
+@defect(replies, "answered-with-the-batch-before", "PD-20")
+def _answered_with_the_one_before(answer: Answer, asked: Command, _now_ms: int, _view: View) -> Answer:
+    """A send is answered as soon as that is on disk which was written before it."""
+    early = isinstance(asked, Put) and answer.after is not None and answer.after > 1
+    return replace(answer, after=answer.after - 1) if early and answer.after is not None else answer
+
+
+@defect(made, "held-at-a-stop-unmarked", "PD-20")
+def _held_at_a_stop_unmarked() -> Seams:
+    """Messages that consumers hold as the broker is stopped in order show no mark after the start.
+
+    The commands of a stop are the ends of its connections, and no other command follows them.
+    """
+    marked: set[int] = set()
+
+    def note(command: Command, _now_ms: int, _view: View) -> Commands | None:
+        if not isinstance(command, Disconnect):
+            marked.clear()
+        return None
+
+    def written(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+        marked.update(record.key for record in records if isinstance(record, MessageMarked))
+        return tuple(records)
+
+    def unmark(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+        return tuple(one for one in records if not isinstance(one, MessageMarked) or one.key not in marked)
+
+    return filters(note, read=unmark, written=written)
+
+
 SECOND_TIME_DEFECTS = (
     _second_queue_unwritten,
     _returned_unwritten,
     _second_before_flush,
+    _answered_with_the_one_before,
+    _held_at_a_stop_unmarked,
 )
