@@ -160,6 +160,23 @@ def clustered(story: Story) -> None:
     story.run(1_000)
 
 
+def clustered_over_a_restart(story: Story) -> None:
+    story.begin("cluster", MEMBERS)
+    office = Office(story, "QM2")
+    for name in ("FIRST", "Q"):
+        office.do(DefineObject(kind=Kind.QLOCAL, name=name, attributes={"CLUSTER": "SHOP", "DEFBIND": "NOTFIXED"}))
+    one, two = story.client("one"), story.client("two", member="QM2")
+    two.listen(3, Q)
+    one.put("passed on", durable=False)
+    story.run(1_000)
+    two.settle(3, 1)
+    story.managers["QM2"].stop()
+    story.run(10)
+    story.managers["QM2"].start()
+    story.client("after", member="QM2").listen(3, Q)
+    story.run(1_000)
+
+
 def altered_at_rest(story: Story) -> None:
     story.begin(platform="zos")
     office, one = Office(story), story.client("one")
@@ -239,6 +256,7 @@ PROCESSOR_STORIES = (
     shared,
     proxies,
     clustered,
+    clustered_over_a_restart,
     altered_at_rest,
     closed_for_gets_and_puts,
     depth_of_zero,

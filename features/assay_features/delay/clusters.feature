@@ -216,6 +216,17 @@ Feature: A delay on the way to a clustered destination needs DEFBIND(NOTFIXED)
         | persistent     |
         | non-persistent |
 
+    @evidence @topology-cluster
+    Scenario: Delayed messages to two queues of another queue manager come, each to its own
+      Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
+      And queue "returns" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
+      And receiver "first" is waiting on queue "orders" at queue manager "B"
+      And receiver "second" is waiting on queue "returns" at queue manager "B"
+      When message "slow" is sent to queue "orders" with a delivery delay of 2 s
+      And message "late" is sent to queue "returns" with a delivery delay of 2 s
+      Then "first" sees "slow" exactly once
+      And "second" sees "late" exactly once
+
     @kit @topology-cluster
     Scenario: An alias with DEFBIND(NOTFIXED) for another queue manager's queue leads there
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(OPEN)

@@ -532,6 +532,25 @@ Feature: A delayed message is delivered once its delay is over
         | A      |
         | B      |
 
+    @evidence @topology-cluster @needs-admin @needs-non-persistent
+    Scenario Outline: A <mode> message that a receiver at another queue manager has had does not come there again after a restart
+      Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
+      And receiver "far" is waiting on queue "orders" at queue manager "B"
+      When message "slow" is sent to queue "orders" with a delivery delay of 2 s and delivery mode <mode>
+      And "far" has seen "slow"
+      And 2 s pass
+      And queue manager "B" is stopped
+      And queue manager "B" is started again
+      And receiver "after" starts to wait on queue "orders" at queue manager "B"
+      And message "control" is sent to queue "orders" with a delivery delay of 2 s
+      Then "after" sees "control" exactly once
+      And "after" never sees "slow"
+
+      Examples:
+        | mode           |
+        | persistent     |
+        | non-persistent |
+
   @DD-04 @needs-delivery-delay
   Rule: A message with a delay of 0 is not staged but available at once
     Line 7 stages messages with a nonzero delay only.  At once means here: within 2 s of the send.

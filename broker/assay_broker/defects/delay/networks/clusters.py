@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from assay_broker.core.administration.changes import DefineObject
 from assay_broker.core.commands import Administer, Command, FromMember
 from assay_broker.core.messages.bodies import opened
-from assay_broker.core.networks.parcels import Bulletin, Carry
+from assay_broker.core.networks.parcels import Bulletin, Carry, Taken
 from assay_broker.core.objects.model import Definition
 from assay_broker.defects.model import defect
 from assay_broker.defects.sends import SHIFT, cancelled, handed_in, undelayed
@@ -135,7 +135,24 @@ def _as_defined_there(command: FromMember, parcel: Carry, view: View) -> Command
     return _with(command, parcel, replace(parcel.message, priority=priority, durable=durable))
 
 
+@defect(commands, "one-clustered-queue-of-each", "DD-11")
+def _one_of_each(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """Of the clustered queues of another queue manager the broker knows the first alone."""
+    bulletin = command.parcel if isinstance(command, FromMember) else None
+    if not isinstance(command, FromMember) or not isinstance(bulletin, Bulletin):
+        return None
+    return (replace(command, parcel=replace(bulletin, instances=bulletin.instances[:1])),)
+
+
+@defect(commands, "receipts-of-others-unheard", "DD-03")
+def _receipts_unheard(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """The receipts of another queue manager are not heard, so messages go there again after its restart."""
+    return () if isinstance(command, FromMember) and isinstance(command.parcel, Taken) else None
+
+
 CLUSTER_DEFECTS = (
+    _one_of_each,
+    _receipts_unheard,
     _binding_ignored,
     _undelayed_there,
     _sent_on,
