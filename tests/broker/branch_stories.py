@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.broker.failure_stories import Office
+
+from assay_broker.core.administration.changes import DefineObject
+from assay_broker.core.objects.model import Kind
 from assay_sdk import driver
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.xa import XaEnd, XaStart, Xid
@@ -170,7 +174,22 @@ def suspended_and_resumed(story: Story) -> None:
     story.run(100)
 
 
+def rolled_back_from_a_full_queue(story: Story) -> None:
+    office, one = Office(story), story.client("one")
+    office.do(DefineObject(kind=Kind.QLOCAL, name="Q", attributes={"MAXDEPTH": 1}))
+    xid = _xid("undone")
+    one.submit(driver.Begin(one.token(), 1, 5, xid))
+    one.put("undone", unit=5)
+    one.submit(driver.EndXa(one.token(), xid, XaEnd.SUCCESS), driver.Prepare(one.token(), xid))
+    story.run(10)
+    one.submit(driver.RollbackXa(one.token(), xid))
+    story.run(10)
+    one.put("takes its place")
+    story.run(10)
+
+
 BRANCH_STORIES = (
+    rolled_back_from_a_full_queue,
     in_two_phases,
     in_doubt_over_a_kill,
     clients_that_are_lost,

@@ -141,6 +141,16 @@ def proxies(story: Story) -> None:
     story.run(1_000)
 
 
+def administered_proxy(story: Story) -> None:
+    story.begin("hierarchy", MEMBERS)
+    office, one = Office(story, "QM2"), story.client("one")
+    office.define("Q")
+    office.do(DefineObject(kind=Kind.SUB, name="S", attributes={"TOPICSTR": "T", "DEST": "Q"}))
+    send(one, TOPIC, "far", delay_ms=500)
+    story.run(1_000)
+    look(office, "Q")
+
+
 def clustered(story: Story) -> None:
     story.begin("cluster", MEMBERS)
     office = Office(story, "QM2")
@@ -255,6 +265,7 @@ PROCESSOR_STORIES = (
     migrated,
     shared,
     proxies,
+    administered_proxy,
     clustered,
     clustered_over_a_restart,
     altered_at_rest,

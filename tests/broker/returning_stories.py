@@ -165,7 +165,55 @@ def sent_behind_another_one(story: Story) -> None:
     story.run(10)
 
 
+def bytes_over_a_restart(story: Story) -> None:
+    one = story.client("one")
+    due_ms = story.runner.clock.wall_ns() // 1_000_000 + 100
+    one.submit(
+        *(
+            driver.Send(one.token(), 1, Message(message_id=id_, body=b"bytes", durable=True, delivery_time_ms=due))
+            for id_, due in (("at once", None), ("late", due_ms))
+        )
+    )
+    story.run(10)
+    story.queue_manager.restart()
+    story.client("after").listen(3, Q, credit=2)
+    story.run(200)
+
+
+def returns_refused_by_the_store(story: Story) -> None:
+    sender = story.client("sender")
+    first = story.client("first", "one")
+    subscribe(first, "lasting", ttl_ms=1_000)
+    first.close()
+    sender.put("kept", 2)
+    story.run(100)
+    second = story.client("second", "one")
+    story.store.fail(1)
+    subscribe(second, "lasting", ttl_ms=1_000)
+    story.run(10)
+    subscribe(second, "lasting", ttl_ms=1_000)
+    second.close()
+    story.run(2_000)
+    subscribe(story.client("third", "one"), "lasting", ttl_ms=1_000)
+    story.run(10)
+
+
+def unsubscription_refused_by_the_store(story: Story) -> None:
+    one = story.client("one", "one")
+    one.listen(3, TOPIC, DURABLE, "news", credit=0)
+    one.put("kept", 2)
+    one.close(3)
+    story.store.fail(1)
+    one.submit(driver.Unsubscribe(one.token(), 1, "news", shared=False))
+    story.run(10)
+    one.listen(4, TOPIC, DURABLE, "news")
+    story.run(10)
+
+
 RETURNING_STORIES = (
+    returns_refused_by_the_store,
+    unsubscription_refused_by_the_store,
+    bytes_over_a_restart,
     held_at_a_stop,
     sent_behind_another_one,
     given_back,

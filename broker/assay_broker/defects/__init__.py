@@ -50,6 +50,7 @@ from assay_broker.defects.persistence.reopening import REOPENING_DEFECTS
 from assay_broker.defects.persistence.restarts import RESTART_DEFECTS
 from assay_broker.defects.persistence.second_times import SECOND_TIME_DEFECTS
 from assay_broker.defects.persistence.store import STORE_DEFECTS
+from assay_broker.defects.persistence.store_refusals import STORE_REFUSAL_DEFECTS
 from assay_broker.defects.persistence.subscribers import SUBSCRIBER_DEFECTS
 from assay_broker.defects.persistence.subscriptions import SUBSCRIPTION_DEFECTS
 from assay_broker.defects.persistence.units import UNIT_OF_WORK_DEFECTS
@@ -74,6 +75,7 @@ DEFECTS: Mapping[str, Defect] = by_name(
         *WAITING_MESSAGE_DEFECTS,
         *PLAIN_MESSAGE_DEFECTS,
         *STORE_DEFECTS,
+        *STORE_REFUSAL_DEFECTS,
         *SUBSCRIPTION_DEFECTS,
         *SUBSCRIBER_DEFECTS,
         *BACKLOG_DEFECTS,

@@ -25,6 +25,21 @@ Feature: A batch in a global unit of work is its transaction manager's
       And "after" sees "control" exactly once
       And "after" never sees "m1" to "m6"
 
+    @evidence @needs-admin
+    Scenario: What a prepared branch has sent takes no place on its queue once the branch is rolled back
+      Given a queue with MAXDEPTH(1)
+      And session "s" in xa mode
+      And branch "b" has been started in session "s"
+      When message "undone" is sent in session "s" to the queue
+      And branch "b" is ended
+      And branch "b" is prepared
+      And branch "b" is rolled back
+      And message "m1" is sent to the queue
+      And a receiver starts to wait on the queue
+      Then sending "m1" is accepted
+      And the receiver sees "m1" exactly once
+      And the receiver never sees "undone"
+
     @evidence @needs-store-error
     Scenario: A commit that the store refuses acknowledges three batches at the second try
       Given an empty queue

@@ -178,6 +178,16 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       Then the staging queue holds "before"
       And the staging queue does not hold "after"
 
+    @evidence @needs-admin
+    Scenario: An administrator's subscription at B gets it too
+      Given a topic
+      And queue "orders" at queue manager "B" has been defined
+      And an administered subscription "billing" from the topic at queue manager "B" to queue "orders" at queue manager "B"
+      And receiver "far" is waiting on queue "orders" at queue manager "B"
+      When message "slow" is sent to the topic with a delivery delay of 2 s
+      Then "far" sees "slow" exactly once
+      And "far" sees "slow" no earlier than 2 s after its send
+
     @needs-time-to-live
     Scenario: At B too, the time to live counts from the send
       Given a topic

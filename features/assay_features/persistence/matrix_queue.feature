@@ -499,6 +499,7 @@ Feature: What becomes of a message on a queue, through restart and kill
         | a binary body                                       | is restarted |
         | a body of 300 KB                                    | is restarted |
         | a body of 300 KB and a body of non-ASCII characters | is restarted |
+        | a body of 300 KB and a body of bytes                | is restarted |
 
       @needs-kill
       Examples: At once
@@ -508,6 +509,21 @@ Feature: What becomes of a message on a queue, through restart and kill
         | a binary body                                       | is killed and comes back |
         | a body of 300 KB                                    | is killed and comes back |
         | a body of 300 KB and a body of non-ASCII characters | is killed and comes back |
+        | a body of 300 KB and a body of bytes                | is killed and comes back |
+
+    @kit @needs-restart
+    Scenario Outline: A persistent message with <body> is handed out as it was sent after a restart
+      Given an empty queue
+      When message "heavy" is sent to the queue with <body>
+      And the broker is restarted
+      And a receiver starts to wait on the queue
+      Then the receiver sees "heavy" as it was sent
+
+      Examples:
+        | body                                 |
+        | a body of 4 KB                       |
+        | a body of bytes                      |
+        | a body of 300 KB and a body of bytes |
 
     @needs-restart
     Scenario Outline: A persistent message still shows <field> "<value>" after a restart

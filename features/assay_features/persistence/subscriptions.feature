@@ -544,6 +544,16 @@ Feature: A subscription is durable or not, and a queue is one subscription share
   Rule: A durable subscription outlives subscriber and connection, and collects messages while it is inactive
     Line 29.
 
+    @evidence @needs-store-error
+    Scenario: One that the store does not let go still has what it has collected
+      Given a topic
+      And a durable subscriber "keeper" on the topic that does not receive yet
+      When messages "m1" and "m2" are sent to the topic
+      And the broker's store refuses the next write
+      And subscriber "keeper" tries to unsubscribe
+      And subscriber "keeper" comes back
+      Then "keeper" sees "m1" and "m2" at least once
+
     Scenario: It collects many messages
       Given a topic
       And a durable subscriber "keeper" on the topic

@@ -279,6 +279,19 @@ Feature: A subscription outlives its application for a time, and no longer
   Rule: A subscription whose application connects again in time resumes, with what came meanwhile
     Line 31.  The order of what came meanwhile is asked by Jakarta Messaging 3.1, section 6.2.9.
 
+    @evidence @needs-store-error
+    Scenario: A subscriber that was refused, since the store failed, resumes when it comes back again
+      Given a topic
+      And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 60 s
+      When the connection of "lasting" is closed
+      And messages "m1" and "m2" are sent to the topic with the durable header true
+      And 2 s pass
+      And the broker's store refuses the next write
+      And subscriber "lasting" tries to come back
+      And 2 s pass
+      And subscriber "lasting" comes back
+      Then "lasting" sees "m1" and "m2" at least once
+
     Scenario Outline: Once its <part> is closed a subscriber with <terms> can subscribe again
       Given a topic
       And subscriber "lasting" on the topic with <terms>
@@ -506,6 +519,19 @@ Feature: A subscription outlives its application for a time, and no longer
   @QS-22 @needs-topic @needs-subscription-ttl @needs-quality-of-service
   Rule: Past its time to live a subscription is gone with its messages, persistent ones too
     Line 32.  What the subscriber finds when it comes back too late is a new subscription.
+
+    @evidence @needs-store-error @needs-admin
+    Scenario: A subscription ends in time although its subscriber was refused, since the store failed
+      Given a topic
+      And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 30 s
+      When the connection of "lasting" is closed
+      And message "m1" is sent to the topic with the durable header true
+      And 2 s pass
+      And the broker's store refuses the next write
+      And subscriber "lasting" tries to come back
+      And the connection of "lasting" is closed
+      And 60 s pass
+      Then in the end there is no subscription to the topic
 
     Scenario Outline: <past> after its connection was <ended> nothing of one that lives for <ttl> is left
       Given a topic

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from assay_broker.core.administration.changes import AlterObject
 from assay_broker.core.commands import (
+    Administer,
     BackOutBranch,
     Begin,
     Command,
@@ -17,6 +20,7 @@ from assay_broker.core.commands import (
     Settle,
 )
 from assay_broker.core.effects import Answer, Deliver
+from assay_broker.core.objects.model import Kind
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.records import MessageStored, Record, UnitPrepared, UnitResolved
 from assay_broker.defects.model import defect, made
@@ -183,7 +187,35 @@ def _joined_outside() -> Seams:
     return commands(rewrite)
 
 
+@defect(made, "places-of-rolled-back-branches-taken", "BT-13")
+def _places_taken() -> Seams:
+    """What a branch has sent takes places on its queues although the branch is rolled back."""
+    units: dict[bytes, tuple[int, int]] = {}
+    sent: dict[tuple[int, int], list[str]] = {}
+    lost: Counter[str] = Counter()
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, Begin) and command.xid is not None:
+            units[command.xid] = command.connection, command.unit
+        if isinstance(command, BackOutBranch) and command.xid in units:
+            lost.update(sent.pop(units.pop(command.xid), ()))
+        target = view.target(command)
+        if not isinstance(command, Put) or target is None or is_topic(target):
+            return None
+        if command.unit is not None:
+            sent.setdefault((command.connection, command.unit), []).append(target.name)
+            return None
+        places = view.said(target.name).get("MAXDEPTH")
+        if not isinstance(places, int) or not 0 < places <= lost[target.name]:
+            return None
+        full, free = (AlterObject(Kind.QLOCAL, target.name, {"MAXDEPTH": depth}) for depth in (0, places))
+        return (Administer(command.connection, None, full), command, Administer(command.connection, None, free))
+
+    return commands(rewrite)
+
+
 SEVERAL_BRANCHES_DEFECTS = (
+    _places_taken,
     _joined_outside,
     _publishes_to_one,
     _one_left,

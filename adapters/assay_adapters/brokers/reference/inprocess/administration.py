@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import count
 from types import MappingProxyType
 from typing import TypeVar
@@ -39,6 +40,8 @@ T = TypeVar("T")
 
 _ANSWER_LIMIT_NS = 60 * 10**9
 """The longest wait for an answer, on the virtual clock: much longer than a flush of the simulated disk."""
+
+_MISTAKE = "The broker has made a mistake; its log says which."
 
 _KINDS: Mapping[ObjectKind, Kind] = MappingProxyType(
     {
@@ -88,7 +91,9 @@ class AdminPeer:
         number, token = self._number, next(self._tokens)
         if number is None:
             return self._lost()
-        self._queue_manager.handle(Administer(number, token, change))
+        handle = partial(self._queue_manager.handle, Administer(number, token, change))
+        if not self._queue_manager.contain("an administrator's command", handle):
+            return refused(Mqrc.UNEXPECTED_ERROR, _MISTAKE, self._queue_manager.name)
         return self._wait(token)
 
     def _connect(self) -> Outcome[Value]:

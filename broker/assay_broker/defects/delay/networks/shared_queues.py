@@ -135,6 +135,25 @@ def _interested_in_everything(command: Command, _now_ms: int, _view: View) -> Co
     return (replace(command, parcel=replace(parcel, interests=(*parcel.interests, everything))),)
 
 
+@defect(made, "administered-subscriptions-untold", "DD-81")
+def _administered_untold() -> Seams:
+    """Other queue managers are not told of the topics to which only an administrator's subscription leads."""
+
+    def without(parcel: Bulletin, view: View) -> Bulletin:
+        topics = {one.address.name for one in view.receivers.values()}
+        return replace(parcel, interests=tuple(one for one in parcel.interests if one.topic in topics))
+
+    def effects(passing: tuple[Effect, ...], _now_ms: int, view: View) -> tuple[Effect, ...]:
+        return tuple(
+            replace(one, parcel=without(one.parcel, view))
+            if isinstance(one, ToMember) and isinstance(one.parcel, Bulletin)
+            else one
+            for one in passing
+        )
+
+    return filters(effects=effects)
+
+
 def _is_greeting(command: Command) -> bool:
     return isinstance(command, FromMember) and isinstance(command.parcel, Outstanding) and command.parcel.answer
 
@@ -193,5 +212,6 @@ SHARED_QUEUE_DEFECTS = (
         apply=lambda: _carried(_twice),
     ),
     _interested_in_everything,
+    _administered_untold,
     _not_sent_again,
 )

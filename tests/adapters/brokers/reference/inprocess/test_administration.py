@@ -55,6 +55,14 @@ def browsed(of: ReferenceInstance, queue: str) -> tuple[RawMessage, ...]:
     return outcome.value
 
 
+def test_a_mistake_of_the_broker_refuses_the_command(of: ReferenceInstance, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay_broker.core.handlers.administer", None)
+    outcome = of.admin.browse("Q")
+    assert isinstance(outcome, Refused)
+    assert outcome.mqrc == Mqrc.UNEXPECTED_ERROR
+    assert outcome.text == "The broker has made a mistake; its log says which."
+
+
 def test_a_browse_shows_descriptor_headers_properties_and_body(of: ReferenceInstance) -> None:
     message_id = sent(of, "t/m1", delay_ms=5_000)
     (staged,) = browsed(of, STAGING)
