@@ -71,6 +71,14 @@ Feature: What a sender knows of its message, by quality of service
       When messages "m1" to "m5" are sent to the topic with quality of service at-least-once
       Then "m1" to "m5" were accepted and settled over the wire, each before its send was answered
 
+    @kit @judges-client @needs-admin
+    Scenario: Messages that one client sends have different message ids
+      Given a topic
+      And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
+      And subscriber "first" is inactive
+      When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
+      Then "m1" to "m3" on the queue of the first subscription to the topic have different message ids
+
     @judges-broker @needs-kill @needs-kill-at-answer
     Scenario: Killed at the answer to a later message, the broker has all that it has answered
       Given a topic

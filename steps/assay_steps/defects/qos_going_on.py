@@ -6,11 +6,12 @@ from msgspec.structs import replace
 
 from assay_adapters.ports.client import Client, ClientConnection, Endpoint, Seen
 from assay_adapters.ports.outcome import Ok, Outcome
-from assay_sdk.driver import Closed, Driver, DriverCommand, DriverEvent, Failed, Login, Opened, OpenReceiver
+from assay_sdk.driver import Closed, Driver, DriverCommand, DriverEvent, Failed, Login, Opened, OpenReceiver, Send
 from assay_sdk.model.reasons import JmsErrorKind
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter, consuming
 from assay_steps.defects.model import Defect, at_port, on_wire
 from assay_steps.defects.ports import ConnectionFilter
+from assay_steps.defects.qos import is_ours
 from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 
 
@@ -70,6 +71,20 @@ class _GoesOnClosed:
 _GOING = _GoesOnClosed()
 
 
+class _OneMessageId(WireFilter):
+    """Each message that a client with qualities of service sends has the message id of its first one."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._first: str | None = None
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if not isinstance(command, Send) or not is_ours(command.message):
+            return (command,)
+        self._first = self._first or command.message.message_id
+        return (replace(command, message=replace(command.message, message_id=self._first)),)
+
+
 class _AttachingLostForGood(WireFilter):
     """A subscription whose link meets a lost connection as it is attached is given up."""
 
@@ -90,6 +105,7 @@ class _AttachingLostForGood(WireFilter):
 
 GOING_ON_QOS_DEFECTS: tuple[Defect, ...] = (
     at_port(consuming, _AskedInVain, "deaf-once-asked-in-vain", "QS-13"),
+    on_wire(wires, _OneMessageId, "one-message-id-for-all", "QS-04"),
     on_wire(wires, _AttachingLostForGood, "subscription-lost-as-it-is-attached", "QS-11"),
     Defect(
         name="goes-on-though-closed",
