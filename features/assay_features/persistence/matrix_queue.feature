@@ -522,6 +522,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       Examples:
         | body                                 |
         | a body of 4 KB                       |
+        | a body of 300 KB                     |
         | a body of bytes                      |
         | a body of 300 KB and a body of bytes |
 
