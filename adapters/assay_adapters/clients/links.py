@@ -130,7 +130,6 @@ class SdkProducer:
 
     def _message(self, draft: Draft) -> KitMessage:
         properties = marked(draft)
-        body = cast("str", draft.content)  # an address takes bodies of any type
         known = self._before if draft.reused else None
         if draft.received is not None:
             known = self._teller.message(draft.received)

@@ -219,7 +219,7 @@ Feature: What holds for single messages holds for batches
         | property colour = "red" and property size = 7 |
         | JMSType "order"                               |
         | group "g" and group sequence 1                |
-        | a body of bytes                               |
+        | a binary body                                 |
 
       @needs-priority
       Examples: Priority

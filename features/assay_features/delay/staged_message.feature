@@ -322,8 +322,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       Then the receiver sees "m1" as it was sent
       Examples:
         | option                                        |
-        | a body of bytes                               |
-        | a body of 1 MB and a body of bytes            |
+        | a body of 1 MB and a binary body              |
         | delivery mode non-persistent                  |
         | priority 9                                    |
         | a body of 4 KB                                |

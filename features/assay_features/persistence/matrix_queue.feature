@@ -499,7 +499,7 @@ Feature: What becomes of a message on a queue, through restart and kill
         | a binary body                                       | is restarted |
         | a body of 300 KB                                    | is restarted |
         | a body of 300 KB and a body of non-ASCII characters | is restarted |
-        | a body of 300 KB and a body of bytes                | is restarted |
+        | a body of 300 KB and a binary body                  | is restarted |
 
       @needs-kill
       Examples: At once
@@ -509,7 +509,7 @@ Feature: What becomes of a message on a queue, through restart and kill
         | a binary body                                       | is killed and comes back |
         | a body of 300 KB                                    | is killed and comes back |
         | a body of 300 KB and a body of non-ASCII characters | is killed and comes back |
-        | a body of 300 KB and a body of bytes                | is killed and comes back |
+        | a body of 300 KB and a binary body                  | is killed and comes back |
 
     @kit @needs-restart
     Scenario Outline: A persistent message with <body> is handed out as it was sent after a restart
@@ -523,8 +523,8 @@ Feature: What becomes of a message on a queue, through restart and kill
         | body                                 |
         | a body of 4 KB                       |
         | a body of 300 KB                     |
-        | a body of bytes                      |
-        | a body of 300 KB and a body of bytes |
+        | a binary body                        |
+        | a body of 300 KB and a binary body   |
 
     @needs-restart
     Scenario Outline: A persistent message still shows <field> "<value>" after a restart

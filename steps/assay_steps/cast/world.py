@@ -339,7 +339,6 @@ class World(Waiting):
             key=key,
             body=text.encode() + EVERY_OCTET if options.binary else text,
             size=options.size,
-            binary=options.binary,
             bare=options.bare,
             properties=dict(options.properties),
             correlation_id=options.correlation_id,

@@ -67,12 +67,6 @@ class Draft(Struct, frozen=True, kw_only=True):
     group_id: str | None = None
     group_sequence: int | None = None
     size: int | None = None
-    binary: bool = False
-
-    @property
-    def content(self) -> str | bytes:
-        """The body as a client sends it: text or bytes."""
-        return self.text.encode() if self.binary else self.text
 
     @property
     def content(self) -> str | bytes:

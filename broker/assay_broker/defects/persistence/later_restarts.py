@@ -81,15 +81,6 @@ def _expiry_lost(record: Record) -> tuple[Record, ...]:
     return (replace(record, expires_ms=None, message=lasting),)
 
 
-@defect(read, "stored-bytes-become-text", "PD-20")
-def _bytes_become_text(record: Record) -> tuple[Record, ...]:
-    """After a restart, a message of bytes is a text."""
-    message = opened(record.message) if isinstance(record, MessageStored) else None
-    if not isinstance(record, MessageStored) or message is None or not isinstance(message.body, bytes):
-        return (record,)
-    return (replace(record, message=replace(message, body=message.body.decode(errors="replace"))),)
-
-
 @defect(read, "shared-client-forgotten-at-restart", "PD-25")
 def _client_forgotten(record: Record) -> tuple[Record, ...]:
     """After a restart, a shared durable subscription has no client id."""
@@ -146,7 +137,6 @@ LATER_RESTART_DEFECTS = (
     _unit_loses_taken,
     _expiry_lost,
     _client_forgotten,
-    _bytes_become_text,
     _unused_lost,
     _mixed_not_on_disk,
     _rolled_back_kept,
