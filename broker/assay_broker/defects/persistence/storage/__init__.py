@@ -1,0 +1,1 @@
+"""Defects of storage: what a restart changes or loses, and what the store refuses."""
