@@ -247,6 +247,22 @@ class ArgumentContract(ABC):  # noqa: B024  a part of `DriverContract`, which de
             producer.send({"a": None})
             assert ctx.create_consumer(queue).receive_body(SOON_MS) == {"a": None}
 
+    @pytest.mark.parametrize("name", ["kept|b", "kept|2", "kept|global", "kept|volatile1"])
+    @pytest.mark.parametrize(
+        "call", ["create_durable_consumer", "create_shared_consumer", "create_shared_durable_consumer", "unsubscribe"]
+    )
+    def test_a_subscription_name_with_the_delimiter_of_links_is_refused_and_touches_no_other(
+        self, world: World, call: str, name: str
+    ) -> None:
+        topic = world.topic()
+        with world.connect("c") as ctx:
+            ctx.create_durable_consumer(topic, "kept").close()
+            ctx.create_producer(topic).send("precious")
+            with pytest.raises(MessagingRuntimeError, match=r"contains '\|': leave it out") as refusal:
+                getattr(ctx, call)(*(() if call == "unsubscribe" else (topic,)), name)
+            assert refusal.value.reason is Mqrc.SUB_NAME_ERROR
+            assert ctx.create_durable_consumer(topic, "kept").receive_body(SOON_MS) == "precious"
+
     @pytest.mark.parametrize(("flawed", "said"), FLAWED)
     @pytest.mark.parametrize(
         "call", ["create_durable_consumer", "create_shared_consumer", "create_shared_durable_consumer", "unsubscribe"]

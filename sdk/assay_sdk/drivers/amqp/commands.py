@@ -263,6 +263,9 @@ class Commands:
     def _unsubscribe(self, command: Unsubscribe) -> None:
         session = self._session(command.session)
         name = self._wire.names.unsubscribing(command.name, shared=command.shared, everybodys=command.everybodys)
+        if isinstance(name, Refused):
+            self._wire.answers.fail(command.token, name)
+            return
         engine = make_lookup(session.engine, name)
         if name != command.name:
             self._wire.add_attach_fields(name, AttachFields(desired=(SHARED, GLOBAL)))

@@ -80,10 +80,8 @@ class LinkNames:
         name = command.name
         if name is None:
             return self.plain(command.address)
-        if DELIMITER in name:
-            return refused(
-                Mqrc.SUB_NAME_ERROR, f"the subscription name {name!r} contains {DELIMITER!r}: leave it out", name
-            )
+        if (illegal := _refused_name(name)) is not None:
+            return illegal
         if not command.shared:
             if name in self._used:
                 return refused(
@@ -98,14 +96,20 @@ class LinkNames:
         self._used.add(found)
         return found
 
-    def unsubscribing(self, name: str, *, shared: bool, everybodys: bool = False) -> str:
+    def unsubscribing(self, name: str, *, shared: bool, everybodys: bool = False) -> str | Refused:
         """Return the name of the link that removes a subscription.
 
         Args:
             name: Name of the subscription.
             shared: Whether the subscription is shared.
             everybodys: Whether the subscription belongs to no client id.
+
+        Returns:
+            The name.  A refusal if the subscription's name is invalid: the broker would take a part of it for the name
+            of another subscription.
         """
+        if (illegal := _refused_name(name)) is not None:
+            return illegal
         return f"{name}{DELIMITER}{GLOBAL}" if shared and self.globally(everybodys=everybodys) else name
 
     def release(self, name: str) -> None:
@@ -133,6 +137,13 @@ class LinkNames:
                 yield f"{name}{DELIMITER}{stem}" if stem else name
             else:
                 yield f"{name}{DELIMITER}{stem}{number}"
+
+
+def _refused_name(name: str) -> Refused | None:
+    """Return the refusal of a subscription's name that cannot be part of a link's name; None for a valid name."""
+    if DELIMITER not in name:
+        return None
+    return refused(Mqrc.SUB_NAME_ERROR, f"the subscription name {name!r} contains {DELIMITER!r}: leave it out", name)
 
 
 def _put_symbols(data: Data, names: Iterable[str]) -> None:

@@ -133,6 +133,12 @@ def test_an_unshared_subscription_in_use_and_an_illegal_name_are_refused_here(op
     opened.done(OpenReceiver, link=4, name="s", **durable)
 
 
+@pytest.mark.parametrize("shared", [True, False])
+def test_an_illegal_name_is_refused_before_it_removes_another_subscription(opened: Bench, *, shared: bool) -> None:
+    refused = opened.refused(Unsubscribe, session=1, name="a|b", shared=shared)
+    assert refused.mqrc == Mqrc.SUB_NAME_ERROR
+
+
 def test_closing_a_durable_consumer_detaches_and_any_other_closes(opened: Bench) -> None:
     opened.done(OpenReceiver, session=1, link=1, address=TOPIC, name="s", durability=Durability.DURABLE)
     opened.done(CloseLink, 1)
