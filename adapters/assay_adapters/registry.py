@@ -7,6 +7,7 @@ point (`assay_adapters.ports.entry`), so another package can add a broker.
 from __future__ import annotations
 
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 
 from assay_adapters.members import lacking
 from assay_adapters.ports.backend import Backend
@@ -51,6 +52,16 @@ def names_with_variants() -> tuple[str, ...]:
     Backends of other packages that cannot be loaded are left out.
     """
     return tuple(name for name in backend_names() if (entry := _loadable(name)) is not None and entry.has_variants)
+
+
+def known_file(name: str) -> Path | None:
+    """Return the file of known outcomes that a backend's entry names; None if it names none.
+
+    Raises:
+        UnknownBackendError: No backend has that name.
+        UnusableBackendError: Its package cannot be used.
+    """
+    return _load(name).known
 
 
 def open_backend(name: str, options: BackendOptions | None = None) -> Backend:

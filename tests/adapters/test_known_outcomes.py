@@ -7,8 +7,10 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from msgspec import structs
+from tests.adapters import test_registry
 
-from assay_adapters.known import KnownOutcome, KnownOutcomes, KnownOutcomesError, known_outcomes
+from assay_adapters.known import KnownOutcome, KnownOutcomes, KnownOutcomesError, known_outcomes, read_outcomes
 from assay_adapters.registry import backend_names
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 
@@ -25,8 +27,9 @@ expires = 2027-01-31
 
 
 def written(folder: Path, text: str | bytes) -> Path:
-    (folder / "artemis.toml").write_bytes(text if isinstance(text, bytes) else text.encode())
-    return folder
+    file = folder / "artemis.toml"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return file
 
 
 def outcome(scenario: str = "delay/early.feature::Never early[*]", verdict: Verdict = Verdict.FAIL) -> KnownOutcome:
@@ -43,17 +46,13 @@ def test_what_ships_with_the_kit_can_be_read(backend: str) -> None:
 
 
 def test_an_entry_is_read_as_written(tmp_path: Path) -> None:
-    assert known_outcomes("artemis", written(tmp_path, ENTRY)).entries == (outcome(),)
-
-
-def test_a_backends_name_may_carry_its_default_protocol(tmp_path: Path) -> None:
-    assert known_outcomes("artemis+amqp", written(tmp_path, ENTRY)).entries == (outcome(),)
+    assert read_outcomes(written(tmp_path, ENTRY)).entries == (outcome(),)
 
 
 def test_the_example_of_the_page_is_read_as_written(tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "known-outcomes.md").read_text(encoding="utf-8")
     ((example),) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
-    (entry,) = known_outcomes("artemis", written(tmp_path, example)).entries
+    (entry,) = read_outcomes(written(tmp_path, example)).entries
     assert entry.covers("delay/early.feature::Never early[1 s]")
     keys = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
     assert keys == list(KnownOutcome.__struct_fields__)
@@ -61,8 +60,28 @@ def test_the_example_of_the_page_is_read_as_written(tmp_path: Path) -> None:
     assert all(f"`{verdict}`" in page for verdict in of_scenarios)
 
 
-def test_a_backend_without_a_file_has_no_known_outcomes(tmp_path: Path) -> None:
-    assert known_outcomes("reference", tmp_path) == KnownOutcomes()
+def theirs(monkeypatch: pytest.MonkeyPatch, folder: Path, known: Path) -> None:
+    """Install a backend of another package that names this file of known outcomes."""
+    monkeypatch.setattr(test_registry, "THEIRS", structs.replace(test_registry.THEIRS, known=known))
+    test_registry.install(monkeypatch, folder, "acme", f"acme = {test_registry.__name__}:THEIRS")
+
+
+@pytest.mark.parametrize("name", ["acme", "acme+amqp"])
+def test_a_backend_of_another_package_brings_its_own_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    theirs(monkeypatch, tmp_path, written(tmp_path, ENTRY))
+    assert known_outcomes(name).entries == (outcome(),)
+
+
+def test_a_file_that_a_backend_names_must_exist(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    theirs(monkeypatch, tmp_path, tmp_path / "nowhere.toml")
+    with pytest.raises(KnownOutcomesError, match=r"nowhere\.toml:1: the file cannot be read \(No such file"):
+        known_outcomes("acme")
+
+
+def test_a_backend_without_a_file_has_no_known_outcomes() -> None:
+    assert known_outcomes("reference") == KnownOutcomes()
 
 
 @pytest.mark.parametrize(
@@ -88,7 +107,7 @@ def test_a_backend_without_a_file_has_no_known_outcomes(tmp_path: Path) -> None:
 )
 def test_a_malformed_file_is_refused_with_its_line(tmp_path: Path, text: str | bytes, line: int, says: str) -> None:
     with pytest.raises(KnownOutcomesError, match=says) as caught:
-        known_outcomes("artemis", written(tmp_path, text))
+        read_outcomes(written(tmp_path, text))
     assert str(caught.value).startswith(f"{tmp_path / 'artemis.toml'}:{line}: ")
     assert caught.value.line == line
 
@@ -96,7 +115,7 @@ def test_a_malformed_file_is_refused_with_its_line(tmp_path: Path, text: str | b
 def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / "artemis.toml").mkdir()
     with pytest.raises(KnownOutcomesError, match="cannot be read"):
-        known_outcomes("artemis", tmp_path)
+        read_outcomes(tmp_path / "artemis.toml")
 
 
 def test_brackets_in_a_pattern_are_themselves() -> None:

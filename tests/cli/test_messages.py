@@ -441,7 +441,7 @@ def test_certificates_are_for_a_broker_behind_tls(assay: Assay, tmp_path: Path) 
     assert assay("send", "--url", "AMQPS://127.0.0.1:1", "--ca", CERTIFICATE, "ORDERS", "x").code is Exit.INCONCLUSIVE
     clear = assay("send", "--url", "amqp://user:secret@127.0.0.1:1", "--ca", CERTIFICATE, "ORDERS", "x")
     none = assay("send", "--url", "amqps://127.0.0.1:1", "--ca", tmp_path / "none.pem", "ORDERS", "x")
-    for ended, said in ((clear, "begin its --url with amqps://"), (none, "none.pem has no readable certificate")):
+    for ended, said in ((clear, "begin the --url with amqps://"), (none, "none.pem has no readable certificate")):
         assert ended.code is Exit.USAGE
         assert said in ended.err
         assert "secret" not in ended.err

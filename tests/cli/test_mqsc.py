@@ -72,7 +72,7 @@ def test_platform_and_beginning_can_be_chosen(assay: Assay, script: Path) -> Non
         (["nowhere.mqsc"], "nowhere.mqsc cannot be read"),
         (["-", "--platform", "zso"], "did you mean 'zos'?"),
         (["-", "--mqsc", "non"], "did you mean 'none'?"),
-        (["-", "--level", "eight"], "'eight' is no level"),
+        (["-", "--level", "eight"], "'eight' is not a level"),
         (["-", "--name", "A B"], "a name consists of"),
         (["-", "--name", "QM001", "--platform", "zos"], "at most 4"),
     ],

@@ -157,3 +157,42 @@ def test_a_range_that_names_no_message_is_refused(assay: Assay, tmp_path: Path, 
     ended = assay("run", "--out", tmp_path / "out", "--", path)
     assert ended.code is not Exit.AS_EXPECTED
     assert "a range of messages goes from a lower number to a higher one" in ended.out + ended.err
+
+
+WARNS = """\
+import warnings
+from pytest_bdd import then
+from beside import STAMP
+
+@then("the order is dated")
+def _() -> None:
+    warnings.warn("stamp is deprecated", DeprecationWarning)
+    open(__file__)
+    assert STAMP
+"""
+
+
+def test_own_steps_may_warn_and_import_what_lies_beside_them(assay: Assay, tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text(WARNS)
+    (tmp_path / "beside.py").write_text("STAMP = 1\n")
+    feature = tmp_path / "dated.feature"
+    feature.write_text(FEATURE.format(more="").replace("Then the", "Then the order is dated\n    And the"))
+    ended = assay("run", "--out", tmp_path / "out", "--", feature)
+    assert (ended.code, "1 scenario of your own (1 pass)" in ended.out) == (Exit.AS_EXPECTED, True)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("import not_beside", r"conftest\.py:1: ModuleNotFoundError: No module named 'not_beside'; .* set PYTHONPATH"),
+        ("1 / 0", r"conftest\.py:1: ZeroDivisionError: division by zero\.$"),
+        ("def step(:", r"conftest\.py:1: SyntaxError: invalid syntax\.$"),
+    ],
+)
+def test_an_error_in_a_conftest_file_is_named_with_its_place(
+    assay: Assay, single: Path, tmp_path: Path, line: str, says: str
+) -> None:
+    (tmp_path / "conftest.py").write_text(f"{line}\n")
+    ended = assay("run", "--out", tmp_path / "out", "--", single)
+    assert ended.code is Exit.USAGE
+    assert re.search(says, ended.err.strip())

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from msgspec import Struct, ValidationError, convert
 
+from assay_adapters.registry import known_file
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 from assay_features.places import Place, places
 
-FOLDER = Path(__file__).parent
 ARRAY = "outcome"
 EXPECTED_WITHOUT_ENTRY = frozenset({Verdict.PASS, Verdict.UNSUPPORTED})
 
@@ -93,15 +93,23 @@ class KnownOutcomes(Struct, frozen=True):
         return found
 
 
-def known_outcomes(backend: str, folder: Path = FOLDER) -> KnownOutcomes:
-    """Return the known outcomes of a backend; none if the backend has no file.
+def known_outcomes(backend: str) -> KnownOutcomes:
+    """Return the known outcomes of a backend; none if its entry names no file.
 
     Raises:
-        KnownOutcomesError: The backend's file is not valid.
+        KnownOutcomesError: The backend's file is not valid, or does not exist.
+        LookupError: The backend is unknown, or cannot be used.
     """
-    file = folder / f"{backend.removesuffix('+amqp')}.toml"
-    if not file.exists():
-        return KnownOutcomes()
+    file = known_file(backend)
+    return KnownOutcomes() if file is None else read_outcomes(file)
+
+
+def read_outcomes(file: Path) -> KnownOutcomes:
+    """Read a file of known outcomes.
+
+    Raises:
+        KnownOutcomesError: The file is not valid, or cannot be read.
+    """
     try:
         text = file.read_text(encoding="utf-8")
     except UnicodeDecodeError as problem:
@@ -109,7 +117,7 @@ def known_outcomes(backend: str, folder: Path = FOLDER) -> KnownOutcomes:
         raise KnownOutcomesError(file, line, "the text is not UTF-8; save the file as UTF-8.") from problem
     except OSError as problem:
         raise KnownOutcomesError(
-            file, 1, f"the file cannot be read ({problem.strerror}); correct its access rights."
+            file, 1, f"the file cannot be read ({problem.strerror}); correct its name or its access rights."
         ) from problem
     try:
         content = tomllib.loads(text)

@@ -12,6 +12,7 @@ loads all entries.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -51,9 +52,11 @@ class BackendEntry(Struct, frozen=True):
         has_defects: Whether the backend supports `BackendOptions.defect` and `BackendOptions.wire`.
         has_stores: Whether the backend supports `BackendOptions.store`.
         has_variants: Whether the backend supports `BackendOptions.variant`.
+        known: The file of the backend's known outcomes (docs/known-outcomes.md); None for no file.
     """
 
     open: Callable[[BackendOptions], Backend]
     has_defects: bool = False
     has_stores: bool = False
     has_variants: bool = False
+    known: Path | None = None

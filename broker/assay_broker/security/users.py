@@ -85,6 +85,11 @@ class Users:
         self.exposed = exposed
         """Whether other users of this machine can read the file; the server then logs a warning."""
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the file has no user, so that no client can log in."""
+        return not self._keys
+
     @classmethod
     def read(cls, path: Path) -> Users:
         """Read a users' file.

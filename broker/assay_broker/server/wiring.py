@@ -27,7 +27,7 @@ class Wiring:
         self._security = Security()
 
     def secure(self, options: ServerOptions) -> None:
-        """Read the users' file and the TLS certificate, and warn about unsafe ones.
+        """Read the users' file and the TLS certificate, and warn about unsafe or empty ones.
 
         Raises:
             OptionsError: The users' file, the certificate or its key is not valid.
@@ -39,6 +39,8 @@ class Wiring:
                 tls = server_context(options.tls_certificate, options.tls_key)
         if users is not None and users.exposed:
             _LOG.warning("all users of this machine can read %s; remove that permission (chmod o-r)", options.users)
+        if users is not None and users.is_empty:
+            _LOG.warning("%s has no user, so no client can log in; add one (--add-user)", options.users)
         unencrypted = _unencrypted(options)
         if unencrypted is not None:
             _LOG.warning(unencrypted)

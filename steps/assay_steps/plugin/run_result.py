@@ -34,7 +34,7 @@ class RunResult:
         if report.failed:
             text = str(report.longrepr)
             said = [line[1:].strip() for line in text.splitlines() if line.startswith("E ")]
-            self.unreadable.append(" ".join(said) or text)
+            self.unreadable.append(with_remedy(" ".join(said) or text))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Keep whether a test failed, also if the kit does not judge it."""
@@ -54,13 +54,32 @@ PYTEST_SAYS = re.compile(
     r"(?:^ERROR: usage: .*?: error: |^ERROR: )(?P<text>.*?)(?:\n  inifile: .*)?\Z", re.MULTILINE | re.DOTALL
 )
 
+_PLACE = re.compile(r"(?P<file>\S+):(?P<line>\d+): in |E?\s+File \"(?P<path>.+)\", line (?P<at>\d+)$")
+_MISSING = "ModuleNotFoundError"
+_REMEDY = (
+    "`assay run` does not read a project's own settings of pytest, such as pythonpath: set PYTHONPATH to the module's"
+    " folder, or run `pytest FILE --assay-backend=NAME --assay-out=FOLDER`"
+)
+
 
 def usage_error(log: Path) -> str:
     """Read the usage error that pytest wrote to its log; return it as one sentence."""
     text = log.read_text(encoding="utf-8").strip()
     said = PYTEST_SAYS.search(text[max(text.rfind("ERROR: "), 0) :])
-    return (
-        said["text"].strip()
-        if said
-        else f"Pytest did not start: {text.splitlines()[-1] if text else 'it gave no reason'}."
-    )
+    return said["text"].strip() if said else f"Pytest did not start: {_import_error(text)}."
+
+
+def _import_error(text: str) -> str:
+    """Return place and text of the exception that ended pytest while it loaded a conftest file."""
+    lines = text.splitlines() or ["it gave no reason"]
+    said = [line[1:].strip() for line in lines if line.startswith("E  ")] or lines[-1:]
+    if said[0].startswith("File "):
+        said = said[-1:]  # of a SyntaxError, whose place and code stand before its text
+    found = (_PLACE.match(line) for line in lines)
+    places = [f"{one['file'] or one['path']}:{one['line'] or one['at']}" for one in found if one]
+    return with_remedy(": ".join((*places[-1:], " ".join(said))))
+
+
+def with_remedy(error: str) -> str:
+    """Add what to do to the text of an import error, which plain pytest may not have."""
+    return f"{error}; {_REMEDY}" if _MISSING in error else error

@@ -25,6 +25,10 @@ NO_OTHERS = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
 """The environment variable that disables installed plugins, because one that shuffles tests would change the run."""
 
 
+LIKE_PYTEST = ("--import-mode=prepend", "-o", "filterwarnings=default")
+"""The options with which a user's own tests import their neighbours and may warn, as under plain pytest."""
+
+
 class SuiteOptions(RunRequest, frozen=True, kw_only=True):
     """The request for `run_suite`; an option that is None keeps the plugin's default.
 
@@ -58,7 +62,7 @@ class SuiteOptions(RunRequest, frozen=True, kw_only=True):
         names = (*PLUGINS, XDIST) if "-n" in workers else PLUGINS
         plugins = [argument for name in names for argument in ("-p", name)]
         own = any(names_tests(argument) for argument in self.pytest_args)
-        suite = () if own else ("--confcutdir", str(SUITE), str(SUITE))
+        suite = LIKE_PYTEST if own else ("--confcutdir", str(SUITE), str(SUITE))
         place = ["-c", str(INI), "--rootdir", str(INI.parent), *suite]
         return [*plugins, *place, *options, *workers, *self.pytest_args]
 

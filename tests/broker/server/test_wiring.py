@@ -55,6 +55,12 @@ def test_a_listener_that_other_machines_reach_without_tls_is_warned_of_once(
     assert warnings(_with(options, users), caplog) == [said]
 
 
+def test_a_file_without_a_user_is_warned_of(users: Path, caplog: pytest.LogCaptureFixture) -> None:
+    users.write_text("[users]\n")
+    said = f"{users} has no user, so no client can log in; add one (--add-user)"
+    assert warnings(_with(ServerOptions(amqp=HERE, http=None), users), caplog) == [said]
+
+
 def test_nothing_is_said_of_loopback_addresses_and_of_tls(users: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert warnings(_with(ServerOptions(amqp=HERE, http=HostPort("localhost", 9443)), users), caplog) == []
     secure = ServerOptions(

@@ -95,7 +95,7 @@ def test_strength_judged_and_needs_come_from_a_scenarios_own_tags(pytester: pyte
     run(pytester, "--assay-out=out", "--strict-markers").assert_outcomes(passed=1, skipped=1)
     first, second = judged(pytester)["It arrives"], judged(pytester)["It arrives too"]
     assert (first["strength"], first["judged"], first["verdict"]) == ("may", "client", "unsupported")
-    assert "no call that takes a delayed message back" in first["reason"]
+    assert "no call that cancels a delayed message" in first["reason"]
     assert (first["role"], second["role"]) == ("evidence", "core")
     assert (second["strength"], second["judged"], second["verdict"]) == ("must", "broker", "pass")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from assay_adapters.ports.backend import Backend
 from assay_adapters.ports.entry import BackendEntry, BackendOptions
 
@@ -12,4 +14,4 @@ def _open(options: BackendOptions) -> Backend:
     return ArtemisBackend(shared=options.shared, wire=options.wire)
 
 
-BACKEND = BackendEntry(_open)
+BACKEND = BackendEntry(_open, known=Path(__file__).with_name("known.toml"))
