@@ -59,7 +59,7 @@ def install(monkeypatch: pytest.MonkeyPatch, folder: Path, package: str, *points
 
 
 def test_our_own_backends_come_by_entry_points() -> None:
-    assert backend_names() == ("artemis", "reference", "reference-container", "reference-server")
+    assert backend_names() == ("activemq", "artemis", "reference", "reference-container", "reference-server")
     assert names_with_defects() == ("reference", "reference-container", "reference-server")
 
 
@@ -130,7 +130,9 @@ def test_the_error_for_an_unknown_backend_names_the_closest(name: str, nearest: 
 
 
 def test_the_error_names_all_backends_where_none_is_close() -> None:
-    with pytest.raises(UnknownBackendError, match="there is artemis, reference, reference-container, reference-server"):
+    with pytest.raises(
+        UnknownBackendError, match="there is activemq, artemis, reference, reference-container, reference-server"
+    ):
         open_backend("zzz")
 
 

@@ -18,7 +18,8 @@ from tests.waiting import until
 from assay.commands import run
 from assay.exits import Exit
 from assay.main import main
-from assay_adapters.brokers.artemis.backend import ArtemisBackend
+from assay_adapters.brokers.amqp.backend import ProductBackend
+from assay_adapters.brokers.artemis.product import ARTEMIS
 from assay_adapters.containers.container import OWNER_LABEL
 from assay_adapters.ports.backend import Unavailable
 from assay_evidence.reader import read_journals
@@ -237,7 +238,7 @@ def test_ctrl_c_between_the_command_and_its_end_is_told_in_a_sentence(
 @pytest.mark.docker
 def test_ctrl_c_while_a_broker_starts_leaves_neither_container_nor_folder(tmp_path: Path) -> None:
     docker = pytest.importorskip("docker")
-    if isinstance(probed := ArtemisBackend().probe(), Unavailable):
+    if isinstance(probed := ProductBackend(ARTEMIS).probe(), Unavailable):
         pytest.skip(f"{probed.reason}; {probed.remedy}")
     arguments = [*COMMAND, "run", "--backend", "artemis", "--rule", "PD-34", "--out", str(tmp_path / "out")]
     with (

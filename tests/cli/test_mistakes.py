@@ -15,7 +15,7 @@ from tests.cli.conftest import Assay, environment
 from assay.commands import defects, judge
 from assay.exits import Exit
 from assay_adapters import packages
-from assay_adapters.brokers.artemis.backend import ArtemisBackend
+from assay_adapters.brokers.amqp.backend import ProductBackend
 from assay_adapters.known import outcomes
 from assay_adapters.ports.backend import Available, BackendError, Unavailable
 from assay_adapters.ports.capabilities import Needs
@@ -199,7 +199,7 @@ def test_a_folder_that_cannot_be_made_is_refused(assay: Assay) -> None:
 def test_a_folder_with_something_foreign_in_it_is_left_alone(
     assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr(ArtemisBackend, "probe", lambda _: Available())
+    monkeypatch.setattr(ProductBackend, "probe", lambda _: Available())
     (tmp_path / "thesis.tex").write_text("mine")
     ended = assay("run", "--out", tmp_path, *arguments)
     assert ended.code is Exit.USAGE
@@ -218,7 +218,7 @@ def test_a_mistake_takes_nothing_of_an_earlier_run_away(assay: Assay, tmp_path: 
 def test_a_backend_that_is_missing_here_is_an_error_with_its_remedy(
     assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ArtemisBackend, "probe", lambda _: Unavailable("there is no image", "build one"))
+    monkeypatch.setattr(ProductBackend, "probe", lambda _: Unavailable("there is no image", "build one"))
     ended = assay("run", "--backend", "artemis", "--out", tmp_path / "out")
     assert ended.code is Exit.INCONCLUSIVE
     assert sentence(ended.err) == "assay: Backend 'artemis' cannot be started: there is no image; build one."
@@ -244,12 +244,12 @@ def test_without_a_docker_daemon_it_says_how_to_get_one(
 def dying(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the broker die while it starts."""
 
-    def die(_: ArtemisBackend, needs: Needs) -> None:
+    def die(_: ProductBackend, needs: Needs) -> None:
         del needs
         raise BackendError("Apache Artemis ended while starting (exit code 7); its last lines:\n  no room")
 
-    monkeypatch.setattr(ArtemisBackend, "probe", lambda _: Available())
-    monkeypatch.setattr(ArtemisBackend, "provision", die)
+    monkeypatch.setattr(ProductBackend, "probe", lambda _: Available())
+    monkeypatch.setattr(ProductBackend, "provision", die)
 
 
 @pytest.mark.usefixtures("dying")
@@ -277,7 +277,7 @@ def test_a_malformed_file_of_known_outcomes_is_named_with_its_line(
     assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "reference.toml").write_text('[[outcome]]\nscenario = "a"\n')
-    monkeypatch.setattr(outcomes.known_outcomes, "__defaults__", (tmp_path,))
+    monkeypatch.setattr(outcomes, "known_file", lambda _name: tmp_path / "reference.toml")
     ended = assay("run", "--out", tmp_path / "out")
     assert ended.code is Exit.USAGE
     assert f"{tmp_path / 'reference.toml'}:1: " in sentence(ended.err)

@@ -11,7 +11,8 @@ from tests.contract.suite import DriverContract
 from tests.contract.world import SOON_MS, World
 from tests.waiting import until
 
-from assay_adapters.brokers.artemis.backend import ArtemisBackend
+from assay_adapters.brokers.amqp.backend import ProductBackend
+from assay_adapters.brokers.artemis.product import ARTEMIS
 from assay_adapters.ports.backend import Unavailable
 from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.ports.client import Endpoint
@@ -22,7 +23,7 @@ from assay_sdk.runners.real import RealRunner
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[Endpoint]:
-    backend = ArtemisBackend()
+    backend = ProductBackend(ARTEMIS)
     found = backend.probe()
     if isinstance(found, Unavailable):
         if "docker" in os.environ.get("ASSAY_REQUIRE", "").split(","):

@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 from tests.interop.programs import HERE, Program, absent
 
-from assay_adapters.brokers.artemis.backend import ArtemisBackend
+from assay_adapters.brokers.amqp.backend import ProductBackend
+from assay_adapters.brokers.artemis.product import ARTEMIS as PRODUCT
 from assay_adapters.ports.backend import Unavailable
 from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_broker.server.accounts import add_user
@@ -54,7 +55,7 @@ class Server(Struct, frozen=True):
 def artemis() -> Generator[Server]:
     """Run Apache Artemis in a container of its own."""
     runner = RealRunner()
-    backend = ArtemisBackend(runner=runner)
+    backend = ProductBackend(PRODUCT, runner=runner)
     try:
         probed = backend.probe()
         if isinstance(probed, Unavailable):

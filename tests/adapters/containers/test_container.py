@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 import requests
 
-from assay_adapters.brokers.artemis.backend import IMAGE_VARIABLE, LOCAL_IMAGE, ArtemisBackend
+from assay_adapters.brokers.amqp.backend import ProductBackend
+from assay_adapters.brokers.artemis.product import ARTEMIS
 from assay_adapters.containers import container as containers
 from assay_adapters.containers.container import (
     OWNER_LABEL,
@@ -51,7 +52,7 @@ def test_a_port_is_free_and_below_those_of_outgoing_connections() -> None:
 
 def test_without_a_daemon_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
-    probed = ArtemisBackend().probe()
+    probed = ProductBackend(ARTEMIS).probe()
     assert isinstance(probed, Unavailable)
     assert "no Docker daemon answers" in probed.reason
     assert "start-docker" in probed.remedy
@@ -59,7 +60,7 @@ def test_without_a_daemon_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -
 
 def test_without_packages_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assay_adapters.packages.find_spec", lambda _name: None)
-    probed = ArtemisBackend().probe()
+    probed = ProductBackend(ARTEMIS).probe()
     assert isinstance(probed, Unavailable)
     assert "assay-mq[amqp,containers]" in probed.remedy
 
@@ -67,11 +68,11 @@ def test_without_packages_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) ->
 def test_provisioning_without_a_daemon_is_one_sentence(monkeypatch: pytest.MonkeyPatch, runner: RealRunner) -> None:
     monkeypatch.setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
     with pytest.raises(BackendError, match=r"^Apache Artemis cannot be started: no Docker daemon answers"):
-        ArtemisBackend(runner=runner).provision(Needs())
+        ProductBackend(ARTEMIS, runner=runner).provision(Needs())
 
 
 def test_what_artemis_lacks_is_unsupported_with_its_source() -> None:
-    backend = ArtemisBackend()
+    backend = ProductBackend(ARTEMIS)
     for capability in Capability:
         assert (capability in backend.capabilities) is not (capability in backend.lacks)
     answer = backend.provision(Needs(capabilities=frozenset({Capability.STAGING_QUEUE})))
@@ -81,14 +82,14 @@ def test_what_artemis_lacks_is_unsupported_with_its_source() -> None:
 
 
 def test_the_image_can_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(IMAGE_VARIABLE, "registry.example/artemis:9.8.7-special")
-    assert ArtemisBackend().environment.version == "9.8.7"
+    monkeypatch.setenv(ARTEMIS.image_variable, "registry.example/artemis:9.8.7-special")
+    assert ProductBackend(ARTEMIS).environment.version == "9.8.7"
 
 
 def test_an_unknown_face_is_named_with_the_known_ones() -> None:
     with pytest.raises(LookupError, match="simplified, classic"):
-        ArtemisBackend().identity("stomp")
-    assert ArtemisBackend().identity("classic").face == "classic"
+        ProductBackend(ARTEMIS).identity("stomp")
+    assert ProductBackend(ARTEMIS).identity("classic").face == "classic"
 
 
 def test_only_containers_of_processes_that_are_no_more_are_abandoned() -> None:
@@ -124,8 +125,8 @@ def test_a_container_that_another_process_removes_is_left_to_it(status: int, *, 
 class TestWithDocker:
     @pytest.fixture(autouse=True)
     def _daemon(self) -> None:
-        if isinstance(probe_image((LOCAL_IMAGE,), "", remedy=""), Unavailable):
-            pytest.skip(f"there is no Docker daemon with {LOCAL_IMAGE}: build it with images/build artemis")
+        if isinstance(probe_image((ARTEMIS.images[0],), "", remedy=""), Unavailable):
+            pytest.skip(f"there is no Docker daemon with {ARTEMIS.images[0]}: build it with images/build artemis")
 
     def test_an_image_that_is_nowhere_is_named_with_what_to_do(self) -> None:
         probed = probe_image(("localhost:1/no/such:image",), "It", remedy="build it")
@@ -134,21 +135,21 @@ class TestWithDocker:
         assert probed.remedy == "build it"
 
     def test_the_first_image_that_is_here_is_taken(self) -> None:
-        probed = probe_image(("localhost:1/no/such:image", LOCAL_IMAGE), "It", remedy="")
+        probed = probe_image(("localhost:1/no/such:image", ARTEMIS.images[0]), "It", remedy="")
         assert not isinstance(probed, Unavailable)
-        assert probed[0] == LOCAL_IMAGE
+        assert probed[0] == ARTEMIS.images[0]
         assert isinstance(probed[1], Available)
 
     def test_a_container_that_dies_while_starting_shows_its_last_lines_and_is_gone(self, runner: RealRunner) -> None:
         spec = ContainerSpec(
-            image=LOCAL_IMAGE, port=5672, environment={"JAVA_TOOL_OPTIONS": "-XX:NoSuchOption"}, title="It"
+            image=ARTEMIS.images[0], port=5672, environment={"JAVA_TOOL_OPTIONS": "-XX:NoSuchOption"}, title="It"
         )
         with pytest.raises(BackendError, match=r"(?s)It ended while starting \(exit code 1\).*NoSuchOption"):
             Container(spec, runner, lambda _port: False).start()
         assert sweep(mine=True) == ()
 
     def test_a_container_that_does_not_answer_in_time_says_so_and_is_gone(self, runner: RealRunner) -> None:
-        spec = ContainerSpec(image=LOCAL_IMAGE, port=5672, title="It", start_limit_s=0)
+        spec = ContainerSpec(image=ARTEMIS.images[0], port=5672, title="It", start_limit_s=0)
         with pytest.raises(BackendError, match="did not answer within 0 s"):
             Container(spec, runner, lambda _port: False).start()
         assert sweep(mine=True) == ()
@@ -171,13 +172,13 @@ class TestWithDocker:
 
         if moment == "made":
             monkeypatch.setattr(DockerClient, "create", press)
-        container = Container(ContainerSpec(image=LOCAL_IMAGE, port=5672, title="It"), runner, waited)
+        container = Container(ContainerSpec(image=ARTEMIS.images[0], port=5672, title="It"), runner, waited)
         with pytest.raises(KeyboardInterrupt):
             container.start()
         assert sweep(mine=True) == ()
 
     def test_what_this_process_left_is_swept_on_demand(self, runner: RealRunner) -> None:
-        container = Container(ContainerSpec(image=LOCAL_IMAGE, port=5672, title="It"), runner, lambda _port: True)
+        container = Container(ContainerSpec(image=ARTEMIS.images[0], port=5672, title="It"), runner, lambda _port: True)
         container.start()
         assert sweep() == ()
         assert len(sweep(mine=True)) == 1
@@ -186,7 +187,7 @@ class TestWithDocker:
             container.kill()
 
     def test_a_kill_ends_the_process_itself_and_a_restart_has_another_one(self, runner: RealRunner) -> None:
-        container = Container(ContainerSpec(image=LOCAL_IMAGE, port=5672, title="It"), runner, lambda _port: True)
+        container = Container(ContainerSpec(image=ARTEMIS.images[0], port=5672, title="It"), runner, lambda _port: True)
         container.start()
         try:
             with docker_client() as client:

@@ -9,9 +9,10 @@ from assay_adapters.ports.entry import BackendEntry, BackendOptions
 
 
 def _open(options: BackendOptions) -> Backend:
-    from assay_adapters.brokers.artemis.backend import ArtemisBackend
+    from assay_adapters.brokers.amqp.backend import ProductBackend
+    from assay_adapters.brokers.artemis.product import ARTEMIS
 
-    return ArtemisBackend(shared=options.shared, wire=options.wire)
+    return ProductBackend(ARTEMIS, shared=options.shared, wire=options.wire)
 
 
 BACKEND = BackendEntry(_open, known=Path(__file__).with_name("known.toml"))

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from assay_adapters.brokers.artemis.backend import ArtemisBackend
+from assay_adapters.brokers.amqp.backend import ProductBackend
+from assay_adapters.brokers.artemis.product import ARTEMIS
 from assay_adapters.ports.backend import Unavailable
 from assay_adapters.ports.capabilities import Needs
 from assay_adapters.ports.client import Endpoint
@@ -62,7 +63,7 @@ def runner() -> Iterator[RealRunner]:
 
 @pytest.fixture(scope="module")
 def endpoint(runner: RealRunner) -> Iterator[Endpoint]:
-    backend = ArtemisBackend(runner=runner)
+    backend = ProductBackend(ARTEMIS, runner=runner)
     probed = backend.probe()
     if isinstance(probed, Unavailable):
         pytest.skip(f"{probed.reason}; {probed.remedy}")

@@ -8,7 +8,9 @@ from typing import TypeVar
 
 import pytest
 
-from assay_adapters.brokers.artemis.backend import ArtemisBackend, ArtemisInstance
+from assay_adapters.brokers.amqp.backend import ProductBackend
+from assay_adapters.brokers.amqp.instance import ProductInstance
+from assay_adapters.brokers.artemis.product import ARTEMIS
 from assay_adapters.faults.injections import HalvesInjection
 from assay_adapters.faults.proxied import ProxiedFaults
 from assay_adapters.ports.backend import Unavailable
@@ -34,18 +36,18 @@ _numbers = count(1)
 
 
 @pytest.fixture(scope="module")
-def instance() -> Iterator[ArtemisInstance]:
+def instance() -> Iterator[ProductInstance]:
     runner = RealRunner()
-    backend = ArtemisBackend(runner=runner)
+    backend = ProductBackend(ARTEMIS, runner=runner)
     probed = backend.probe()
     if isinstance(probed, Unavailable):
         runner.close()
         pytest.skip(f"{probed.reason}; {probed.remedy}")
     try:
         instance = backend.provision(Needs(own_instance=True))
-        assert isinstance(instance, ArtemisInstance)
+        assert isinstance(instance, ProductInstance)
         again = backend.provision(Needs(own_instance=True))
-        assert isinstance(again, ArtemisInstance)
+        assert isinstance(again, ProductInstance)
         assert again.endpoint("amqp") == instance.endpoint("amqp")
         yield instance
     finally:
@@ -65,7 +67,7 @@ def queue() -> Address:
     return Address(AddressKind.QUEUE, f"faults.queue.{next(_numbers)}")
 
 
-def session(instance: ArtemisInstance, ack: AckMode = AckMode.CLIENT) -> ClientSession:
+def session(instance: ProductInstance, ack: AckMode = AckMode.CLIENT) -> ClientSession:
     client = instance.clients()["simplified"]
     return value(value(client.connect(instance.endpoint("amqp"))).session(ack))
 
@@ -75,7 +77,7 @@ def armed(injection: HalvesInjection | Unsupported) -> HalvesInjection:
     return injection
 
 
-def suffered(instance: ArtemisInstance, injection: HalvesInjection, since_ns: int) -> None:
+def suffered(instance: ProductInstance, injection: HalvesInjection, since_ns: int) -> None:
     """Wait for the end of a fault; check that it began after an instant, and that the broker answers again.
 
     The test has no time limit of its own, because the backend raises an error after its own limits.
@@ -90,12 +92,12 @@ def receive(session: ClientSession, of: Address, limit_ms: int = 5_000) -> Seen 
     return value(value(session.consumer(Origin(address=of), actor="receiver")).receive(limit_ms))
 
 
-def faults(instance: ArtemisInstance) -> ProxiedFaults:
+def faults(instance: ProductInstance) -> ProxiedFaults:
     assert instance.faults is not None
     return instance.faults
 
 
-def test_a_persistent_message_outlives_an_orderly_restart_and_others_need_not(instance: ArtemisInstance) -> None:
+def test_a_persistent_message_outlives_an_orderly_restart_and_others_need_not(instance: ProductInstance) -> None:
     to = queue()
     value(value(session(instance).producer(to)).send(Draft(key="r1", body="r1")))
     answered_ns = instance.clock.monotonic_ns()
@@ -105,7 +107,7 @@ def test_a_persistent_message_outlives_an_orderly_restart_and_others_need_not(in
     assert seen.key == "r1"
 
 
-def test_a_kill_at_the_answer_comes_after_the_answer_and_loses_nothing(instance: ArtemisInstance) -> None:
+def test_a_kill_at_the_answer_comes_after_the_answer_and_loses_nothing(instance: ProductInstance) -> None:
     to = queue()
     producer = value(session(instance).producer(to))
     injection = armed(faults(instance).inject(Kill(), AfterAnswer("k1")))
@@ -118,7 +120,7 @@ def test_a_kill_at_the_answer_comes_after_the_answer_and_loses_nothing(instance:
     assert [seen.key for seen in came if seen is not None] == ["other", "k1"]
 
 
-def test_a_kill_at_the_first_sight_comes_before_the_settlement(instance: ArtemisInstance) -> None:
+def test_a_kill_at_the_first_sight_comes_before_the_settlement(instance: ProductInstance) -> None:
     to = queue()
     value(value(session(instance).producer(to)).send(Draft(key="s1", body="s1")))
     injection = armed(faults(instance).inject(Kill(), FirstSight("s1")))
@@ -133,7 +135,7 @@ def test_a_kill_at_the_first_sight_comes_before_the_settlement(instance: Artemis
     assert again.key == "s1"
 
 
-def test_the_data_folder_holds_what_is_persistent_and_nothing_else(instance: ArtemisInstance) -> None:
+def test_the_data_folder_holds_what_is_persistent_and_nothing_else(instance: ProductInstance) -> None:
     producer = value(session(instance).producer(queue()))
     value(producer.send(Draft(key="kept-on-disk", body="kept-on-disk")))
     value(producer.send(Draft(key="kept-in-memory", body="kept-in-memory"), mode=Mode.NON_PERSISTENT))
@@ -141,14 +143,14 @@ def test_the_data_folder_holds_what_is_persistent_and_nothing_else(instance: Art
     assert not value(instance.storage_holds(b"kept-in-memory"))
 
 
-def test_what_a_container_cannot_suffer_is_unsupported(instance: ArtemisInstance) -> None:
+def test_what_a_container_cannot_suffer_is_unsupported(instance: ProductInstance) -> None:
     inject = faults(instance).inject
     assert isinstance(inject(StoreError()), Unsupported)
     assert isinstance(inject(Restart(level="9.0")), Unsupported)
     assert faults(instance).kinds == {Kill, Restart, Cut, Unreachable}
 
 
-def test_a_kill_before_the_answer_keeps_the_answer_from_the_client(instance: ArtemisInstance) -> None:
+def test_a_kill_before_the_answer_keeps_the_answer_from_the_client(instance: ProductInstance) -> None:
     to = queue()
     producer = value(session(instance).producer(to))
     injection = armed(faults(instance).inject(Kill(), BeforeAnswer("b1")))
@@ -157,7 +159,7 @@ def test_a_kill_before_the_answer_keeps_the_answer_from_the_client(instance: Art
     suffered(instance, injection, sending_ns)
 
 
-def test_a_cut_ends_the_connections_and_leaves_the_broker(instance: ArtemisInstance) -> None:
+def test_a_cut_ends_the_connections_and_leaves_the_broker(instance: ProductInstance) -> None:
     to = queue()
     producer = value(session(instance).producer(to))
     value(producer.send(Draft(key="c1", body="c1"), mode=Mode.NON_PERSISTENT))
@@ -168,6 +170,6 @@ def test_a_cut_ends_the_connections_and_leaves_the_broker(instance: ArtemisInsta
     assert seen.key == "c1"
 
 
-def test_a_trigger_that_never_comes_ends_the_wait(instance: ArtemisInstance, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trigger_that_never_comes_ends_the_wait(instance: ProductInstance, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assay_adapters.faults.injections._TRIGGER_LIMIT_NS", 50_000_000)
     assert isinstance(armed(faults(instance).inject(Kill(), AfterAnswer("never"))).wait(), Unsupported)

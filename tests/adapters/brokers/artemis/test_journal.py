@@ -10,7 +10,8 @@ from pathlib import Path
 import docker
 import pytest
 
-from assay_adapters.brokers.artemis.backend import IMAGE_VARIABLE, LOCAL_IMAGE, ArtemisBackend
+from assay_adapters.brokers.amqp.backend import ProductBackend
+from assay_adapters.brokers.artemis.product import ARTEMIS
 from assay_adapters.ports.backend import Unavailable
 from assay_evidence.verdicts import Verdict, load_verdicts
 from assay_sdk.runners.real import RealRunner
@@ -29,12 +30,12 @@ _EDITS = (
 
 @pytest.fixture(scope="module")
 def image() -> Iterator[str]:
-    with closing(RealRunner()) as runner, closing(ArtemisBackend(runner=runner)) as backend:
+    with closing(RealRunner()) as runner, closing(ProductBackend(ARTEMIS, runner=runner)) as backend:
         probed = backend.probe()
     if isinstance(probed, Unavailable):
         pytest.skip(f"{probed.reason}; {probed.remedy}")
     edits = " ".join(f"-e '{edit}'" for edit in _EDITS)
-    recipe = f"FROM {LOCAL_IMAGE}\nUSER root\nRUN sed -i -E {edits} {_SETTINGS}\nUSER artemis\n"
+    recipe = f"FROM {ARTEMIS.images[0]}\nUSER root\nRUN sed -i -E {edits} {_SETTINGS}\nUSER artemis\n"
     with closing(docker.from_env()) as client:
         client.images.build(fileobj=BytesIO(recipe.encode()), tag=_LAZY, rm=True, forcerm=True)
         yield _LAZY
@@ -44,7 +45,7 @@ def image() -> Iterator[str]:
 def test_a_broker_that_answers_before_the_disk_is_convicted(
     image: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(IMAGE_VARIABLE, image)
+    monkeypatch.setenv(ARTEMIS.image_variable, image)
     narrowed = ("-k", "the_very_answer")
     run_suite(SuiteOptions(out=tmp_path, backend="artemis", rules=("PD-20",), probes=False, pytest_args=narrowed))
     verdicts = {rule.id: rule.verdict for rule in load_verdicts(tmp_path / "verdicts.json").rules}

@@ -20,6 +20,8 @@ from assay_sdk.driver import (
     OpenSession,
     Unsubscribe,
 )
+from assay_sdk.drivers.amqp import AmqpDriver
+from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc
 
 
@@ -122,6 +124,34 @@ def test_without_a_client_id_shared_subscriptions_are_everybody_s(opened: Bench)
     opened.done(OpenReceiver, link=2, **durable)
     opened.done(OpenReceiver, link=3, session=1, address=TOPIC, name="s", shared=True)
     assert [link.name for link in links] == ["s|global", "s|global2", "s|global-volatile1"]
+
+
+@pytest.mark.parametrize(
+    ("driver", "told", "queue", "topic"),
+    [
+        (AmqpDriver(), {}, "q", "t"),
+        (AmqpDriver(), {"queue-prefix": "queue://", "topic-prefix": "topic://"}, "queue://q", "topic://t"),
+        (AmqpDriver(queue_prefix="/queue/", topic_prefix="/topic/"), {}, "/queue/q", "/topic/t"),
+        (AmqpDriver(topic_prefix="amq.topic/"), {"queue-prefix": "queue://"}, "queue://q", "amq.topic/t"),
+    ],
+)
+def test_names_have_the_prefixes_that_the_broker_tells_or_the_driver_was_given(
+    driver: AmqpDriver, told: dict[str, object], queue: str, topic: str
+) -> None:
+    with bench(properties=told) as made:
+        made.connect(driver=driver)
+        made.done(OpenSession, 1)
+        links: list[Any] = []
+
+        def accept(link: Any) -> None:
+            made.peer.accept_link(link)
+            links.append(link)
+
+        made.peer.handlers["LINK_REMOTE_OPEN"] = accept
+        made.done(OpenSender, link=1, session=1, address=Address(AddressKind.QUEUE, "q"))
+        made.done(OpenReceiver, link=2, session=1, address=Address(AddressKind.TOPIC, "t"))
+        sender, receiver = links
+        assert (sender.remote_target.address, receiver.remote_source.address) == (queue, topic)
 
 
 def test_an_unshared_subscription_in_use_and_an_illegal_name_are_refused_here(opened: Bench) -> None:

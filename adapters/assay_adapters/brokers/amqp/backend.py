@@ -1,0 +1,224 @@
+"""The backend of every product that speaks AMQP 1.0 and runs in a container.
+
+Many scenarios share one instance, and each has its own destinations. Scenarios that kill or restart the broker use a
+second instance, one after the other, behind the kit's proxy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from assay_adapters.brokers.amqp.instance import ProductInstance
+from assay_adapters.brokers.amqp.product import Product
+from assay_adapters.brokers.base import ALL_FACES, AmqpBackend
+from assay_adapters.containers.container import (
+    LOOPBACK,
+    Container,
+    ContainerSpec,
+    image_digest,
+    probe_image,
+    sweep,
+    sweep_quietly,
+)
+from assay_adapters.containers.faults import StoppableContainer
+from assay_adapters.faults.proxied import ProxiedFaults
+from assay_adapters.faults.proxy import Proxy
+from assay_adapters.packages import missing_packages
+from assay_adapters.ports.backend import Available, BackendError, Environment, Unavailable
+from assay_adapters.ports.capabilities import Needs, Unsupported, missing
+from assay_adapters.ports.client import Endpoint, Source
+from assay_adapters.ports.outcome import JmsErrorKind
+from assay_sdk.driver import Close, Closed, Driver, DriverEvent, Opened, Target
+from assay_sdk.time import Runner
+
+_OPEN_LIMIT_MS = 2_000
+_GIVEN = (Needs().platform, Needs().level, Needs().topology)
+
+
+def answers(driver: Driver, runner: Runner, endpoint: Endpoint) -> Opened | None:
+    """Open an AMQP connection, to see whether a broker runs, and close it.
+
+    Args:
+        driver: The AMQP driver.
+        runner: A real runner.
+        endpoint: The broker's URL and login.
+
+    Returns:
+        The properties of the broker's open frame; None if no broker answers yet.
+
+    Raises:
+        BackendError: The broker refuses the login.
+    """
+    events: list[DriverEvent] = []
+    target = Target(url=endpoint.url, login=endpoint.login, open_timeout_ms=_OPEN_LIMIT_MS)
+    wire = driver.connect(target, events.append, runner)
+    runner.run_until(lambda: bool(events), None)
+    opened = events[0]
+    if isinstance(opened, Opened):
+        wire.submit(Close(1))
+        runner.run_until(lambda: isinstance(events[-1], Closed), None)
+        return opened
+    if isinstance(opened, Closed) and opened.refused and opened.refused.kind is JmsErrorKind.SECURITY:
+        raise BackendError(f"the broker at {endpoint.url} refuses the kit's login: {opened.refused.text}")
+    return None
+
+
+class _Own(Struct, frozen=True):
+    """A container for scenarios with faults, and the proxy to which their clients connect."""
+
+    container: Container
+    proxy: Proxy
+
+    def remove(self) -> None:
+        """End both."""
+        self.proxy.close()
+        self.container.remove()
+
+
+class ProductBackend(AmqpBackend):
+    """A product in containers of this machine.
+
+    Args:
+        product: The product.
+        shared: The endpoint of a shared instance that another process has started; None to start one.
+        wire: A filter between the SDK's engine and its driver; None for none.
+        runner: The I/O loop; None for the one that this process's connections share.
+    """
+
+    faces = ALL_FACES
+    reuses_faulted = True
+    """A container takes long to start, so one that had a fault is used again."""
+
+    def __init__(
+        self,
+        product: Product,
+        shared: Endpoint | None = None,
+        wire: Callable[[Driver], Driver] | None = None,
+        runner: Runner | None = None,
+    ) -> None:
+        super().__init__(shared, wire, runner)
+        self.name = product.name
+        self.capabilities = product.capabilities
+        self.lacks = product.lacks
+        self.profiles = product.profiles
+        self._product = product
+        self._image: str | None = None
+        self._shared: Container | None = None
+        self._own: _Own | None = None
+
+    @property
+    def environment(self) -> Environment:
+        """The tested product, by its image."""
+        image = self._image or self._product.wanted_images()[0]
+        version = image.rpartition(":")[2].partition("-")[0]
+        details = {"image": image, "protocol": "AMQP 1.0"}
+        if self._image is not None:
+            details["digest"] = image_digest(self._image)
+        return Environment(product=self._product.title, version=version, details=details, ours=False)
+
+    def probe(self) -> Available | Unavailable:
+        """Return whether it can be started here, without starting anything."""
+        product = self._product
+        if (absent := missing_packages(("proton", "docker", "testcontainers"), extra="amqp,containers")) is not None:
+            return absent
+        found = probe_image(
+            product.wanted_images(),
+            product.title,
+            remedy=f"build one with images/build {product.name}, or name another one in {product.image_variable}",
+        )
+        if isinstance(found, Unavailable):
+            return found
+        self._image, available = found
+        return available
+
+    def provision(self, needs: Needs) -> ProductInstance | Unsupported:
+        """Return the shared instance, or the one for scenarios with faults.
+
+        Raises:
+            BackendError: It cannot be started.
+        """
+        title = self._product.title
+        if (unmet := missing(needs, self.capabilities, self.lacks, f"{title} through this adapter")) is not None:
+            return unmet
+        if (asked := (needs.platform, needs.level, needs.topology)) != _GIVEN:
+            why = f"{title} runs as a single broker here, and knows neither platforms nor levels of a queue manager."
+            return Unsupported(", ".join(asked), Source(why))
+        with self._lock:
+            return self._own_instance() if needs.own_instance else self._shared_instance()
+
+    def close(self) -> None:
+        """Remove every container that this process has started, and those of processes that have ended."""
+        with self._lock:
+            started = [one for one in (self._shared, self._own) if one is not None]
+            for one in started:
+                one.remove()
+            self._shared = self._own = None
+        if started:
+            sweep_quietly()
+
+    # --- instances
+
+    def _driver(self) -> Driver:
+        from assay_sdk.drivers.amqp import AmqpDriver
+
+        prefixes = self._product.prefixes
+        driver: Driver = (
+            AmqpDriver() if prefixes is None else AmqpDriver(queue_prefix=prefixes.queue, topic_prefix=prefixes.topic)
+        )
+        return driver if self._filter is None else self._filter(driver)
+
+    def _endpoint(self, port: int) -> Endpoint:
+        return Endpoint(f"amqp://{LOOPBACK}:{port}", self._product.login)
+
+    def _shared_instance(self) -> ProductInstance:
+        endpoint = self._attached
+        if endpoint is None:
+            if self._shared is None:
+                self._shared = self._container()
+                try:
+                    self._shared.start()
+                except BaseException:  # Ctrl-C, too: `start` left nothing behind; the next call starts another one
+                    self._shared = None
+                    raise
+            endpoint = self._endpoint(self._shared.port)
+        return self._instance(endpoint, urlsplit(endpoint.url).port)
+
+    def _own_instance(self) -> ProductInstance:
+        if self._own is not None and self._own.container.exit_code() is not None:
+            self._own.remove()  # a failed fault left it stopped
+            self._own = None
+        if self._own is None:
+            container = self._container()
+            container.start()
+            proxy = Proxy(container.port)
+            self._own = _Own(container, proxy)
+            proxy.start()
+        container, proxy = self._own.container, self._own.proxy
+        faults = ProxiedFaults(StoppableContainer(container), proxy, self._runner)
+        return self._instance(self._endpoint(proxy.port), container.port, faults)
+
+    def _instance(self, endpoint: Endpoint, port: int | None, faults: ProxiedFaults | None = None) -> ProductInstance:
+        return ProductInstance(
+            self._product, endpoint, self._runner, self._driver(), self.environment, port=port, faults=faults
+        )
+
+    def _container(self) -> Container:
+        """Return a new container, not started yet."""
+        title = self._product.title
+        if self._image is None:
+            probed = self.probe()
+            if isinstance(probed, Unavailable):
+                raise BackendError(f"{title} cannot be started: {probed.reason}; {probed.remedy}.")
+        if self._image is None:
+            raise BackendError(f"{title} cannot be started: no image was found.")
+        sweep()
+        spec = ContainerSpec(
+            image=self._image, port=self._product.port, environment=self._product.environment, title=title
+        )
+        driver = self._driver()
+        return Container(
+            spec, self._runner, lambda port: answers(driver, self._runner, self._endpoint(port)) is not None
+        )

@@ -1,0 +1,65 @@
+"""Capabilities that every product has through our SDK, its container and the kit's proxy, and those that none has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from assay_adapters.clients.mqlight import CAPABILITIES as MQLIGHT_CAPABILITIES
+from assay_adapters.clients.sdk import CAPABILITIES as SDK_CAPABILITIES
+from assay_adapters.clients.sdk import NAMED_BY_CONTAINER
+from assay_adapters.ports.client import Source
+from assay_sdk.model.capabilities import Capability
+
+_CONTAINER = Source(
+    "The broker runs in a container of this machine, through Docker.", "adapters/assay_adapters/containers/container.py"
+)
+_PROXY = Source("Clients connect through the kit's proxy.", "adapters/assay_adapters/faults/proxy.py")
+
+OF_THE_KIT: Mapping[Capability, Source] = {
+    Capability.QUEUE: SDK_CAPABILITIES[Capability.QUEUE],
+    Capability.SESSION: SDK_CAPABILITIES[Capability.SESSION],
+    Capability.BATCH_LISTENER: SDK_CAPABILITIES[Capability.BATCH_LISTENER],
+    Capability.CHECKS_OFF: SDK_CAPABILITIES[Capability.CHECKS_OFF],
+    Capability.AUTO_CONFIRM: MQLIGHT_CAPABILITIES[Capability.AUTO_CONFIRM],
+    Capability.RECONNECT: MQLIGHT_CAPABILITIES[Capability.RECONNECT],
+    Capability.RESTART: _CONTAINER,
+    Capability.KILL: _CONTAINER,
+    **dict.fromkeys((Capability.KILL_AT_ANSWER, Capability.KILL_AT_FIRST_SIGHT, Capability.CUT), _PROXY),
+    Capability.DATA_FOLDER: Source(
+        "Docker returns the files of a container.", "adapters/assay_adapters/containers/files.py"
+    ),
+}
+"""Capabilities of our client, of the container and of the proxy, whatever the product."""
+
+
+def lacks_of(title: str) -> dict[Capability, Source]:
+    """Return the capabilities that no product has through this adapter, with the reasons.
+
+    Args:
+        title: The product's name.
+    """
+    return {
+        Capability.ADMIN: Source(f"This adapter does not administer {title}."),
+        Capability.STAGING_QUEUE: Source(f"A delayed message waits inside {title}, in no queue of its own."),
+        Capability.FLUSH_TRACE: Source(f"{title} does not show clients when it forces a message to the disk."),
+        Capability.XA: Source(
+            f"Over AMQP {title} offers local transactions only: AMQP 1.0 has no form for branches of global ones.",
+            "OASIS AMQP 1.0, 4.2",
+        ),
+        Capability.CANCEL: Source("Over AMQP a client can schedule a message, and cannot cancel it."),
+        Capability.BLOCK_WRITE: Source(
+            f"The kit cannot make the storage of {title} in a container wait for one queue."
+        ),
+        Capability.RESTART_AT_LEVEL: Source(f"{title} has no command levels, so a restart cannot migrate it."),
+        Capability.STORE_ERROR: Source(f"The kit cannot make the storage of {title} in a container fail."),
+        Capability.WORKER_DIES: Source(f"{title} has no process for delayed messages that could end."),
+        Capability.RETAINED_PUBLICATION: Source(f"{title} keeps no publication for later subscribers over AMQP."),
+        Capability.OWN_UNCOMMITTED: Source(
+            "A message sent in a transaction reaches its queue at the commit.", "Jakarta Messaging 3.1, 6.2.7"
+        ),
+        Capability.TOPIC_WILDCARD: Source(
+            f"The patterns of {title} have other wildcards and another separator than MQ Light's."
+        ),
+        Capability.NAMELESS_CONNECTION: NAMED_BY_CONTAINER,
+        Capability.VIRTUAL_TIME: Source(f"{title} uses the machine's clock."),
+    }

@@ -1,0 +1,74 @@
+"""A running product: shared by many scenarios, or for scenarios with faults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from assay_adapters.brokers.amqp.product import Product
+from assay_adapters.brokers.base import ALL_FACES, SdkInstance
+from assay_adapters.containers.files import folder_holds
+from assay_adapters.faults.proxied import ProxiedFaults
+from assay_adapters.ports.backend import Environment, WireProtocol
+from assay_adapters.ports.client import Endpoint
+from assay_adapters.ports.faults import DiskEvent
+from assay_adapters.ports.outcome import JmsErrorKind, Outcome, Refused
+from assay_sdk.driver import Driver
+from assay_sdk.time import Runner
+
+
+class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
+    """One broker in a container.
+
+    Args:
+        product: The product.
+        endpoint: Where clients connect.
+        runner: The I/O loop.
+        driver: The AMQP driver, with the run's filter.
+        environment: The tested product.
+        port: The published port of its container; None if it is not known.
+        faults: Its faults; None if it is shared.
+    """
+
+    admin = None
+
+    def __init__(
+        self,
+        product: Product,
+        endpoint: Endpoint,
+        runner: Runner,
+        driver: Driver,
+        environment: Environment,
+        *,
+        port: int | None,
+        faults: ProxiedFaults | None = None,
+    ) -> None:
+        super().__init__(ALL_FACES, runner, driver, environment, faults)
+        self.members = (product.name,)
+        self._product = product
+        self._endpoint = endpoint
+        self._port = port
+
+    def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
+        """Return where clients connect.
+
+        Raises:
+            LookupError: There is no such member, or the protocol is not AMQP.
+        """
+        if protocol != "amqp" or member not in {None, *self.members}:
+            product = self._product
+            raise LookupError(
+                f"{product.title} has no {protocol} endpoint for {member or product.name} here; it has amqp."
+            )
+        return self._endpoint
+
+    def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:
+        """Do nothing: events of its disk are not visible."""
+
+    def storage_holds(self, octets: bytes) -> Outcome[bool]:
+        """Return whether a folder with the broker's messages contains these octets (PD-31)."""
+        if self._port is None:
+            return Refused(JmsErrorKind.UNSUPPORTED, f"{self._endpoint.url} names no port of a container")
+        return folder_holds(self._port, self._product.data_folders, octets)
+
+    def close(self) -> None:
+        """Do nothing: the backend keeps the instance for the next scenario."""

@@ -1,0 +1,65 @@
+"""A product: conventions, image and capabilities, as data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from assay_adapters.ports.client import Source
+from assay_features import Profile
+from assay_sdk.driver import Login
+from assay_sdk.model.capabilities import Capability
+
+
+class Prefixes(Struct, frozen=True):
+    """The prefixes by which a product tells queues from topics, if it does not say so when a connection opens.
+
+    Args:
+        queue: In front of a queue's name.
+        topic: In front of a topic's name.
+    """
+
+    queue: str = ""
+    topic: str = ""
+
+
+class Product(Struct, frozen=True, kw_only=True):
+    """A product that speaks AMQP 1.0.
+
+    Args:
+        name: The backend's name, which the variable of its image has, too.
+        title: The product's name.
+        images: Images in the order of preference: the one that images/build makes, and the public one.
+        login: The account that the kit uses.
+        environment: Environment variables of its container, such as those that create the account in a public image.
+        prefixes: The prefixes of its destinations; None if it names them when a connection opens.
+        data_folders: The folders in which its images keep messages.
+        capabilities: The capabilities of broker, client and adapter together, each with its source.
+        lacks: Why capabilities are absent.
+        profiles: The profiles that it claims.
+        port: The port for AMQP inside the container.
+    """
+
+    name: str
+    title: str
+    images: tuple[str, ...]
+    login: Login
+    environment: Mapping[str, str] = {}
+    prefixes: Prefixes | None = None
+    data_folders: tuple[str, ...]
+    capabilities: Mapping[Capability, Source]
+    lacks: Mapping[Capability, Source]
+    profiles: tuple[Profile, ...] = (Profile.PERSISTENCE, Profile.DELAY, Profile.QOS, Profile.BATCH)
+    port: int = 5672
+
+    @property
+    def image_variable(self) -> str:
+        """The environment variable that names another image."""
+        return f"ASSAY_IMAGE_{self.name.upper().replace('-', '_')}"
+
+    def wanted_images(self) -> tuple[str, ...]:
+        """Return the image that the environment names, or those of the product."""
+        named = os.environ.get(self.image_variable)
+        return (named,) if named else self.images

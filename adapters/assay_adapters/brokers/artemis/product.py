@@ -1,0 +1,69 @@
+"""Apache Artemis: its conventions, image and capabilities."""
+
+from __future__ import annotations
+
+from assay_adapters.brokers.amqp.common import OF_THE_KIT, lacks_of
+from assay_adapters.brokers.amqp.product import Product
+from assay_adapters.ports.client import Source
+from assay_sdk.driver import Login
+from assay_sdk.model.capabilities import Capability
+
+_TITLE = "Apache Artemis"
+_LOGIN = Login("artemis", "artemis")
+_AMQP = "Artemis 2.56.0 user manual, amqp.adoc"
+_OFFERED = "ExtCapability.java: capabilities"
+_ATTACH = "DefaultSenderController.java: init"
+
+ARTEMIS = Product(
+    name="artemis",
+    title=_TITLE,
+    images=("assay/artemis:2.56.0", "apache/artemis:2.56.0-alpine"),
+    login=_LOGIN,
+    # For the public image; the account is built into ours.
+    environment={"ARTEMIS_USER": _LOGIN.user, "ARTEMIS_PASSWORD": _LOGIN.password, "ANONYMOUS_LOGIN": "false"},
+    data_folders=("/var/lib/artemis/data", "/var/lib/artemis-instance/data"),
+    capabilities={
+        **OF_THE_KIT,
+        Capability.DELIVERY_DELAY: Source("x-opt-delivery-time is honoured.", _AMQP),
+        Capability.TIME_TO_LIVE: Source(
+            "Expired messages are not delivered.", "Artemis 2.56.0 user manual, message-expiry.adoc"
+        ),
+        Capability.PRIORITY: Source("A queue has ten priorities, higher ones first.", "QueueImpl.java: NUM_PRIORITIES"),
+        Capability.NON_PERSISTENT: Source("The header's durable field decides.", "AMQPMessage.java: isDurable"),
+        Capability.SELECTOR: Source("The jms-selector filter is applied.", _ATTACH),
+        Capability.BROWSE: Source("Distribution mode copy on a queue browses.", _ATTACH),
+        Capability.TEMPORARY_DESTINATION: Source("Artemis makes dynamic nodes, and removes them after use.", _ATTACH),
+        Capability.TOPIC: Source("The source's capability topic makes a multicast address.", _ATTACH),
+        Capability.DURABLE_SUBSCRIPTION: Source("A durable source on a topic has a durable queue.", _AMQP),
+        Capability.SHARED_SUBSCRIPTION: Source("SHARED-SUBS is offered.", _OFFERED),
+        Capability.LASTING_SUBSCRIPTION: Source("A durable source on a topic has a durable queue.", _AMQP),
+        Capability.QUALITY_OF_SERVICE: Source("Settled and unsettled transfers are taken and sent.", _ATTACH),
+        Capability.LOCAL_TRANSACTION: Source("Artemis offers a transaction coordinator.", _AMQP),
+        Capability.CLIENT_ID: Source("sole-connection-for-container is offered.", _OFFERED),
+    },
+    lacks={
+        **lacks_of(_TITLE),
+        Capability.ADMIN: Source(
+            "This adapter administers nothing: the image runs Artemis without its console and without JMX.",
+            "images/artemis/etc",
+        ),
+        Capability.STAGING_QUEUE: Source(
+            "A delayed message waits inside the queue that it was sent to, in no queue of its own.",
+            "ScheduledDeliveryHandlerImpl.java",
+        ),
+        Capability.FLUSH_TRACE: Source(
+            "Artemis forces its journal to the disk for each send, and does not show clients when.",
+            "Artemis 2.56.0 user manual, persistence.adoc: journal-sync-non-transactional",
+        ),
+        Capability.XA: Source(
+            "Over AMQP Artemis's transaction coordinator offers local transactions only.",
+            "AMQPSessionContext.java: addTransactionHandler",
+        ),
+        Capability.CANCEL: Source("Artemis schedules a message sent over AMQP, and offers no way to cancel it.", _AMQP),
+        Capability.SUBSCRIPTION_TTL: Source("Artemis ignores the timeout of a source.", _ATTACH),
+        Capability.WORKER_DIES: Source(
+            "Artemis has no process for delayed messages that could end: its queues schedule them.",
+            "ScheduledDeliveryHandlerImpl.java",
+        ),
+    },
+)

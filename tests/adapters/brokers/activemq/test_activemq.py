@@ -1,0 +1,94 @@
+"""Tests of a real Apache ActiveMQ Classic, through the backend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from assay_adapters.brokers.activemq.product import ACTIVEMQ
+from assay_adapters.brokers.amqp.backend import ProductBackend
+from assay_adapters.brokers.amqp.instance import ProductInstance
+from assay_adapters.faults.injections import HalvesInjection
+from assay_adapters.ports.backend import Unavailable
+from assay_adapters.ports.capabilities import Needs
+from assay_adapters.ports.client import AckMode, ClientSession, Draft, Origin, Setting
+from assay_adapters.ports.faults import Kill
+from assay_adapters.ports.outcome import Ok
+from assay_sdk.driver import Durability, Login
+from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.runners.real import RealRunner
+
+pytestmark = pytest.mark.docker
+
+QUEUE = Address(AddressKind.QUEUE, "orders")
+TOPIC = Address(AddressKind.TOPIC, "news")
+SOON_MS = 10_000
+
+
+@pytest.fixture(scope="module")
+def instance() -> Iterator[ProductInstance]:
+    runner = RealRunner()
+    backend = ProductBackend(ACTIVEMQ, runner=runner)
+    if isinstance(probed := backend.probe(), Unavailable):
+        runner.close()
+        pytest.skip(f"{probed.reason}; {probed.remedy}")
+    try:
+        provisioned = backend.provision(Needs(own_instance=True))
+        assert isinstance(provisioned, ProductInstance)
+        yield provisioned
+    finally:
+        backend.close()
+        runner.close()
+
+
+def session(instance: ProductInstance, client_id: str | None = None) -> ClientSession:
+    connected = instance.clients()["simplified"].connect(instance.endpoint("amqp"), client_id=client_id)
+    assert isinstance(connected, Ok), connected
+    opened = connected.value.session(AckMode.AUTO)
+    assert isinstance(opened, Ok), opened
+    return opened.value
+
+
+def received(own: ClientSession, origin: Origin) -> str | bytes | None:
+    consumer = own.consumer(origin, actor="receiver")
+    assert isinstance(consumer, Ok), consumer
+    answer = consumer.value.receive(SOON_MS)
+    assert isinstance(answer, Ok), answer
+    consumer.value.close()
+    return None if answer.value is None else answer.value.body
+
+
+def send(own: ClientSession, to: Address, draft: Draft, delay_ms: int = 0) -> None:
+    producer = own.producer(to)
+    assert isinstance(producer, Ok), producer
+    if delay_ms:
+        producer.value.set(Setting.DELAY, delay_ms)
+    sent = producer.value.send(draft)
+    assert isinstance(sent, Ok), sent
+
+
+def test_a_delayed_message_outlives_a_kill(instance: ProductInstance) -> None:
+    send(session(instance), QUEUE, Draft(key="slow", body=b"slow \xff"), delay_ms=1_500)
+    assert instance.faults is not None
+    injection = instance.faults.inject(Kill())
+    assert isinstance(injection, HalvesInjection)
+    injection.wait()
+    assert received(session(instance), Origin(address=QUEUE)) == b"slow \xff"
+
+
+def test_a_durable_subscription_collects_while_its_consumer_is_closed(instance: ProductInstance) -> None:
+    keeper = Origin(address=TOPIC, durability=Durability.DURABLE, name="keeper")
+    own = session(instance, client_id="reader")
+    opened = own.consumer(keeper, actor="keeper")
+    assert isinstance(opened, Ok), opened
+    opened.value.close()
+    send(own, TOPIC, Draft(key="kept", body="kept"))
+    assert received(own, keeper) == "kept"
+    assert isinstance(own.unsubscribe("keeper"), Ok)
+
+
+def test_a_wrong_password_is_refused(instance: ProductInstance) -> None:
+    client = instance.clients()["simplified"]
+    answer = client.connect(instance.endpoint("amqp"), login=Login("admin", "wrong"))
+    assert not isinstance(answer, Ok)

@@ -1,0 +1,55 @@
+"""Tests of products as data, without a container: names, images, and what a backend says before it starts one."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec import structs
+
+from assay_adapters.brokers.activemq.product import ACTIVEMQ
+from assay_adapters.brokers.amqp.backend import ProductBackend
+from assay_adapters.brokers.amqp.product import Product
+from assay_adapters.brokers.artemis.product import ARTEMIS
+from assay_adapters.ports.capabilities import Needs, Unsupported
+from assay_adapters.registry import open_backend
+from assay_sdk.model.capabilities import Capability
+
+PRODUCTS = [ARTEMIS, ACTIVEMQ]
+
+
+@pytest.fixture(params=PRODUCTS, ids=lambda product: product.name)
+def product(request: pytest.FixtureRequest) -> Product:
+    return request.param
+
+
+def test_a_product_explains_each_capability_that_it_has_or_lacks(product: Product) -> None:
+    assert {*product.capabilities, *product.lacks} == {*Capability}
+    assert not {*product.capabilities} & {*product.lacks}
+    assert all(source.text.endswith(".") for source in (*product.capabilities.values(), *product.lacks.values()))
+
+
+def test_a_products_backend_can_be_opened_by_name(product: Product) -> None:
+    backend = open_backend(product.name)
+    assert (backend.name, backend.environment.product) == (product.name, product.title)
+    assert backend.capabilities == product.capabilities
+
+
+def test_the_environment_names_another_image(product: Product, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert product.wanted_images() == product.images
+    monkeypatch.setenv(f"ASSAY_IMAGE_{product.name.upper()}", "registry.example/theirs:9.8.7-special")
+    assert product.wanted_images() == ("registry.example/theirs:9.8.7-special",)
+    assert ProductBackend(product).environment.version == "9.8.7"
+
+
+def test_a_variable_has_no_dash() -> None:
+    assert structs.replace(ARTEMIS, name="broker-j").image_variable == "ASSAY_IMAGE_BROKER_J"
+
+
+def test_what_a_product_lacks_is_refused_with_its_reason(product: Product) -> None:
+    answer = ProductBackend(product).provision(Needs(capabilities=frozenset({Capability.XA})))
+    assert answer == Unsupported("xa", product.lacks[Capability.XA])
+
+
+def test_a_product_is_a_single_broker(product: Product) -> None:
+    answer = ProductBackend(product).provision(Needs(topology="cluster"))
+    assert isinstance(answer, Unsupported)
+    assert answer.source.text.startswith(f"{product.title} runs as a single broker here")
