@@ -193,7 +193,7 @@ class Desk:
 
 
 def together(folder: Path, messages: list[Message]) -> tuple[float, float]:
-    """Return the messages a second through core and store: sent, and taken again."""
+    """Send messages through the core to the store, then receive them; return both rates, in messages a second."""
     store = SqliteStore(folder / "QM", "ASSAY")
     desk = Desk(store)
     start = time.perf_counter()

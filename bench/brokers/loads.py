@@ -150,7 +150,7 @@ class Rate(Struct, frozen=True):
     )
 
     def measure(self, running: Running, number: int, settings: Settings) -> Figures:
-        """Load a broker, as described in `Load`."""
+        """Measure the rate at which producers and consumers exchange messages through a broker (see `Load.measure`)."""
         address = running.address(number)
         counters = Counters()
         takes = Role(address, sends=False, settled=self.settled, durable=self.durable)

@@ -8,7 +8,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 DEFINE = "DEFINE"
-"""The first word of the commands that define an object, which cannot keep back a message that is sent later."""
+"""The first word of commands that define an object.  Such a command cannot withhold a message that is sent after it."""
 
 
 class Outcome(StrEnum):

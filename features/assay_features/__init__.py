@@ -1,4 +1,4 @@
-"""The features and the rule catalogue of Assay: what is tried, and why."""
+"""Assay's Gherkin features, and the catalogue of the rules that the features test."""
 
 from assay_features.catalogue import Catalogue, load_catalogue
 from assay_features.errors import CatalogueError, FeaturesError, UnknownProfileError, UnknownRuleError

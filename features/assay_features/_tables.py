@@ -1,4 +1,4 @@
-"""From the text of a catalogue to its documents and rules; everything that a catalogue must be is checked here."""
+"""Reads and checks the text of a catalogue of rules."""
 
 import re
 import reprlib
@@ -47,23 +47,23 @@ _WORDS: Mapping[str, type[StrEnum]] = {
 
 
 class Tables(NamedTuple):
-    """The tables of a catalogue, each in the order of the file."""
+    """The documents, rules and profiles of a catalogue, each in the order of the file."""
 
     documents: tuple[Document, ...]
     rules: tuple[Rule, ...]
     profiles: tuple[ProfileDefinition, ...]
-    """Empty in a catalogue that defines none."""
+    """The profiles; empty if the catalogue defines none."""
 
 
 def read_tables(file: str, text: str) -> Tables:
     """Read and check the text of a catalogue.
 
     Args:
-        file: The name of the file, for errors.
-        text: What stands in it.
+        file: The file's name, for error messages.
+        text: The file's content.
 
     Raises:
-        CatalogueError: The text is no TOML, or no catalogue.
+        CatalogueError: The text is not valid TOML, or breaks a condition for catalogues.
     """
     return _Reader(file, text).read()
 
@@ -210,11 +210,11 @@ class _Reader:
                 self._refuse(line, f"rule {rule.id}: basis {_quoted(basis)} names no place in {key}; write {wanted}.")
 
     def _line_of(self, array: str) -> int:
-        """Line of a top-level array or key: as a header, or else as a key."""
+        """Return the line of an array's first header, or of a top-level key; 1 if the text has neither."""
         return self._lines.get(Place(array, 0), self._lines.get(Place("", 0, array), 1))
 
     def _line(self, place: Place) -> int:
-        """Line of a key, or of its table where the key is missing."""
+        """Return the line of a key; if the key is missing, the line of its table's header."""
         return self._lines.get(place, self._lines.get(place._replace(key=""), self._line_of(place.array)))
 
     def _refuse(self, line: int, text: str) -> NoReturn:

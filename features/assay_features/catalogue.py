@@ -1,4 +1,4 @@
-"""The catalogue of rules: what features, journals, verdicts and reports refer to by id."""
+"""The catalogue of rules.  Features, journals, verdicts and reports refer to its rules by id."""
 
 import hashlib
 import re
@@ -34,20 +34,20 @@ _LOOSE_ID = re.compile(r"([A-Z]{2})[-_ ]?([0-9]{1,2})")
 
 
 class Catalogue(msgspec.Struct, frozen=True, dict=True):  # dict: the place where cached properties live
-    """All rules and the documents that they stand on, as loaded by `load_catalogue`."""
+    """The catalogue: all rules, and the documents that demand them; `load_catalogue` returns it."""
 
     documents: tuple[Document, ...]
-    """In the order of the file."""
+    """All cited documents, in the order of the file."""
     rules: tuple[Rule, ...]
-    """In the order of the file."""
+    """All rules, in the order of the file."""
     profiles: tuple[ProfileDefinition, ...] = ()
-    """In the order of the file."""
+    """The definitions of profiles, in the order of the file."""
 
     def rule(self, rule_id: str) -> Rule:
-        """Return the rule of this id.
+        """Return the rule with this id.
 
         Raises:
-            UnknownRuleError: There is none; the error names the nearest id.
+            UnknownRuleError: No rule has this id; the error names the most similar id.
         """
         try:
             return self._by_id[rule_id]
@@ -55,43 +55,43 @@ class Catalogue(msgspec.Struct, frozen=True, dict=True):  # dict: the place wher
             raise UnknownRuleError(rule_id, self._nearest(rule_id)) from None
 
     def document(self, key: str) -> Document | None:
-        """Return the document of this key, such as `DELAY`, or None."""
+        """Return the document with this key, such as `DELAY`; None if the catalogue has no such document."""
         return next((document for document in self.documents if document.key == key), None)
 
     def profile(self, profile: Profile | str) -> tuple[Rule, ...]:
-        """Return the rules of exactly this profile: `delay` is without `delay-mq` and `delay-zos`.
+        """Return the rules of this profile only: for `delay`, no rules of `delay-mq` and `delay-zos`.
 
         Raises:
-            UnknownProfileError: There is no such profile; the error names the nearest one.
+            UnknownProfileError: No profile has this name; the error gives the most similar name.
         """
         return self.select(profile=profile)
 
     def definition(self, profile: Profile | str) -> ProfileDefinition | None:
-        """Return what a profile means and requires; None if the catalogue does not define it.
+        """Return the definition of a profile; None if the catalogue does not define it.
 
         Raises:
-            UnknownProfileError: There is no such profile; the error names the nearest one.
+            UnknownProfileError: No profile has this name; the error gives the most similar name.
         """
         wanted = _known(profile)
         return next((one for one in self.profiles if one.key is wanted), None)
 
     def family(self, family: Family) -> tuple[Rule, ...]:
-        """Return the rules of a subject, in whichever profile: `DD` is `delay`, `delay-mq` and `delay-zos`."""
+        """Return the rules of a family from all its profiles: for `DD`, from `delay`, `delay-mq` and `delay-zos`."""
         return tuple(rule for rule in self.rules if rule.family is family)
 
     def select(self, profile: Profile | str | None = None, ids: Collection[str] = ()) -> tuple[Rule, ...]:
-        """Return the rules that are in the profile and among the ids, in the order of the file.
+        """Return the rules of a profile, of a set of ids, or of both together, in the order of the file.
 
         Args:
-            profile: The profile, or its name as a user gives it; None for any.
-            ids: The ids of rules; empty for any.
+            profile: The profile or its name; None for all profiles.
+            ids: The ids of rules; empty for all rules.
 
         Returns:
-            The rules. None at all if the ids are outside the profile.
+            The rules that have one of the ids and belong to the profile; empty if no rule fulfils both.
 
         Raises:
-            UnknownProfileError: There is no such profile; the error names the nearest one.
-            UnknownRuleError: There is no rule of one of the ids; the error names the nearest one.
+            UnknownProfileError: No profile has this name; the error gives the most similar name.
+            UnknownRuleError: No rule has one of the ids; the error names the most similar id.
         """
         chosen = None if profile is None else _known(profile)
         wanted = {self.rule(rule_id).id for rule_id in ids}
@@ -103,12 +103,12 @@ class Catalogue(msgspec.Struct, frozen=True, dict=True):  # dict: the place wher
 
     @cached_property
     def sha256(self) -> str:
-        """Hash of what the catalogue says, as hexadecimal digits: comments and layout of the file do not count."""
+        """The SHA-256 hash of the catalogue's data, without comments and layout, as hexadecimal digits."""
         return hashlib.sha256(msgspec.json.encode(self, order="sorted")).hexdigest()
 
     @property
     def hash(self) -> str:
-        """The first 12 digits of `sha256`, for people."""
+        """The first 12 digits of `sha256`, for texts that people read."""
         return self.sha256[:_SHORT]
 
     @cached_property
@@ -118,7 +118,7 @@ class Catalogue(msgspec.Struct, frozen=True, dict=True):  # dict: the place wher
 
     @cached_property
     def families(self) -> frozenset[str]:
-        """The beginnings of the rules' ids, such as `DD`."""
+        """The first two letters of all rules' ids, such as `DD`."""
         return frozenset(rule.id.partition("-")[0] for rule in self.rules)
 
     @cached_property
@@ -143,16 +143,16 @@ def _known(profile: str) -> Profile:
 
 
 def load_catalogue(path: Path | None = None) -> Catalogue:
-    """Load a catalogue.
+    """Load and check a catalogue.
 
     Args:
-        path: The file; None for the one that comes with this package.
+        path: The file; None for the catalogue of this package.
 
     Returns:
-        The catalogue, checked.
+        The catalogue.
 
     Raises:
-        CatalogueError: The file cannot be read, or is malformed; the error says file, line and what to do.
+        CatalogueError: The file cannot be read, or is no valid catalogue; the error names file, line and remedy.
     """
     source = resources.files("assay_features").joinpath("rules.toml") if path is None else path
     file = str(source)

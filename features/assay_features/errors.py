@@ -1,4 +1,4 @@
-"""What can go wrong with the catalogue.
+"""The errors of the catalogue of rules.
 
 FeaturesError
 ├── CatalogueError         the file is malformed: file, line, text
@@ -12,16 +12,16 @@ class FeaturesError(Exception):
 
 
 class CatalogueError(FeaturesError):
-    """A catalogue cannot be read, or does not say what a catalogue must."""
+    """A catalogue cannot be read, or its content is invalid."""
 
     def __init__(self, file: str, line: int | None, text: str) -> None:
         super().__init__(file, line, text)
         self.file = file
-        """The file, as it was asked for."""
+        """The file's path, as the caller gave it."""
         self.line = line
-        """The line at fault, counted from 1; None if the file could not be read at all."""
+        """The number of the wrong line, counted from 1; None if the file could not be read."""
         self.text = text
-        """What is wrong there and what to do."""
+        """The fault and its remedy, in one sentence."""
 
     def __str__(self) -> str:
         where = self.file if self.line is None else f"{self.file}, line {self.line}"
@@ -29,14 +29,14 @@ class CatalogueError(FeaturesError):
 
 
 class UnknownRuleError(FeaturesError, KeyError):
-    """The catalogue has no rule of this id."""
+    """No rule of the catalogue has this id."""
 
     def __init__(self, rule_id: str, nearest: str | None) -> None:
         super().__init__(rule_id, nearest)
         self.id = rule_id
-        """The id that was asked for."""
+        """The id that the caller gave."""
         self.nearest = nearest
-        """The id that looks most like it, None if none does."""
+        """The most similar id in the catalogue; None if no id is similar."""
 
     def __str__(self) -> str:
         hint = f"did you mean {self.nearest}?" if self.nearest else "`assay rules` lists them all."
@@ -44,14 +44,14 @@ class UnknownRuleError(FeaturesError, KeyError):
 
 
 class UnknownProfileError(FeaturesError, KeyError):
-    """There is no profile of this name."""
+    """No profile has this name."""
 
     def __init__(self, profile: str, nearest: str | None) -> None:
         super().__init__(profile, nearest)
         self.profile = profile
-        """The profile that was asked for."""
+        """The name that the caller gave."""
         self.nearest = nearest
-        """The profile that looks most like it, None if none does."""
+        """The most similar name of a profile; None if no name is similar."""
 
     def __str__(self) -> str:
         hint = f"did you mean {self.nearest}?" if self.nearest else "`assay rules` names the profile of each rule."

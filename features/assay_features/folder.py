@@ -1,4 +1,4 @@
-"""Where the features lie."""
+"""The folder of the features."""
 
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""Where each table and key of a TOML text stands, which tomllib does not say.
+"""Finds the line of each table and key of a TOML text, because tomllib does not report lines.
 
-The text is known to be valid TOML when it comes here. So it is enough to tell strings and comments from the rest, and
-to know where a statement begins: at the start of a line outside every bracket.
+The caller has parsed the text already, so the text is valid TOML.  It is therefore enough to recognise strings,
+comments and the beginnings of statements.  A statement begins at the start of a line outside all brackets.
 """
 
 import re
@@ -22,22 +22,22 @@ _TOKEN = re.compile(
 
 
 class Place(NamedTuple):
-    """The nth table of an array of tables, or one key of it."""
+    """A place in a TOML text: a table in an array of tables, or a key of that table."""
 
     array: str
-    """Name of the array, "" for keys in front of every header."""
+    """The name of the array of tables; empty for keys before the first header."""
     nth: int
-    """Counted from 0."""
+    """The number of the table in its array, counted from 0."""
     key: str = ""
-    """The key, "" for the header."""
+    """The key; empty for the table's header."""
 
 
 class _Statement(NamedTuple):
     line: int
     header: bool
-    """Whether it opens with a bracket: a table, or a table of an array."""
+    """Whether the statement is the header of a table, and not a key with a value."""
     name: str
-    """The first part of the name of a key or table."""
+    """The name of the key or table; of a dotted name, only the first part."""
 
 
 def places(text: str) -> Mapping[Place, int]:
@@ -47,7 +47,7 @@ def places(text: str) -> Mapping[Place, int]:
         text: A valid TOML document.
 
     Returns:
-        For each place the line it first stands on, counted from 1.
+        The line of each place's first occurrence, counted from 1.
     """
     found: dict[Place, int] = {}
     tables: dict[str, int] = {}

@@ -1,23 +1,24 @@
-"""The role of a scenario: what it contributes to the verdict of its rule."""
+"""The role of a scenario: its part in the verdict on its rule."""
 
 from enum import StrEnum
 
 
 class Role(StrEnum):
-    """The roles, each a tag of the same name; a scenario without such a tag is `CORE`."""
+    """The role of a scenario, from its tag of the same name; a scenario without such a tag is `CORE`."""
 
     CORE = "core"
-    """The cited line of the document asks it: it decides the rule."""
+    """A scenario that tests the cited demand itself, and so decides the verdict on the rule."""
     CONTROL = "control"
-    """It shows that the core scenarios could have failed, for example that a retained message alone does arrive."""
+    """A scenario that shows that the core scenarios could have failed."""
     EVIDENCE = "evidence"
-    """It looks harder at the same thing: at the flush, at the staging queue, at the broker's storage."""
+    """A scenario that examines the broker more closely: the flush, the staging queue or the storage."""
     KIT = "kit"
-    """No document asks it: it is asked of our own parts, and of a foreign part it is disclosed and never judged."""
+    """A scenario for a demand of the kit itself.  It judges only the kit's own broker and client; of others it only
+    reports the outcome."""
 
     @property
     def meaning(self) -> str:
-        """What scenarios of this role do, as a phrase for a table."""
+        """The purpose of scenarios with this role, as a phrase for a table."""
         return _MEANINGS[self]
 
 

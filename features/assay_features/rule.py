@@ -1,4 +1,4 @@
-"""What one rule of the catalogue is, and the documents that rules stand on."""
+"""The types of the catalogue: rules, profiles, and the documents that demand the rules."""
 
 import re
 from enum import StrEnum
@@ -8,20 +8,20 @@ from msgspec import Struct
 
 
 class Strength(StrEnum):
-    """How much a rule asks."""
+    """How binding a rule is."""
 
     MUST = "must"
-    """A breach is a failure."""
+    """A document demands it; a broker or client that breaks the rule fails."""
     MAY = "may"
-    """Several outcomes are permitted: the one seen is disclosed."""
+    """The document permits several outcomes; the report discloses the outcome that occurred."""
     KIT = "kit"
-    """No document says it, users expect it: only our own broker and client are held to it."""
+    """Users expect it, but no document demands it; only the kit's own broker and client can fail it."""
     NOTE = "note"
-    """Nothing can be observed: the rule's note says why."""
+    """No scenario can observe it; the rule's note gives the reason."""
 
 
 class Judged(StrEnum):
-    """Whose rule it is."""
+    """The part that must keep a rule."""
 
     CLIENT = "client"
     BROKER = "broker"
@@ -40,17 +40,17 @@ class Profile(StrEnum):
 
 
 class ProfileDefinition(Struct, frozen=True):
-    """What it means to claim a profile."""
+    """The definition of a profile: the meaning of a claim to keep it."""
 
     key: Profile
     what: str
-    """Which products it is for, in a sentence."""
+    """The kind of products that the profile is for, in one sentence."""
     requires: tuple[str, ...] = ()
-    """The capabilities that the core scenarios of its `must` rules presuppose: words of `@needs-` tags."""
+    """The capabilities that the core scenarios of the profile's `must` rules need, as in the tags `@needs-...`."""
 
 
 class Family(StrEnum):
-    """The subject of a rule, which its id begins with."""
+    """A family of rules on one subject; the id of each of its rules begins with the value."""
 
     DELAY = "DD"
     PERSISTENCE = "PD"
@@ -59,7 +59,7 @@ class Family(StrEnum):
 
     @property
     def profiles(self) -> frozenset[Profile]:
-        """The profiles that the rules of this family can be in."""
+        """The profiles to which rules of this family can belong."""
         return _PROFILES[self]
 
 
@@ -72,14 +72,14 @@ _PROFILES = {
 
 
 class CitedBy(StrEnum):
-    """How a place in a document is named."""
+    """The way in which a rule's basis names a place in a document."""
 
     LINE = "line"
-    """By a line or a range of lines: `DELAY:15`, `DELAY:88-93`."""
+    """By a line or a range of lines, as in `DELAY:15` and `DELAY:88-93`."""
     SECTION = "section"
-    """By the number of a section: `JMS:6.2.7`."""
+    """By the number of a section, as in `JMS:6.2.7`."""
     WHOLE = "whole"
-    """Not at all: `kit`."""
+    """No place: the basis is the document's key alone, such as `kit`."""
 
 
 _WHERE = {
@@ -90,36 +90,36 @@ _WHERE = {
 
 
 class Citation(NamedTuple):
-    """One entry of a rule's basis, taken apart."""
+    """One entry of a rule's basis, divided into document and place."""
 
     document: str
     """The document's key."""
     where: str
-    """Line, range of lines or section as written, "" for a document cited as a whole."""
+    """The line, range of lines or section, as the basis writes it; empty for a document that is cited as a whole."""
 
     @classmethod
     def parse(cls, basis: str) -> "Citation":
-        """Take `DELAY:15` apart."""
+        """Divide an entry of a rule's basis, such as `DELAY:15`."""
         document, _, where = basis.partition(":")
         return cls(document, where)
 
 
 class Document(Struct, frozen=True):
-    """A document that rules stand on."""
+    """A document that demands rules, such as a specification."""
 
     key: str
-    """The name that a rule's basis uses."""
+    """The document's name in the basis of rules."""
     title: str
     what: str
-    """A sentence on what the document is."""
+    """A description of the document, in one sentence."""
     cited_by: CitedBy
     lines: int | None = None
-    """How many lines it has, if it is cited by line."""
+    """The document's number of lines; None if rules cite it in another way."""
     url: str | None = None
-    """Its public address, where one is known."""
+    """The document's public address; None if no address is known."""
 
     def holds(self, basis: str) -> bool:
-        """Say whether this entry of a rule's basis names a place that the document can have."""
+        """Return whether an entry of a rule's basis names a possible place in this document."""
         match = _WHERE[self.cited_by].fullmatch(basis.removeprefix(self.key))
         if match is None or self.cited_by is not CitedBy.LINE:
             return match is not None
@@ -135,43 +135,43 @@ _DIGITS = 9
 
 
 class Rule(Struct, frozen=True):
-    """One rule: what must hold, whose it is, where it stands, and what a scenario must try."""
+    """A rule of the catalogue: a demand, its source, and the parts that must keep it."""
 
     id: str
-    """Two letters for the family and two digits: `DD-02`."""
+    """The rule's id: two letters for the family and two digits, as in `DD-02`."""
     title: str
-    """A phrase for a table."""
+    """The rule's title, a phrase for tables."""
     rule: str
-    """What must hold, in one to three sentences."""
+    """The demand, in one to three sentences."""
     strength: Strength
     judged: tuple[Judged, ...]
     profile: Profile
     basis: tuple[str, ...]
-    """Document and line or section, as in `DELAY:15`, `JMS:6.2.7`, `kit`."""
+    """The places that demand the rule, as in `DELAY:15`, `JMS:6.2.7` and `kit`."""
     tries: tuple[str, ...] = ()
-    """What the scenarios must try; empty only where nothing can be observed."""
+    """The cases that scenarios must test; empty only for a rule that cannot be observed."""
     reading: str | None = None
-    """Where the document can be read in two ways: the way taken here."""
+    """The interpretation that the kit uses, if the document can be read in two ways."""
     tension: str | None = None
-    """Where another authority disagrees."""
+    """A disagreement with another authority, such as a second document."""
     note: str | None = None
-    """What else a reader of a verdict should know."""
+    """A remark for readers of the verdict."""
     history: bool = False
-    """Whether a history of sends and receives can show a breach, so that the rule can be an invariant over journals."""
+    """Whether sends and receives alone can show a breach, so that the rule can be an invariant over journals."""
     beyond_one_server: str | None = None
-    """Why no single server, reached by AMQP and administered by HTTP, can show the rule; None where one can."""
+    """The reason why a single server with AMQP and HTTP cannot show the rule; None if it can."""
 
     @property
     def family(self) -> Family:
-        """The subject that the id begins with."""
+        """The family of the rule, from the first two letters of the id."""
         return Family(self.id[:2])
 
     @property
     def observable(self) -> bool:
-        """Whether scenarios can try the rule."""
+        """Whether scenarios can test the rule."""
         return self.strength is not Strength.NOTE
 
     @property
     def citations(self) -> tuple[Citation, ...]:
-        """The basis, taken apart."""
+        """The entries of the basis, each divided into document and place."""
         return tuple(Citation.parse(basis) for basis in self.basis)

@@ -1,4 +1,4 @@
-"""The names of outlines' rows for a reader: with the row's values in the places that the outline's name leaves."""
+"""Readable names for the rows of scenario outlines: the outline's name with the row's values filled in."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from assay_features.folder import feature_root
 
 @cache
 def titles(root: Path | None = None) -> Mapping[str, str]:
-    """Name the rows of all outlines below a folder; those of this package if none is given.
+    """Return readable names for the rows of all outlines below a folder; without a folder, of this package.
 
     Args:
-        root: The folder.
+        root: The folder; None for this package's folder.
 
     Returns:
         ``A persistent message is there after a restart (7)`` by ``topic/file.feature::A <mode> message is there after

@@ -33,7 +33,11 @@ def since_send(at: Column) -> Column:
 
 
 def due() -> Column:
-    """Return the latest time at which a confirmed message becomes available, in nanoseconds since its send call."""
+    """Return the time by which a consumer can receive a message, in nanoseconds since its send call.
+
+    It is the later of the message's confirmation (the send's answer or its commit) and the end of its delay.  The delay
+    counts from the answer of the send call.
+    """
     return F.greatest(since_send(F.col("confirmed_at")), since_send(F.col("answered_at")) + F.col("delay_ns"))
 
 

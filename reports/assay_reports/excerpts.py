@@ -29,7 +29,7 @@ from assay_reports.clock import ScenarioClock
 
 _ENVELOPE = frozenset(Event.__struct_fields__)
 LINES = 400
-"""The most lines of an excerpt; a longer excerpt leaves out its middle and says so."""
+"""The most lines that an excerpt shows; of a longer one, it leaves out lines in the middle and gives their number."""
 
 
 class Line(Struct, frozen=True):
@@ -106,7 +106,7 @@ def excerpt(events: Sequence[AnyEvent], limit: int = LINES, offenders: Collectio
 
 
 def kind(event: AnyEvent) -> str:
-    """Return an event's kind in the journal's form."""
+    """Return the name that the journal uses for the kind of an event."""
     return str(event.__struct_config__.tag)
 
 

@@ -77,7 +77,7 @@ def _count(element: ET.Element, scenarios: Iterable[ScenarioVerdict]) -> None:
 
 
 def _claims(properties: ET.Element, run: Verdicts) -> None:
-    """Add the claimed profiles, and the capabilities that they require and the pair does not declare."""
+    """Add the profiles that the backend claims, and each required capability that the pair does not declare."""
     claimed = [statement for statement in run.profiles if statement.claimed]
     if run.profiles:
         _property(properties, "profiles", " ".join(statement.profile for statement in claimed))
@@ -125,7 +125,7 @@ def _case(suite: ET.Element, run: Verdicts, feature: str, scenario: ScenarioVerd
 
 
 def told(rule: RuleVerdict) -> str:
-    """Return a rule's verdict with its evidence: ``partial: 4 of 5 core scenarios passed, by kill; flush not seen``."""
+    """Return the verdict on a rule as text, with the number of passed core scenarios and the level of evidence."""
     if not rule.asked:
         return rule.verdict.value
     evidence = f", {rule.evidence}" if rule.evidence else ""

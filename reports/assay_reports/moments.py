@@ -15,7 +15,7 @@ from assay_reports.excerpts import describe
 
 MomentKind = Literal["send", "refused", "acknowledge", "seen", "look", "empty", "commit", "rollback", "event"]
 BESIDE = "the rest"
-"""The name of the lane for events without an actor."""
+"""The name of the time line's lane for events that have no actor."""
 
 
 class Moment(Struct, frozen=True):
@@ -140,7 +140,7 @@ class Moments:
         return Moment("acknowledge", call.actor, self._clock.at_ns(call), key if breaks else "", text, breaks)
 
     def _look(self, call: Call, answer: Return | None) -> Moment:
-        """Make the moment of a browse; its time is that of the answer."""
+        """Make the mark for a browse, at the time of the browse's answer."""
         at_ns = self._clock.at_ns(answer or call)
         keys = [self._plain(key) for key in answer.keys] if answer is not None else []
         refused = answer is not None and answer.refused is not None

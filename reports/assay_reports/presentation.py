@@ -91,7 +91,7 @@ class Count(Struct, frozen=True):
 
 
 def counts(verdicts: Iterable[Verdict]) -> tuple[Count, ...]:
-    """Count the verdicts that occur: passes first, then the others from the worst on."""
+    """Count how often each verdict occurs; passes come first, then the other verdicts, the worst first."""
     found = Counter(verdicts)
     total = found.total()
     order = (Verdict.PASS, *(verdict for verdict in READING_ORDER if verdict is not Verdict.PASS))

@@ -1,4 +1,4 @@
-"""The verdicts in readable form: with the feature's names of messages and destinations, not the broker's."""
+"""The verdicts in readable form: messages and destinations have their names in the feature, not those at the broker."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from assay_evidence.verdicts import Finding, RuleVerdict, ScenarioVerdict, Verdi
 
 
 def readable(verdicts: Verdicts) -> Verdicts:
-    """Remove the tokens that make scenarios' names unique from every text of a run's verdicts."""
+    """Remove, from all texts of a run's verdicts, the prefixes that make names unique on the broker."""
     return structs.replace(
         verdicts,
         rules=tuple(_rule(rule) for rule in verdicts.rules),

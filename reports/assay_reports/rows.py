@@ -15,7 +15,7 @@ from assay_reports.excerpts import Line
 from assay_reports.text import visible
 
 _SPECIAL = re.compile(r"""[^ -~·µ]|[&<>"']""")
-"""The characters that must be escaped, or that may have to be made visible."""
+"""The characters that HTML must escape, or that may need a visible replacement."""
 
 
 def rows(lines: Iterable[Line]) -> Markup:

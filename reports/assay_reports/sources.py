@@ -44,7 +44,7 @@ class KnownOutcome(Struct, frozen=True):
     expires: str = ""
 
     def covers(self, scenario: str) -> bool:
-        """Say whether the entry matches a scenario's id."""
+        """Return whether the entry's pattern matches a scenario's id."""
         return fnmatchcase(scenario, self.scenario.replace("[", "[[]"))
 
 
@@ -112,7 +112,7 @@ class RunEvidence(Struct, frozen=True, kw_only=True):
         return next((event for event in self.events if isinstance(event, Begin)), None)
 
     def of_scenario(self) -> dict[str, tuple[AnyEvent, ...]]:
-        """The events by scenario."""
+        """The events of each scenario, by the scenario's id."""
         found: dict[str, list[AnyEvent]] = {}
         for event in self.events:
             if event.scenario is not None:

@@ -27,10 +27,10 @@ AXIS = 34
 LANES = 12
 MARKS = 400
 TOLD = 3
-"""The most events that break the rule and that the text below the drawing describes."""
+"""The most rule-breaking events that the text below the drawing describes."""
 NARROW_PX = 244
 WIDE_PX = 620
-"""The widths in pixels for which labels are placed: of a phone, and of a window or a sheet of paper."""
+"""The two widths of the drawing, in pixels, for which labels get their positions: a phone, and a window or a page."""
 _LABEL_CHARACTER = 6.4
 _NAME_CHARACTERS = 18
 _TICKS_AT_MOST = 7
@@ -94,7 +94,7 @@ class Span(Struct, frozen=True):
 
 
 class Tick(Struct, frozen=True):
-    """A time on the axis, or a due time, with its label."""
+    """A tick on the time axis with its label: a time, or the due time of a message."""
 
     x: float
     label: str
@@ -205,7 +205,10 @@ class _Scale:
 
 
 def _lanes(moments: Sequence[Moment], watches: Sequence[Interval]) -> list[str]:
-    """Choose the lanes, in the order of time; if room is scarce, lanes with events that break the rule come first."""
+    """Return the actors in the order of their first event.
+
+    If they are more than `LANES`, those with rule-breaking events come first.
+    """
     names = list(dict.fromkeys([moment.actor for moment in moments] + [watch.name for watch in watches]))
     if len(names) <= LANES:
         return names

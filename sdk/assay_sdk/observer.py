@@ -16,7 +16,7 @@ from assay_sdk.model.reasons import Refused
 
 
 class Handed(Struct, frozen=True, kw_only=True):
-    """A received message and its delivery, as the events carry them.
+    """A received message and its delivery, as a part of events.
 
     Args:
         consumer: The consumer's number on its connection, or the subscription's within its MQ Light client (`number` of

@@ -29,7 +29,7 @@ class SignalHold:
 
     def __init__(self) -> None:
         self.came: deque[tuple[int, FrameType | None]] = deque()
-        """Signals that came and whose handlers were not called yet."""
+        """The signals whose handlers still have to be called, in the order of arrival."""
         self._handlers: dict[int, Handler] = {}
         self._installed: list[int] = []
         self._depth = 0
@@ -110,4 +110,4 @@ def _on_main_thread() -> bool:
 
 
 hold = SignalHold()
-"""The instance of this process."""
+"""The only `SignalHold` of this process."""

@@ -161,7 +161,7 @@ class Teller(EventMaker):
         return self._messages.get(handle)
 
     def __call__(self, event: SdkEvent) -> None:
-        """Pass one event of the SDK on."""
+        """Convert one event of the SDK, and report it to the steps."""
         match event:
             case SdkSeen(handed=handed):
                 self._tell_seen(handed)

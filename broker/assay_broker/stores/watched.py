@@ -178,13 +178,13 @@ class WatchedDisk:
         extent.size = size
 
     def syncing(self, path: Path) -> bool:
-        """Call the observers before a flush, and count the flush or let it fail.
+        """Call the observers of a flush that SQLite has requested, and count the flush.
 
         Args:
             path: The path of the file that SQLite flushes.
 
         Returns:
-            Whether the flush shall reach the machine's own disk.
+            Whether the caller must also flush the file on the machine's own disk.
 
         Raises:
             apsw.IOError: `fail_syncs` makes this flush fail.

@@ -44,24 +44,24 @@ BACKEND = "reference+local"
 """The pair's name in journals: the reference broker in its own process, reached over a Unix socket."""
 
 PLACED = (Phase.WRITTEN, Phase.WRITTEN, Phase.FLUSHED, Phase.FLUSHED, Phase.BEFORE_WRITE, Phase.ANSWERED)
-"""The phases at which a placed kill may happen; a phase named twice is chosen twice as often."""
+"""The phases of a write at which a planned kill may happen; a phase named twice is chosen twice as often."""
 PLACED_AT_COMMIT = (Phase.WRITTEN, Phase.FLUSHED, Phase.FLUSHED)
-"""The phases for placed kills during a commit, which can show a unit of work that is only in part on disk."""
+"""The phases for planned kills during a commit.  After such a kill, the disk may hold a part of the unit of work."""
 PLACED_PERCENT = 65
 TIMES = (5, 60)
-"""The least and the most times that the broker reaches a phase before a placed kill."""
+"""A planned kill happens when the broker has reached its phase this often: the least and the greatest number."""
 SPAN_S = (0.0, 0.3)
 """The least and the most seconds between the broker's start and a random kill."""
 COMMITS_PERCENT = 40
-"""The percentage of placed kills that happen during a commit."""
+"""The percentage of planned kills that happen during a commit."""
 COMMITS_RARER = 10
-"""The divisor of `TIMES` for kills during a commit, because commits are rarer than other commands."""
+"""The numbers of `TIMES` are divided by this for a kill during a commit, because commits are rare."""
 UP_S = 0.1
-"""The least seconds between two kills in which the broker runs, so that receivers can watch for delayed messages."""
+"""The least number of seconds that the broker runs between two kills, so that receivers can get delayed messages."""
 HALT_LIMIT_S = 3.0
 
 CALM_MS = 200
-"""The milliseconds for which the drain continues after the last message is due."""
+"""How long the clients still receive after the longest delay has ended, in milliseconds."""
 
 ROLES = (Role.MIXED, Role.MIXED, Role.WATCHER, Role.SUBSCRIBER)
 
@@ -215,7 +215,7 @@ class Campaign:
         self._claim(number, written)
 
     def _kill(self, number: int) -> None:
-        """Kill the broker at a placed or random moment, and start it again."""
+        """Kill the broker at a planned phase of a write or at a random moment, and start it again."""
         self._pass(UP_S)
         if self._rng.random() * 100 < PLACED_PERCENT:
             commits = self._rng.random() * 100 < COMMITS_PERCENT

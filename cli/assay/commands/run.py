@@ -38,19 +38,19 @@ STOPPED = "Ctrl-C, SIGTERM or SIGHUP"
 REFERENCE = "reference"
 """The name of the default backend, which runs in this process."""
 CORES = 4
-"""The most processes for the in-process backend: the start of more takes longer than they save."""
+"""The most processes for the in-process backend; with more processes, a run takes longer, because each must start."""
 REAL_WORKERS = 12
-"""The processes for a real broker; its scenarios mostly wait, so a few cores are enough for many."""
+"""The number of processes for a real broker.  Its scenarios mostly wait, so many processes can share a few cores."""
 OWN_WORKERS = 24
-"""The processes for our own server, which starts faster than a JVM, so that more scenarios can wait at once."""
+"""The number of processes for the kit's own server.  It starts faster than a JVM, so more scenarios can run at once."""
 FEW_WORKERS = 4
-"""The processes if pytest's arguments select the scenarios, which are usually few then."""
+"""The number of processes if pytest's arguments select scenarios, because they usually select only a few."""
 _IDLE = frozenset({"--collect-only", "--co", "--fixtures", "--markers", "--setup-plan", "--version", "--help", "-h"})
 """The arguments with which pytest prints information and runs no scenario."""
 _WORKERS = re.compile(r"-n(\d+|auto|logical)?|--numprocesses(=.*)?|--dist(=.*)?|-d")
 """The arguments of pytest-xdist that start processes, which this command must control itself."""
 EACH = 4
-"""The number of scenarios for each process of a backend in real time."""
+"""For a backend in real time, the least number of scenarios for each process."""
 
 
 def run(

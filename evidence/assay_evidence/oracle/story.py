@@ -82,7 +82,11 @@ class Send(Struct, frozen=True, kw_only=True):
 
     @property
     def due(self) -> int:
-        """The latest time at which a confirmed message becomes available, in nanoseconds since the send call."""
+        """The time by which a consumer can receive a confirmed message, in nanoseconds since the send call.
+
+        It is the later of the message's confirmation and the end of its delay.  The delay counts from the answer of the
+        send call.
+        """
         assert self.answer is not None  # noqa: S101 - a confirmed send has both, which the type checker does not know
         assert self.confirmed is not None  # noqa: S101 - as above
         return max(self.since(self.confirmed), self.since(self.answer) + self.delay_ns)

@@ -1,4 +1,4 @@
-"""What each rule is tried across, read from its scenarios, and why it is not tried across the rest."""
+"""Tables that show under which circumstances (traits) the scenarios test each rule, and why not under others."""
 
 from assay_features.dimensions._reasons import Reasons, Untried, load_reasons
 from assay_features.dimensions._table import Cell, State, table_of

@@ -1,4 +1,4 @@
-"""The reasons why no scenario tries a rule with a trait: `untried.toml`."""
+"""The reasons why no scenario tests a rule under a trait, from the file `untried.toml`."""
 
 from functools import cache
 from importlib import resources
@@ -11,13 +11,13 @@ from assay_features.rule import Rule
 
 
 class Untried(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One reason, for some traits of some rules.
+    """One reason why scenarios test some rules without some traits.
 
     Args:
-        traits: Names of traits, or of dimensions, which stand for all their traits.
-        rules: Ids of rules, names of groups, or profiles.
-        why: The reason, in a sentence.
-        open: Whether a scenario could try it, and none does yet.
+        traits: The names of traits, or of dimensions; a dimension stands for all its traits.
+        rules: The ids of rules, or the names of groups (`Reasons.groups`) or profiles.
+        why: The reason, in one sentence.
+        open: Whether a scenario could test it, although no scenario does so yet.
     """
 
     traits: tuple[str, ...]
@@ -27,18 +27,18 @@ class Untried(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Reasons(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All reasons.
+    """All reasons of one file.
 
     Args:
-        groups: Ids of rules by the name of their group.
-        untried: The reasons, in the order in which they count.
+        groups: Lists of rule ids, by the name of the group.
+        untried: The reasons; if several match, the first is used.
     """
 
     untried: tuple[Untried, ...] = ()
     groups: dict[str, tuple[str, ...]] = {}
 
     def of(self, rule: Rule, dimension: str, trait: str) -> Untried | None:
-        """The reason why a rule is not tried across a trait; None without one."""
+        """Return the reason why no scenario tests a rule under a trait; None if the file gives no reason."""
         names = {rule.id, rule.profile.value, *(name for name, ids in self.groups.items() if rule.id in ids)}
         for reason in self.untried:
             if not {dimension, trait}.isdisjoint(reason.traits) and not names.isdisjoint(reason.rules):
@@ -46,7 +46,7 @@ class Reasons(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return None
 
     def unknown_traits(self) -> set[str]:
-        """Names of traits that do not exist."""
+        """Return the names in the file that are neither a trait nor a dimension."""
         known = {dimension.name for dimension in DIMENSIONS}
         known |= {trait.name for dimension in DIMENSIONS for trait in dimension.traits}
         return {trait for reason in self.untried for trait in reason.traits} - known
@@ -54,10 +54,10 @@ class Reasons(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def load_reasons(path: Path | None = None) -> Reasons:
-    """Read the reasons; those of this package if no file is given.
+    """Read a file of reasons; without a path, the file of this package.
 
     Raises:
-        msgspec.ValidationError: The file has another form.
+        msgspec.ValidationError: The file does not have the form of `Reasons`.
     """
     source = resources.files("assay_features").joinpath("untried.toml") if path is None else path
     return msgspec.toml.decode(source.read_bytes(), type=Reasons)

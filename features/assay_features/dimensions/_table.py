@@ -1,4 +1,4 @@
-"""The table of a rule: each trait is tried by some of its scenarios, or there is a reason why it is not."""
+"""The table of a rule: for each trait, the number of scenarios that test the rule under it, or a reason for none."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -12,26 +12,26 @@ from assay_features.rule import Rule
 
 
 class State(StrEnum):
-    """What a cell says."""
+    """Whether scenarios test a rule under a trait."""
 
     TRIED = "tried"
     APART = "apart"
-    """Not tried, for a reason that lies in the rule."""
+    """Not tested, because the rule makes such a test impossible or pointless."""
     OPEN = "open"
-    """Not tried, although a scenario could."""
+    """Not tested, although a scenario could test it."""
     UNEXPLAINED = "unexplained"
-    """Not tried, and without a reason."""
+    """Not tested, and no reason is given."""
 
 
 class Cell(Struct, frozen=True):
-    """One trait of one rule.
+    """A cell of the table: one trait of one rule.
 
     Args:
         dimension: The dimension of the trait.
         trait: The trait.
         state: What the cell says.
-        scenarios: How many scenarios of the rule try it; each row of an outline counts.
-        why: The reason, if none does.
+        scenarios: The number of the rule's scenarios that have the trait; each row of an outline counts as one.
+        why: The reason if no scenario has the trait.
     """
 
     dimension: str
@@ -46,7 +46,7 @@ def table_of(
     scenarios: Sequence[ScenarioText] | None = None,
     reasons: Reasons | None = None,
 ) -> tuple[Cell, ...]:
-    """Make the table of a rule; empty for one that cannot be observed.
+    """Make the table of a rule; it is empty for a rule that cannot be observed.
 
     Args:
         rule: The rule.

@@ -1,4 +1,4 @@
-"""The scenarios of the features as Gherkin makes them: tags and steps of each row, with its values filled in."""
+"""The names, tags and steps of all scenarios; each row of an outline is a scenario with the row's values."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -17,8 +17,8 @@ class ScenarioText(Struct, frozen=True):
 
     Args:
         name: Its name.
-        tags: Its tags, inherited ones too, without the @.
-        steps: Its steps, those of backgrounds first.
+        tags: The tags without the @, including those of the feature, rule and outline.
+        steps: The texts of the steps; steps of backgrounds come first.
     """
 
     name: str
@@ -28,7 +28,7 @@ class ScenarioText(Struct, frozen=True):
 
 @cache
 def scenario_texts(root: Path | None = None) -> tuple[ScenarioText, ...]:
-    """Read all scenarios below a folder; those of this package if none is given."""
+    """Read all scenarios below a folder; without a folder, the scenarios of this package."""
     files = sorted((root or feature_root()).rglob("*.feature"))
     return tuple(scenario for file in files for scenario in _read(file))
 

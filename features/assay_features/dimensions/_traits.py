@@ -1,7 +1,7 @@
-"""The dimensions, and the words of the step vocabulary by which a scenario is seen to try one.
+"""The dimensions and their traits, and the patterns that recognise a trait in the steps of a scenario.
 
-A trait is tried by a scenario if enough of its steps hold one of the trait's words.  The words are those of
-`docs/vocabulary.md`; a test tries each trait on steps of its own.
+A scenario has a trait if enough of its steps match the trait's pattern.  The patterns use the wording of
+`docs/vocabulary.md`; a test checks each pattern with sample steps.
 """
 
 import re
@@ -23,13 +23,13 @@ _LIVES = r"a subscription that lives for (?!0 )"
 
 
 class Trait(msgspec.Struct, frozen=True, dict=True):
-    """One thing that a rule can be tried across.
+    """A circumstance under which a scenario can test a rule, such as a restart or a topic pattern.
 
     Args:
-        name: Its name, such as `shared durable`.
-        words: A regular expression; a step that it finds something in counts.
-        times: How many such steps a scenario must have.
-        without: A regular expression that such a step must not match.
+        name: The trait's name, such as `shared durable`.
+        words: A regular expression, which is searched in each step.
+        times: The number of matching steps that a scenario must have.
+        without: A regular expression; steps in which it is found do not count.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Trait(msgspec.Struct, frozen=True, dict=True):
     without: str = ""
 
     def is_tried_by(self, scenario: ScenarioText) -> bool:
-        """Whether a scenario tries it."""
+        """Return whether a scenario has this trait."""
         return sum(self._holds(step) for step in scenario.steps) >= self.times
 
     def _holds(self, step: str) -> bool:
@@ -55,11 +55,11 @@ class Trait(msgspec.Struct, frozen=True, dict=True):
 
 
 class Dimension(msgspec.Struct, frozen=True):
-    """A group of traits.
+    """A group of related traits.
 
     Args:
         name: Its name.
-        traits: What belongs to it.
+        traits: The traits of the dimension.
     """
 
     name: str
@@ -139,4 +139,4 @@ DIMENSIONS: tuple[Dimension, ...] = (
         ),
     ),
 )
-"""Everything that a rule is tried across, in the order of the tables."""
+"""All dimensions, in the order of the tables."""

@@ -45,7 +45,7 @@ class Disclosed(Struct, frozen=True):
 
 
 class KnownView(Struct, frozen=True):
-    """A known outcome with the actual verdict of a matching scenario; without one if no scenario matches."""
+    """A known outcome, and the verdict of a scenario that matches it, if a scenario does."""
 
     known: KnownOutcome
     name: str
@@ -55,7 +55,7 @@ class KnownView(Struct, frozen=True):
 
 
 class JournalView(Struct, frozen=True):
-    """The journal of one writer, with its count and checksum."""
+    """The journal of one writer, with its number of events and its checksum."""
 
     writer: str
     lines: int

@@ -16,7 +16,7 @@ from assay_evidence.names import plain
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 
 SETTLED = frozenset({Verdict.PASS, Verdict.UNSUPPORTED})
-"""The verdicts of scenarios that need no look."""
+"""The verdicts that need no attention from the reader."""
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|(?<!\w)'[^']*'(?!\w)|`[^`]*`")
 _WORD = re.compile(r"[\w./:@+-]+")
 _CODES = frozenset({"reason", "mqrc"})

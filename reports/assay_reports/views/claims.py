@@ -11,7 +11,7 @@ from assay_evidence.verdicts import ScenarioVerdict, Verdict, Verdicts
 from assay_reports.presentation import FACES, Face
 
 _TRUE = frozenset({Verdict.PASS, Verdict.UNSUPPORTED})
-"""The verdicts of probes that found a declaration to be true."""
+"""The verdicts of probes that confirm the backend's declaration."""
 
 
 class NotClaimed(Struct, frozen=True):
@@ -43,7 +43,7 @@ class Claims(Struct, frozen=True):
 
     @property
     def wrong(self) -> tuple[ScenarioVerdict, ...]:
-        """The probes that found a wrong declaration, and those without a decision."""
+        """The probes that do not confirm a declaration: it is wrong, or the probe could not decide."""
         return tuple(probe for probe in self.probes if probe.verdict not in _TRUE)
 
     def face(self, probe: ScenarioVerdict) -> Face:

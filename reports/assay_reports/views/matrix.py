@@ -24,7 +24,7 @@ _ATTENTION = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE)
 
 
 class Cell(Struct, frozen=True):
-    """A rule's verdict on one pair, with the level of evidence in words; of a broken rule, the level of the breach."""
+    """A rule's verdict on one pair, with the level of evidence in words; for a broken rule, the level of the breach."""
 
     face: Face
     href: str
@@ -44,7 +44,7 @@ class Row(Struct, frozen=True):
 
 
 class Group(Struct, frozen=True):
-    """The rules of one profile: rules of a run as rows, the others by name."""
+    """The rules of one profile: a row for each rule that a run tried, and the names of the other rules."""
 
     profile: Profile
     what: str
@@ -134,7 +134,7 @@ def breach_of(found: RuleVerdict) -> str:
 
 
 def _all_known(verdict: RuleVerdict, pair: Pair) -> bool:
-    """Say whether every scenario with the rule's verdict has a known outcome that expects it."""
+    """Return whether a known outcome expects the verdict of every scenario that decides the rule's verdict."""
     causes = [scenario for scenario in verdict.scenarios if scenario.verdict is verdict.verdict]
     return bool(causes) and all(
         (known := pair.known(scenario)) is not None and known.verdict == scenario.verdict for scenario in causes
@@ -183,7 +183,7 @@ def _attention(pairs: Sequence[Pair], catalogue: Catalogue) -> Iterable[Attentio
 
 
 def _grouped(attention: Iterable[Attention]) -> tuple[Attention, ...]:
-    """Group the rules with the same pair and cause under the first of them."""
+    """Join rules with the same pair and cause in one entry, which is that of the first rule."""
     groups: dict[tuple[str, str, bool, str], list[Attention]] = {}
     for item in attention:
         # Rules without a reason stay alone.
@@ -193,6 +193,6 @@ def _grouped(attention: Iterable[Attention]) -> tuple[Attention, ...]:
 
 
 def _reason(verdict: RuleVerdict) -> tuple[str, str]:
-    """Return the reason and the name of the first scenario with the rule's verdict and a reason."""
+    """Return a reason and a scenario's name, from the first scenario that has the rule's verdict and a reason."""
     told = (one for one in verdict.scenarios if one.verdict is verdict.verdict and one.reason)
     return next(((one.reason, title_of(one)) for one in told), ("", ""))

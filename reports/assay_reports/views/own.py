@@ -14,7 +14,10 @@ from assay_reports.views.pairs import Names, Pair
 from assay_reports.views.scenarios import ScenarioView, scenario_view, split_id
 
 _ATTENTION = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.NOT_DEMONSTRATED)
-"""The verdicts that need a look; not-demonstrated is one, because such a scenario usually makes no claim."""
+"""The verdicts that the report lists for attention.
+
+Not-demonstrated belongs to them, because it usually means that the scenario makes no claim.
+"""
 
 
 class OwnTried(Struct, frozen=True):
@@ -74,7 +77,7 @@ class Own(Struct, frozen=True):
     Args:
         features: The features.
         totals: The totals of each pair with own scenarios.
-        attention: The scenarios that need a look, the worst verdict first.
+        attention: The scenarios that failed or were not decided, the worst verdict first.
     """
 
     features: tuple[OwnFeature, ...]

@@ -59,7 +59,7 @@ class Pair(Struct, frozen=True, kw_only=True):
         return f"backends/{self.slug}.html"
 
     def known(self, scenario: ScenarioVerdict) -> KnownOutcome | None:
-        """Return the known outcome that expects a scenario's verdict, or else one that matches the scenario."""
+        """Return the known outcome that expects a scenario's verdict, or else another one for the scenario."""
         entries = [entry for entry in self.evidence.known if entry.covers(scenario.scenario)]
         return next((entry for entry in entries if entry.verdict == scenario.verdict), next(iter(entries), None))
 
@@ -79,13 +79,13 @@ class Pair(Struct, frozen=True, kw_only=True):
         return claims_of(self.evidence.verdicts)
 
     def tried(self, rule: str) -> bool:
-        """Say whether the pair has the capabilities that at least one scenario of a rule needs."""
+        """Return whether the pair could run at least one scenario of a rule."""
         found = self.rules.get(rule)
         return found is not None and found.verdict is not Verdict.UNSUPPORTED
 
     @property
     def narrowed(self) -> int:
-        """The number of rules of which the run's call left scenarios out."""
+        """The number of rules of which the run did not select all scenarios."""
         return sum(rule.left_out > 0 for rule in self.rules.values())
 
     @property

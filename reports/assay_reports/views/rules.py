@@ -25,7 +25,7 @@ _SAID = {
     Verdict.NOT_DEMONSTRATED: "showed nothing",
     Verdict.UNSUPPORTED: "could not run",
 }
-"""The words for the verdicts of scenarios, as predicates of a sentence."""
+"""The words for the verdicts of scenarios, for use after "the scenario"."""
 
 
 class BasisView(Struct, frozen=True):
@@ -47,7 +47,7 @@ class DefectView(Struct, frozen=True):
 
 
 class AcrossView(Struct, frozen=True):
-    """A trait that the rule is tried across, or the reason why it is not."""
+    """A trait, with the number of scenarios that test the rule under it, or the reason why none does."""
 
     dimension: str
     trait: str

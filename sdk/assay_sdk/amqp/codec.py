@@ -77,7 +77,7 @@ _UNFIT = "a field of the message does not fit into its AMQP type"
 
 
 class EncodeError(ValueError):
-    """The error for a message that AMQP cannot carry; the text names the part that it cannot carry."""
+    """The error for a message that AMQP cannot encode; the text names the part of the message at fault."""
 
 
 def wire_name(address: Address, prefixes: Prefixes) -> str:

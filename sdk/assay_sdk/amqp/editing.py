@@ -94,7 +94,10 @@ def with_fields(octets: bytes, code: int, changed: Mapping[int, bytes]) -> bytes
 
 
 def _find(octets: bytes, code: int) -> tuple[int, Span | None]:
-    """Return the position of a section, and its span; for a missing section, its place in the order, and None."""
+    """Return the offset and the span of a section.
+
+    For a missing section, return the offset at which it belongs, and None.
+    """
     for span in split(octets):
         if span.code >= code:
             return span.begin, span if span.code == code else None

@@ -37,7 +37,9 @@ NO_LOCAL_VALUE = "NoLocalFilter{}"
 
 SHARED = "shared"
 GLOBAL = "global"
-"""Capabilities of a subscription's source: several receivers share the subscription; it belongs to no client id."""
+"""Capabilities of a subscription's source.
+
+``shared``: several receivers share the subscription.  ``global``: the subscription belongs to no client id."""
 DELIMITER = "|"
 """Separates the name of a subscription from the suffix that makes the name of its link unique.  No subscription's name
 contains it."""
@@ -53,8 +55,8 @@ DELIVERY_DELAY = "x-opt-delivery-delay"
 
 PRIORITY = "x-opt-mq-priority"
 AS_DEFINED = -1
-"""Message annotation for the destination's default priority (MQPRI_PRIORITY_AS_Q_DEF).  A header without a priority
-means priority 4 instead (3.2.1)."""
+"""Message annotation, and its value for the destination's default priority (MQPRI_PRIORITY_AS_Q_DEF).  The annotation
+is necessary, because a header without a priority means priority 4 (3.2.1)."""
 
 LOCAL_TRANSACTIONS = "amqp:local-transactions"
 

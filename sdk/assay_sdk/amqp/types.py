@@ -194,7 +194,7 @@ _FIXED: Mapping[int, tuple[int, Callable[[bytes], object]]] = {
     0x94: (16, bytes),
     0x98: (16, lambda o: uuid.UUID(bytes=o)),
 }
-"""Width in octets, and decoder, of each format code for values of a fixed width (1.6)."""
+"""Width in octets and decoder of fixed-width values, by format code (AMQP 1.0, 1.6)."""
 
 
 def _symbol(octets: bytes) -> Symbol:
@@ -203,7 +203,7 @@ def _symbol(octets: bytes) -> Symbol:
 
 _string: Callable[[bytes], str] = bytes.decode
 _BRIEF: Mapping[int, Callable[[bytes], object]] = {0xA0: bytes, 0xA1: _string, 0xA3: _symbol}
-"""Decoder of each format code for binary values, strings and symbols of up to 255 octets, as most names are."""
+"""Decoder of short binary values, strings and symbols (up to 255 octets), by format code."""
 
 
 class Reader:

@@ -53,14 +53,14 @@ class Pending(Generic[T]):
             self._finish()
 
     def then(self, job: Callable[[], None]) -> None:
-        """Call a job when the value or the error is set; at once if one is."""
+        """Call a job when the value or the error is set; if that has happened already, call the job at once."""
         if self.done:
             job()
         else:
             self._then.append(job)
 
     def forget(self, job: Callable[[], None]) -> None:
-        """Do not call a job that was given to `then` and was not called yet."""
+        """Remove a job that `then` has registered, so that it is not called."""
         if job in self._then:
             self._then.remove(job)
 

@@ -55,7 +55,7 @@ class Moment(StrEnum):
 
 
 class SettingsToCheck(Struct, frozen=True, kw_only=True):
-    """A change of a producer's settings, or a message with its settings, that the rules check.
+    """The input of a producer rule: a change of a producer's settings, or a message to send with its settings.
 
     Args:
         settings: Settings of the producer after the change, or of the send.
@@ -123,7 +123,7 @@ def _is_bound_in_a_cluster(attempt: SettingsToCheck) -> bool:
 
 
 def _is_delayed_and_retained(attempt: SettingsToCheck) -> bool:
-    """Return whether a delayed message is a retained publication; the property has no meaning for a queue."""
+    """Return whether a message is a delayed, retained publication; False for queues, which ignore retention."""
     return (
         attempt.settings.delay_ms > 0
         and attempt.to is not None
@@ -250,7 +250,7 @@ PRODUCER_CAPABILITIES: tuple[tuple[Capability, Callable[[ProducerSettings], bool
     (Capability.PRIORITY, lambda settings: settings.priority not in {DEFAULT_PRIORITY, AS_DESTINATION}),
     (Capability.NON_PERSISTENT, lambda settings: settings.mode is DeliveryMode.NON_PERSISTENT),
 )
-"""Capabilities with the producer's settings for which a send needs them."""
+"""Each capability, with a function that says whether a send with these settings needs it."""
 
 CONSUMER_CAPABILITIES: tuple[tuple[Capability, Callable[[Source], bool]], ...] = (
     (Capability.SELECTOR, lambda source: bool(source.selector)),
@@ -258,7 +258,7 @@ CONSUMER_CAPABILITIES: tuple[tuple[Capability, Callable[[Source], bool]], ...] =
     (Capability.DURABLE_SUBSCRIPTION, lambda source: source.durability is Durability.DURABLE),
     (Capability.SHARED_SUBSCRIPTION, lambda source: source.shared),
 )
-"""Capabilities with the sources for which a consumer needs them."""
+"""Each capability, with a function that says whether a consumer of this source needs it."""
 
 
 def need(capability: Capability, offered: frozenset[Capability]) -> None:

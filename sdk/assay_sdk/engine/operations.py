@@ -41,11 +41,11 @@ class Awaited(Protocol):
         ...
 
     def then(self, job: Callable[[], None]) -> None:
-        """Call a job when the value or the error is set; at once if one is."""
+        """Call a job when the value or the error is set; if that has happened already, call the job at once."""
         ...
 
     def forget(self, job: Callable[[], None]) -> None:
-        """Do not call a job that was given to `then`."""
+        """Remove a job that `then` has registered, so that it is not called."""
         ...
 
 
@@ -103,7 +103,7 @@ def all_of(answers: Iterable[Pending[T]], *, lost_is_fine: bool = False) -> Oper
 
 
 def closed(answer: Awaited) -> Operation[None]:
-    """Wait for the answer to a close, and ignore a refusal; a caller that is interrupted also waits for it."""
+    """Wait for the answer to a close, also after an interrupt of the caller, and ignore a refusal."""
     if not answer.is_settled:
         wait = Wait(answer)
         wait.unbroken = True
@@ -111,7 +111,7 @@ def closed(answer: Awaited) -> Operation[None]:
 
 
 def unbroken(operation: Operation[T]) -> Operation[T]:
-    """Run a part of an operation that one interrupt of the caller does not end; only a second interrupt does."""
+    """Run a part of an operation so that the first interrupt of the caller does not end it; a second interrupt does."""
     try:
         wait = next(operation)
         while True:

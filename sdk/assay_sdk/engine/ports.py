@@ -84,7 +84,7 @@ class ConnectionPort(Protocol):
         ...
 
     def complain(self, refused: Refused, cause: Exception | None = None) -> None:
-        """Report a refusal that no call can raise to the exception listener."""
+        """Report a refusal to the exception listener, because no call of the application can raise it."""
         ...
 
     def start(self) -> Operation[None]:
@@ -146,7 +146,7 @@ class SessionPort(Protocol):
         ...
 
     def announce(self, consumer: Listener) -> None:
-        """Schedule a call of a consumer's listener, for which a message or a batch is due."""
+        """Schedule a call of a consumer's listener, because a message or a batch is due."""
         ...
 
     def wait_until_idle(self, caller: int, consumer: Listener) -> Operation[None]:
@@ -158,11 +158,11 @@ class SessionPort(Protocol):
         ...
 
     def received(self, delivery: EngineDelivery) -> Operation[None]:
-        """Settle the message of a receive call, as the acknowledgement mode says."""
+        """Settle the message that a receive call returns, as the acknowledgement mode requires."""
         ...
 
     def called_back(self, handing: Handing, raised: Exception | None) -> Operation[None]:
-        """Settle the messages of a listener's call, as the acknowledgement mode says."""
+        """Settle the messages that a listener was called with, as the acknowledgement mode requires."""
         ...
 
     def idle(self) -> None:
@@ -183,7 +183,7 @@ class SessionPort(Protocol):
 
 
 class Listener(Recipient, Protocol):
-    """A consumer with a listener, which the session's dispatcher calls."""
+    """A consumer whose listener the session's dispatcher calls."""
 
     def take_handing(self) -> Handing | None:
         """Take the messages for the listener's next call from the buffer; None if none are due."""

@@ -26,7 +26,7 @@ U = TypeVar("U")
 
 
 class QueueBrowser(Generic[T]):
-    """A browser, which lists the messages of a queue without removing them; each iteration asks the broker again."""
+    """A browser, which lists a queue's messages and does not remove them; each iteration asks the broker again."""
 
     def __init__(self, caller: Caller, engine: EngineSession, queue: Queue[T], selector: str | None) -> None:
         self._caller = caller

@@ -41,7 +41,7 @@ class Capability(StrEnum):
     QUALITY_OF_SERVICE = "quality-of-service"
     """The application chooses between at most once and at least once for each send and subscription (AMQP:11-13)."""
     AUTO_CONFIRM = "auto-confirm"
-    """The client confirms received messages itself, or lets the application confirm them (AMQP:25-28)."""
+    """The application can choose whether the client or the application confirms received messages (AMQP:25-28)."""
     SUBSCRIPTION_TTL = "subscription-ttl"
     """A subscription remains for a chosen time after its last receiver has disconnected (AMQP:31)."""
     LASTING_SUBSCRIPTION = "lasting-subscription"
@@ -70,7 +70,7 @@ class Capability(StrEnum):
 
 
 SITUATIONAL = frozenset({Capability.NAMELESS_CONNECTION, Capability.VIRTUAL_TIME})
-"""Capabilities that are not abilities of the client and the broker.
+"""Capabilities that depend on the test's circumstances, and not on the client or the broker.
 
 Without them, the situation of a scenario cannot arise (every AMQP connection has a client id), or would take too long
 (a delay of a month).  A scenario that was not run for this reason says nothing about the client and the broker, so it

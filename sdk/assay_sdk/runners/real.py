@@ -35,7 +35,8 @@ _LONGEST_POLL_S = 86_400.0
 """Longest timeout of a poll, in seconds.  Jobs may be due later than epoll's limit of 2^31 - 1 ms, or 24.8 days."""
 
 _CATCH_UP_S = 1.0
-"""How long a wait goes on after its timeout at most, in seconds, until the loop has polled its sockets once more."""
+"""The longest time, in seconds, that a wait continues after its timeout.  The loop uses this time to poll its sockets
+once more."""
 
 _COMPACT_FROM = 1024
 """The number of cancelled jobs from which the runner removes them from the heap, if they are also half of the heap."""

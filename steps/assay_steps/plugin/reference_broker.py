@@ -65,4 +65,4 @@ def _container() -> Generator[ReferenceBroker]:
 PLACES: Mapping[str, Callable[[], AbstractContextManager[ReferenceBroker]]] = MappingProxyType(
     {"in-process": _in_process, "server": _server, "container": _container}
 )
-"""The functions that start the broker, for each value of the option."""
+"""The functions that start the broker, by value of the pytest option that chooses the place."""

@@ -44,9 +44,10 @@ def _sends_again_twice(driver: Driver) -> Driver:
 
 
 class _InRanges(LightLinks):
-    """A filter that confirms messages on arrival, those of the last `_GATHER_NS` nanoseconds in one command.
+    """A filter that delays the client's automatic confirmations, and sends several of them in one command.
 
-    An application acknowledges a message after its arrival, so its own acknowledgements pass at once.
+    The command is sent `_GATHER_NS` nanoseconds after the first of these confirmations.  Confirmations by the
+    application pass at once.
     """
 
     def __init__(self, line: FilteredWire) -> None:

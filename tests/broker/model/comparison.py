@@ -176,7 +176,7 @@ class Comparing:
             self._store(len(self.shell.pending))
 
     def _store(self, batches: int) -> None:
-        """Store a number of the oldest batches."""
+        """Store this number of batches, the oldest first, and compare core and model."""
         number = 0
         for _ in range(batches):
             number = self.shell.store_oldest()
@@ -184,7 +184,7 @@ class Comparing:
             self._compare(self.shell.stored(number), lambda: self.model.stored(number), None)
 
     def _refuse(self, batches: tuple[int, ...]) -> None:
-        """Refuse to store batches; the newest comes first."""
+        """Make the store refuse batches, which are given with the newest first, and compare core and model."""
         dropped, effects = self.shell.refuse(batches)
         units = self.model.unit_batches
         refused = {

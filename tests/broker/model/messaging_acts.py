@@ -21,7 +21,7 @@ from assay_sdk.driver import Outcome
 ADMIN = 99
 CONNECTIONS = (1, 2, 3)
 SENDER = 1
-"""The number of each connection's sending link, on which each message names its destination."""
+"""The number of each connection's anonymous sending link; each message on the link names its destination."""
 
 
 CLIENT_IDS = {1: "A", 2: "B"}

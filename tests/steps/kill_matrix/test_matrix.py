@@ -203,7 +203,7 @@ def crashing(monkeypatch: pytest.MonkeyPatch, _: Path) -> None:
 
 
 def missing_scenarios(monkeypatch: pytest.MonkeyPatch, _: Path) -> None:
-    """Make the plugin's own guard stop the run."""
+    """Make the plugin's check for missing scenarios stop the run."""
     monkeypatch.setattr(checks, "missing_scenarios", lambda *_: ["'It' is written 2 times and was collected 1 times"])
 
 

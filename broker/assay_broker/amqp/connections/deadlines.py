@@ -12,11 +12,11 @@ from assay_sdk.time import CancelJob, Runner
 
 _NS_PER_MS = 1_000_000
 _PORTION = 64
-"""The most jobs that run before the loop can do other work."""
+"""The most jobs that run in one go before the event loop can do other work."""
 
 
 class Deadline:
-    """A job that runs at a certain time, unless the deadline is called before, which cancels the job."""
+    """A job that is scheduled for a certain time; a call of this object cancels the job."""
 
     __slots__ = ("_row", "due_ns", "job")
 
@@ -32,7 +32,7 @@ class Deadline:
 
 
 class Deadlines:
-    """The deadlines with one time limit.
+    """Jobs that are scheduled with one time limit, and that may be cancelled.
 
     Args:
         runner: Runs the jobs.
@@ -46,7 +46,7 @@ class Deadlines:
         self._alarm: CancelJob | None = None
 
     def set(self, job: Callable[[], None]) -> Deadline:
-        """Run a job after the time limit, unless the returned deadline is called before."""
+        """Schedule a job for the end of the time limit; a call of the returned deadline cancels the job."""
         due_ns = self._runner.clock.monotonic_ns() + self._limit_ns
         deadline = Deadline(self._row, due_ns, job)
         self._row[deadline] = None

@@ -66,7 +66,7 @@ class LinkContext:
         self.transactions: dict[bytes, Transaction] = {}
         """The open transactions, by their ids."""
         self.links: dict[int, LinkEnd] = {}
-        """The links that client and server have not both detached, by number."""
+        """The links of the connection, by number; a link leaves when both client and server have detached it."""
         self.starved: dict[LinkEnd, None] = {}
         """The links that wait until the client has read output, and whose `resume` must then be called."""
         self.expected: dict[int, Answered] = {}

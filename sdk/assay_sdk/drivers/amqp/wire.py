@@ -145,7 +145,7 @@ class AmqpWire:
         return self._runner.clock.wall_ns() // 1_000_000
 
     def next_delivery(self) -> int:
-        """Return the number of the next delivery."""
+        """Take a new delivery number, and return it."""
         return next(self._numbers)
 
     def add_attach_fields(self, link_name: str, fields: AttachFields) -> None:

@@ -45,7 +45,7 @@ class BatchFeed:
         return min(2 * self._size, WIDEST)
 
     def arrived(self) -> None:
-        """Announce the batch if the new message fills it; start its timer if the message is its first."""
+        """Announce a batch if the new message makes it full; start the batch's timer at its first message."""
         self._plan()
 
     def take(self) -> Handing | None:

@@ -14,7 +14,7 @@ _NS_PER_MS = 1_000_000
 
 
 class Recipient(Protocol):
-    """The attributes and methods of a consumer that are used when its deliveries are settled."""
+    """The interface of a consumer for the code that settles its deliveries."""
 
     held: int
     number: int
@@ -34,7 +34,7 @@ class Recipient(Protocol):
         ...
 
     def release_buffer(self) -> None:
-        """Give the messages of the buffer back to the broker, unchanged."""
+        """Release the buffered messages to the broker, which does not count their deliveries."""
         ...
 
     def let_go(self) -> None:

@@ -11,7 +11,7 @@ from assay_sdk.time import Runner
 
 
 class Handing:
-    """The messages for one call of a listener.
+    """A call of a listener: the messages, and the function that calls the listener with them.
 
     Args:
         consumer: Consumer of the listener.
@@ -46,15 +46,15 @@ class Buffering(Recipient, Protocol):
         ...
 
     def put_back(self, deliveries: Sequence[EngineDelivery]) -> None:
-        """Put messages that `take` returned back at the head of the buffer."""
+        """Put messages from `take` back at the head of the buffer."""
         ...
 
     def next_batch(self) -> int:
-        """Return the number of the next batch, counted from 0."""
+        """Take a new batch number, and return it; the first is 0."""
         ...
 
     def announce(self) -> None:
-        """Have the session schedule a call of the listener, for which a message or a batch is due."""
+        """Make the session schedule a call of the listener, because a message or a batch is due."""
         ...
 
 
@@ -75,7 +75,7 @@ class Feed(Protocol):
         ...
 
     def reset(self) -> None:
-        """Forget timers and announcements, because the buffer was emptied or the listener removed."""
+        """Forget timers and scheduled calls, because the buffer was emptied or the listener removed."""
         ...
 
 

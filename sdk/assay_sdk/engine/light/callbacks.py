@@ -30,7 +30,7 @@ class Callbacks:
         self._observe = observe
         self._complain = complain
         self._ready: deque[LightSubscription] = deque()
-        """For each message that is due, its subscription; in the order of the messages."""
+        """One entry for each message that waits for a callback: its subscription, in the order of arrival."""
         self._scheduled = False
         self._thread: int | None = None
         """Identifier of the thread on which a callback runs; None if no callback is running."""
@@ -55,7 +55,7 @@ class Callbacks:
         return self._thread == caller
 
     def finish(self, subscriptions: Collection[LightSubscription]) -> Operation[None]:
-        """Wait until the subscriptions' callbacks have had the messages that the broker does not deliver again."""
+        """Wait until callbacks have received all messages of some subscriptions that the broker will not redeliver."""
         while self._under_way in subscriptions or any(one.owes for one in subscriptions):
             yield Wait(self._called)
 

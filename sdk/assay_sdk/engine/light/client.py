@@ -96,7 +96,9 @@ class LightClient:
         )
         self.reconnection.on_trouble = self._complain
         self.subscriptions: dict[str, LightSubscription] = {}
-        """Subscriptions by their names at the broker; without a connection they wait to be attached again."""
+        """The client's subscriptions, by their names at the broker.
+
+        After the loss of a connection, the client attaches them again on the next one."""
         self.on_trouble: ExceptionListener = _log
         """Called with errors that no call can raise: an exception of a callback, or a subscription that the broker
         ended."""
@@ -291,12 +293,12 @@ class LightClient:
         self._observer(event)
 
     def next_delivery(self) -> int:
-        """Return the number of the next delivery."""
+        """Take a new delivery number, and return it."""
         self._deliveries += 1
         return self._deliveries
 
     def due(self, subscription: LightSubscription) -> None:
-        """Schedule the callback of a subscription, or wake a waiting receive call, for one more message."""
+        """Schedule a subscription's callback for one more message, or wake a receive call that waits for it."""
         if subscription.on_delivery is None:
             self._wake()
         else:

@@ -86,18 +86,18 @@ OnDelivery = Callable[[LightDelivery], None]
 
 
 class Host(Protocol):
-    """The methods of a client that its subscriptions call."""
+    """The interface of an MQ Light client for its own subscriptions."""
 
     def observe(self, event: SdkEvent) -> None:
-        """Call the observer with an event."""
+        """Call the client's observer with an event."""
         ...
 
     def next_delivery(self) -> int:
-        """Return the number of the next delivery."""
+        """Take a new delivery number, and return it."""
         ...
 
     def due(self, subscription: LightSubscription) -> None:
-        """Schedule the callback of a subscription, or wake a waiting receive call, for one more message."""
+        """Schedule a subscription's callback for one more message, or wake a receive call that waits for it."""
         ...
 
     def ended(self, subscription: LightSubscription, why: Refused | None) -> None:
@@ -112,7 +112,7 @@ class LightSubscription:
         host: Client of the subscription.
         number: Number of the subscription within the client.
         terms: Terms of the subscription.
-        credit: The largest number of unconfirmed messages at the client; with 0, the broker sends messages only for
+        credit: The most unconfirmed messages that the client may hold; with 0, the broker sends messages only for
             receive calls.
         on_delivery: Called with each message; None leaves messages in the buffer for receive calls.
     """
@@ -126,7 +126,7 @@ class LightSubscription:
         self.credit = credit
         self.on_delivery = on_delivery
         self.buffer: deque[LightDelivery] = deque()
-        """Messages from the broker that were not passed to the application yet, in their order."""
+        """Messages from the broker that the application has not yet received, in the order of arrival."""
         self.over = False
         self._attempt: ConnectionAttempt | None = None
         self._link = 0
@@ -232,7 +232,7 @@ class LightSubscription:
         return delivery
 
     def put_back(self, delivery: LightDelivery) -> None:
-        """Put a message that `take` returned back at the head of the buffer, because the receive call was interrupted.
+        """Put a message from `take` back at the head of the buffer, because the receive call was interrupted.
 
         A message that the broker delivers again is dropped instead.
         """
@@ -258,7 +258,7 @@ class LightSubscription:
 
     @property
     def owes(self) -> bool:
-        """Whether the buffer has a message for the callback that the broker does not deliver again."""
+        """Whether the callback must still receive a message that the broker will not deliver again."""
         return self.on_delivery is not None and any(one not in self._unconfirmed for one in self.buffer)
 
     def listen(self, on_delivery: OnDelivery | None) -> None:
@@ -273,7 +273,7 @@ class LightSubscription:
             self._grant(1)
 
     def turn_away(self) -> None:
-        """Ignore at-least-once messages that arrive from now on; they go back to the broker when the link closes."""
+        """Ignore at-least-once messages that arrive from now on; the broker gets them back when the link closes."""
         self.credit = 0
         self._leaving = True
 

@@ -36,12 +36,12 @@ class EngineConsumer:
         self.number = number
         self.source = source
         self.buffer: deque[EngineDelivery] = deque()
-        """Messages from the broker that were not delivered to the application yet, in their order."""
+        """Messages from the broker that the application has not yet received, in the order of arrival."""
         self._aside: deque[EngineDelivery] = deque()
-        """Messages that a receive call settled but could not return, because it was interrupted twice; the next call
-        returns them."""
+        """Messages that a receive call settled but could not return, because the call was interrupted twice.  The next
+        receive call returns them."""
         self.held = 0
-        """Number of messages that were delivered to the application and are not settled."""
+        """Number of messages that the application has received and that are not settled."""
         self._connection = session.connection
         self._link: Machine[Link, LinkEvent] = Machine(LINK, Link.ATTACHING, "the consumer")
         self._use: Machine[Use, UseEvent] = Machine(USE, Use.IDLE, "the consumer")
@@ -214,7 +214,7 @@ class EngineConsumer:
         return delivery
 
     def put_back(self, deliveries: Sequence[EngineDelivery]) -> None:
-        """Put messages that `take` returned back at the head of the buffer."""
+        """Put messages from `take` back at the head of the buffer."""
         self.buffer.extendleft(reversed(deliveries))
 
     def take_handing(self) -> Handing | None:
@@ -224,11 +224,11 @@ class EngineConsumer:
         return self._feed.take()
 
     def announce(self) -> None:
-        """Have the session schedule a call of the listener, for which a message or a batch is due."""
+        """Make the session schedule a call of the listener, because a message or a batch is due."""
         self.session.announce(self)
 
     def next_batch(self) -> int:
-        """Return the number of the next batch, counted from 0."""
+        """Take a new batch number, and return it; the first is 0."""
         self._batches += 1
         return self._batches - 1
 
@@ -282,7 +282,7 @@ class EngineConsumer:
             self.go_on()
 
     def release_buffer(self) -> None:
-        """Give the messages of the buffer back to the broker, unchanged."""
+        """Release the buffered messages to the broker, which does not count their deliveries."""
         buffered = tuple(self.buffer)
         self.buffer.clear()
         if self._feed is not None:

@@ -26,7 +26,7 @@ class Dispatcher:
     def __init__(self, session: SessionPort) -> None:
         self._session = session
         self._ready: deque[Listener] = deque()
-        """Consumers for whose listeners a message or a batch is due, in the order in which it became due."""
+        """The consumers whose listeners must be called next, in the order in which their messages became due."""
         self._handing = False
         self._handed: Pending[None] = Pending()
         self._callback_of: Recipient | None = None
@@ -38,7 +38,7 @@ class Dispatcher:
         return self._callback_of is not None
 
     def ready(self, consumer: Listener) -> None:
-        """Schedule a call of a consumer's listener, for which a message or a batch is due."""
+        """Schedule a call of a consumer's listener, because a message or a batch is due."""
         self._ready.append(consumer)
         self.schedule()
 

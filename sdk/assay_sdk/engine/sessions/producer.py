@@ -135,7 +135,7 @@ class EngineProducer:
         return message
 
     def cancel(self, message_id: str) -> Operation[bool]:
-        """Cancel a delayed message with this id (`EngineSession.cancel`), and return whether the broker has done so."""
+        """Cancel the delayed message with this id, and return whether the broker has cancelled the message."""
         return self._session.cancel(message_id)
 
     def close(self) -> Operation[None]:

@@ -359,7 +359,7 @@ class EngineSession:
         return (yield from self.unit.need())
 
     def announce(self, consumer: Listener) -> None:
-        """Schedule a call of a consumer's listener, for which a message or a batch is due."""
+        """Schedule a call of a consumer's listener, because a message or a batch is due."""
         self.dispatcher.ready(consumer)
 
     def wait_until_idle(self, caller: int, consumer: Listener) -> Operation[None]:

@@ -68,7 +68,7 @@ class Selector:
 
     @property
     def text(self) -> str:
-        """Text from which the selector was parsed."""
+        """The text that `parse` was given."""
         return self._text
 
     def matches(self, message: Message) -> bool:

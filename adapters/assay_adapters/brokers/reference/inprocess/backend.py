@@ -121,7 +121,7 @@ class ReferenceInstance(SdkInstance[VirtualRunner, ReferenceFaults]):
         return self._clients(f"{self._id_prefix}-{next(self._sets)}")
 
     def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:
-        """Report each write, flush and drop of the kit's messages on the disk to an observer."""
+        """Report to an observer when the disk writes, flushes or loses messages of the kit."""
 
         def tell(operation: Operation, records: tuple[Record, ...]) -> None:
             stored = (record.message for record in records if isinstance(record, MessageStored))

@@ -34,7 +34,7 @@ class LinkContext(Protocol):
         ...
 
     def next_delivery(self) -> int:
-        """Return the number of the next delivery; each number is used once on this connection."""
+        """Take a new delivery number, and return it; each number is used once on this connection."""
         ...
 
     def add_attach_fields(self, link_name: str, fields: AttachFields) -> None:
@@ -58,7 +58,7 @@ class LinkState(StrEnum):
 
 
 class LinkInput(StrEnum):
-    """Event of a link."""
+    """An event that changes the state of a link."""
 
     ATTACHED = "attached"
     """The broker has attached the link."""
@@ -71,7 +71,7 @@ class LinkInput(StrEnum):
 
 
 class LinkAct(StrEnum):
-    """The client's action for an event."""
+    """The action of the client after an event of a link."""
 
     NOTHING = "nothing"
     OPENED = "opened"

@@ -68,7 +68,10 @@ class Transaction:
         return self.state is TransactionState.OVER or self.failed is not None
 
     def when_declared(self, job: Callable[[], None]) -> None:
-        """Run a job when the coordinator has given the unit an id or has refused it; at once if it has."""
+        """Run a job when the coordinator has given the unit of work an id or has refused it.
+
+        If the coordinator has answered already, the job runs at once.
+        """
         if self.state is TransactionState.DECLARING or (
             self.state is TransactionState.ENDING and not self.txn_id and not self.failed
         ):

@@ -40,7 +40,7 @@ _OTHER: Mapping[Direction, Direction] = {"in": "out", "out": "in"}
 
 
 class _Begun(Struct):
-    """A delivery whose last transfer frame was not seen yet."""
+    """A delivery of which the last transfer frame has not yet been traced."""
 
     number: object = None
     octets: bytes = b""
@@ -48,7 +48,10 @@ class _Begun(Struct):
 
 
 class _Way:
-    """One direction of a session: links and incomplete deliveries by handle, unsettled deliveries by delivery id."""
+    """The links and deliveries in one direction of a traced session.
+
+    `links` and `begun` have the handle as key, `unsettled` has the delivery id.
+    """
 
     def __init__(self) -> None:
         self.links: dict[object, str] = {}

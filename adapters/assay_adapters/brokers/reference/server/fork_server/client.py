@@ -93,7 +93,7 @@ class ForkServer:
         return None if pid in self._exited else self._ready.pop(pid)
 
     def control(self, pid: int, control: Control) -> None:
-        """Control a server from inside; returns when the server has carried out the control.
+        """Send a control, such as a fault, to a server's process, and wait until the server has carried it out.
 
         Raises:
             BackendError: The server took longer than `CONTROL_LIMIT_S`, or ended.
