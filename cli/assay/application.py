@@ -76,7 +76,7 @@ def _group(
         bool, typer.Option("--version", is_eager=True, help="Print the version and stop.", callback=_print_version)
     ] = False,
 ) -> None:
-    """Take the options before the subcommand; without this callback, typer drops the name of a single subcommand."""
+    """Handle the options before the subcommand.  Without this callback, typer omits the name of a single subcommand."""
     del version
 
 
@@ -96,7 +96,7 @@ def users_mistakes() -> tuple[type[Exception], ...]:
 
 
 def is_missing(problem: Exception) -> bool:
-    """Say whether an error means that software is missing on this machine, and not that the call was wrong."""
+    """Return whether an error is caused by software that is missing on this machine."""
     from assay_pipeline.errors import JavaMissingError, SparkMissingError
 
     return isinstance(problem, SparkMissingError | JavaMissingError)

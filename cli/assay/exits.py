@@ -42,7 +42,7 @@ class NothingSelected(UsageProblem):
 
     Args:
         rules: The ids of the selected rules.
-        others: Whether each test failed that ran and that the kit does not judge.
+        others: For each test that ran and that the kit does not judge, whether it failed.
         own: Whether the call names the user's own features or modules.
     """
 

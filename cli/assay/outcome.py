@@ -20,7 +20,7 @@ from assay_steps.plugin.folder import LOG, UNJUDGED
 
 TROUBLE = frozenset({Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.NOT_DEMONSTRATED})
 SEVERITY = [Exit.AS_EXPECTED, Exit.INCONCLUSIVE, Exit.NOT_AS_EXPECTED]
-"""The exit codes of a backend's run, the mildest first: an unexpected verdict is worse than an inconclusive one."""
+"""The exit codes of a backend's run, from the mildest to the worst."""
 SHOWN = 3
 """The most failed tests that the command names."""
 NOTHING = "the journals hold no scenario, so no rule has a verdict; repeat the run with `assay run`."
@@ -80,7 +80,7 @@ def others_failed(folder: Path) -> list[str]:
 
 
 def ending(verdicts: Verdicts, surprises: Sequence[str]) -> Exit:
-    """Return the exit code of one backend's run; a run without scenarios is never as expected."""
+    """Return the exit code of one backend's run; a run without scenarios never gets "as expected"."""
     found = {scenario.verdict for scenario in scenarios_of(verdicts)}
     if not found:
         return Exit.INCONCLUSIVE
@@ -123,7 +123,7 @@ def summary(verdicts: Verdicts, seconds: float | None) -> str:
 
 
 def not_claimed(verdicts: Verdicts) -> list[str]:
-    """Return a line for each capability that a claimed profile of the tested rules requires and the pair lacks."""
+    """Return a line for each capability that a claimed profile requires and the pair lacks."""
     tried = {rule.profile for rule in verdicts.rules}
     reasons: dict[str, str] = {}
     requiring: dict[str, list[str]] = {}

@@ -21,7 +21,7 @@ LINES = 10
 class RunProgress:
     """A pytest plugin that counts and shows the finished scenarios.
 
-    pytest captures the process's output, so the plugin writes to a duplicate of standard error that it makes before.
+    pytest captures the process's output.  The plugin therefore writes to a duplicate of standard error, made earlier.
 
     Args:
         title: The title of the bar.

@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 
 _OTHER_NAMES = frozenset({62, 64})
-"""OpenSSL's codes for a certificate of another host name and of another address (``X509_V_ERR_*_MISMATCH``)."""
+"""OpenSSL's codes for a certificate whose host name or address is not the server's (``X509_V_ERR_*_MISMATCH``)."""
 
 
 class ForbiddenError(CannotRunError):
@@ -260,7 +260,7 @@ def _said(octets: bytes, reason: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a server's text on one line, without control characters that a terminal would execute."""
+    """Return a server's text as one line, without control characters, which could change the terminal."""
     return "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
 
 

@@ -125,7 +125,7 @@ def _code() -> tuple[tuple[Code, frozenset[str]], ...]:
 
 
 def _named(text: str) -> frozenset[str]:
-    """Find the rules that a text names, singly or as a range such as `DD-02 to DD-05`."""
+    """Return the ids of the rules that a text names, also within a range such as `DD-02 to DD-05`."""
     return frozenset(
         f"{family}-{number:02}"
         for family, first, last in _RULES.findall(text)

@@ -1,4 +1,4 @@
-"""The output of the command, to a terminal, a file, or a pipe whose reader may have ended."""
+"""The command's output to a terminal, a file or a pipe; also handles a pipe whose reader has ended."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from rich.table import Table
 from assay.exits import Exit
 
 WIDE = 160
-"""The columns of output without a terminal: many, because a search does not find text across folded lines."""
+"""The width of lines outside a terminal, in columns: wide, because a search does not find text across folded lines."""
 
 
 class Terminal(Console):
-    """Standard output for people; if its reader ends, only the output ends, and the run continues.
+    """Standard output for people.  If the reader of a pipe ends, the output stops and the run continues.
 
     Args:
         soft_wrap: Whether long lines stay unbroken.
@@ -29,7 +29,7 @@ class Terminal(Console):
         super().__init__(highlight=False, emoji=False, soft_wrap=soft_wrap, width=None if narrow else WIDE)
 
     def show(self, table: Table) -> None:
-        """Print a table; without a terminal, its lines have no trailing blanks."""
+        """Print a table; outside a terminal, without blanks at the ends of lines."""
         if self.is_terminal:
             self.print(table)
             return
@@ -55,7 +55,7 @@ def write_json(value: object) -> None:
 
 
 def note(sentence: str) -> None:
-    """Print a note on standard error, so that standard output stays for machines."""
+    """Print a note on standard error, because programs may read standard output."""
     errors = Console(stderr=True, soft_wrap=True, highlight=False, emoji=False)
     with suppress(OSError):  # without standard error, the exit code must suffice
         errors.print(sentence, markup=False)

@@ -133,7 +133,7 @@ class Event(Struct, frozen=True, kw_only=True, tag_field="kind", omit_defaults=T
 
     @property
     def ref(self) -> str:
-        """The reference by which claims name this event: ``writer:seq``."""
+        """The reference to this event, as claims use it: ``writer:seq``."""
         return f"{self.writer}:{self.seq}"
 
 

@@ -72,14 +72,14 @@ def follows(event: Event, other: Event) -> bool:
 
 
 class Watched(Struct, frozen=True):
-    """A watch; `end` is None if the watch was still open when the claim was made."""
+    """A watch; `end` is None if the watch had not ended before the claim."""
 
     begin: Watch
     end: Watch | None
 
 
 class Faulted(Struct, frozen=True):
-    """A fault; `end` is None if the fault was not over when the claim was made."""
+    """A fault; `end` is None if the fault had not ended before the claim."""
 
     begin: Fault
     end: Fault | None
@@ -216,7 +216,7 @@ class History:
 
     @cached_property
     def returns(self) -> list[AnyEvent]:
-        """All events that give messages back to the broker, so that the broker may deliver them again."""
+        """All events by which a client gives messages back; after them, the broker may deliver the messages again."""
         return [event for event in self._events if _gives_back(event)]
 
     @cached_property
@@ -311,7 +311,7 @@ def in_order(events: Iterable[E]) -> list[E]:
 
 
 def _parted(sightings: Iterable[Seen], name: Callable[[Seen], str]) -> dict[str, list[Seen]]:
-    """Group sightings by the name that a function gives them, in their order."""
+    """Group sightings by the result of a function, and keep their order."""
     parted: defaultdict[str, list[Seen]] = defaultdict(list)
     for seen in sightings:
         parted[name(seen)].append(seen)
@@ -322,7 +322,7 @@ _Phased = TypeVar("_Phased", Watch, Fault)
 
 
 def _is_around(watch: Watched, call: Call) -> bool:
-    """Return whether a watch lasted during a call of receive by the same actor."""
+    """Return whether a watch contains this receive call of its consumer."""
     begin, end = watch.begin, watch.end
     mine = call.writer == begin.writer and call.actor == begin.actor
     return mine and end is not None and begin.seq < call.seq < end.seq

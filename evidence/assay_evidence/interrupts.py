@@ -32,7 +32,7 @@ class _Deferral:
         self.strike(self.before, frame)
 
     def strike(self, handler: Handler, frame: FrameType | None) -> None:
-        """Call a handler: outside a block at once, and in a block at its end."""
+        """Call a handler now, or at the end of the block if a block is running."""
         if self.depth:
             self._came = handler
         else:
@@ -52,11 +52,11 @@ class _Deferral:
 
 
 def _nothing(_number: int, _frame: FrameType | None) -> None:
-    """Ignore Ctrl-C, as the process did before the deferral."""
+    """Ignore Ctrl-C, for a process that already ignored Ctrl-C before the deferral."""
 
 
 _standing: list[_Deferral] = []
-"""The installed deferral, if any.  Installing one for each block would take as long as writing a journal's line."""
+"""The installed deferral, or nothing.  It is kept, because installing one takes as long as writing a journal's line."""
 
 
 @contextmanager

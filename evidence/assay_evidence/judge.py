@@ -195,7 +195,7 @@ class _Run:
         return sorted(self._planned.keys() | self._traces.keys())
 
     def _damage_to_all(self, damage: Sequence[JournalDamage]) -> str:
-        """Return the reason why the damage affects all scenarios of the run; empty if it does not."""
+        """Return the damage that affects all scenarios of the run, as a reason; empty if no damage does."""
         if not self._has_plan:
             return "The journals have no plan, so other planned scenarios may be missing."
         begun = {
@@ -298,7 +298,7 @@ class _Run:
         return Finding(claim="", verdict=Verdict.ERROR, reason="The scenario began and did not end.")
 
     def _harm(self, trace: list[AnyEvent]) -> str:
-        """Return the damage that affects a scenario, as a sentence; empty if none does."""
+        """Return the damage to a scenario's events, as a sentence; empty for no damage."""
         writers = sorted({event.writer for event in trace} & self._damage.keys())
         return _harmed(self._damage[writers[0]]) if writers else self._common_harm
 
@@ -351,7 +351,7 @@ def _late_ns(trace: list[AnyEvent]) -> int:
 
 
 def _are_placed(trace: list[AnyEvent]) -> bool:
-    """Return whether the journal says when the harness was late, except for delays too short to affect a claim."""
+    """Return whether the journal has the time of every delay of the harness that is long enough to affect a claim."""
     return all(end.longest_ns is not None or not end.late_ns for end in _of_kind(trace, ScenarioEnd))
 
 
@@ -412,7 +412,7 @@ def _rule_verdict(
 
 
 def _of_part(part: str, scenarios: list[ScenarioVerdict], left_out: int, ours: Collection[str]) -> Verdict:
-    """Return the verdict on one part of the pair, from the scenarios that judge it alone or with the other part."""
+    """Return the verdict on one part of the pair, from all scenarios that judge this part, alone or with the other."""
     about = [one for one in scenarios if part in one.judged.split("+")]
     return conclude(about, left_out, ours).verdict
 

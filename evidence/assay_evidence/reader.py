@@ -90,7 +90,7 @@ def _run_of(files: list[_File]) -> str | None:
 
 
 class _File:
-    """One file: its intact events by sequence number, and its damage."""
+    """The events and the damage that the reader has found in one file."""
 
     def __init__(self, path: Path) -> None:
         self.name = path.name

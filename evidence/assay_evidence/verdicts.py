@@ -19,13 +19,13 @@ from assay_evidence.errors import VerdictsError
 from assay_evidence.levels import Level, in_words
 
 SCHEMA = 2
-"""The version of the schema, which has roles, partial verdicts and levels of evidence since version 2."""
+"""The version of the schema.  Version 2 added roles, partial verdicts and levels of evidence."""
 READABLE = frozenset({1, SCHEMA})
 """The versions of the schema that `load_verdicts` reads; fields that version 1 lacks get their defaults."""
 
 
 class Verdict(StrEnum):
-    """A verdict; the seven are in the order from best to worst."""
+    """A verdict; the members are in the order from the best to the worst."""
 
     PASS = "pass"  # noqa: S105 - a verdict, not a password
     PARTIAL = "partial"

@@ -18,11 +18,11 @@ from assay_evidence.spans import Span, clip, merge, split, subtract, total
 
 NS_PER_MS = 1_000_000
 CATCHING_UP_NS = 100_000_000
-"""The time after a delay in which the harness may still note events from the delay, in nanoseconds."""
+"""How long after a delay the harness may still note events that happened during the delay, in nanoseconds."""
 
 
 def was_prompt(event: Event, history: History) -> bool:
-    """Return whether the harness was held up for at most `HELD_UP_NS` before an event, so that it came in time."""
+    """Return whether the harness's delays before an event are known, and add up to at most `HELD_UP_NS`."""
     before = (late for late in history.delays if follows(event, late))
     return history.delays_placed and sum(late.late_ns for late in before) <= HELD_UP_NS
 
@@ -87,7 +87,7 @@ class Silence(Struct, frozen=True):
         span: The first quiet watch; None if the evidence has none.
         ns: The duration of the quiet watch without delays of the harness, or else of the longest silence found.
         needed_ns: The shortest duration that suffices.
-        spoiled: Whether a silence would be long enough but for the delays of the harness.
+        spoiled: Whether a silence would be long enough if the delays of the harness counted.
     """
 
     span: Span | None
@@ -114,7 +114,7 @@ class Axis:
         ]
         ends = ((self.at(late), late.held_ns) for late in history.delays)
         self.held: list[Span] = merge((end - held_ns, end + CATCHING_UP_NS) for end, held_ns in ends)
-        """The delays of the harness, each with the time after it in which the harness catches up."""
+        """The delays of the harness, each extended by `CATCHING_UP_NS`."""
 
     def at(self, event: Event) -> int:
         """Return the position of an event on the axis."""
@@ -135,7 +135,7 @@ class Axis:
         return (start, max(start, self.now if watch.end is None else self.at(watch.end)))
 
     def watched(self, watchers: Watchers) -> list[Span]:
-        """Return the spans in which the watchers watched, without the time of faults."""
+        """Return the spans in which a watcher could receive messages, without the times of faults."""
         spans = merge(self.span(watch) for watch in self.history.watches if watchers.include(watch.begin))
         return subtract(spans, self.faults)
 

@@ -1,4 +1,4 @@
-"""A named way in which broker or client differ from the reference pair: a defect, or a tolerated variant."""
+"""The base type of defects and tolerated variants: a named change of the reference broker or its client."""
 
 from __future__ import annotations
 

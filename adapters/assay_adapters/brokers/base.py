@@ -22,10 +22,10 @@ ALL_FACES: Faces = (*JMS_FACES, "mqlight")
 
 
 class SightFaults(Protocol):
-    """Faults that the kit can cause when a client first receives a certain message."""
+    """Faults that are triggered by the first reception of a certain message."""
 
     def seen(self, key: str) -> None:
-        """Note that a client of the instance received the message with this key."""
+        """Cause the faults that wait for the first reception of the message with this key."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Bodies of messages: their size, for tests of queue limits and of the data in reports, their octets and their kind."""
+"""The size, octets and kind of message bodies."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def sized(body: str | bytes, key: str, size: int | None) -> str | bytes:
 
 
 def octets_of(body: str | bytes) -> bytes:
-    """Return a body's octets, whose digest the journal records: of a text its UTF-8."""
+    """Return a body's octets (the UTF-8 of a text); the journal records their digest."""
     return body.encode() if isinstance(body, str) else body
 
 

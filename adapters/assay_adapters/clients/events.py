@@ -27,7 +27,7 @@ from assay_sdk.observer import Seen as SdkSeen
 
 Fields = dict[str, str | int | bool | None]
 KitMessage = Message[str | bytes]
-"""A message of the kit, as the SDK's faces have it."""
+"""A message object of the SDK whose body is a text or bytes."""
 
 
 def fields_of(message: KitMessage) -> Fields:
@@ -54,7 +54,7 @@ def _scalar(value: Property) -> str | int | bool | None:
 
 
 def seen_in(message: KitMessage, handle: int) -> Seen:
-    """Return the port's form of a message."""
+    """Convert a message of the SDK to the form of the `Client` port."""
     return Seen(
         key=key_among(message.properties, message.body),
         handle=handle,
@@ -67,7 +67,7 @@ def seen_in(message: KitMessage, handle: int) -> Seen:
 
 
 def seen_of(handed: Handed, handle: int) -> Seen:
-    """Return the port's form of a message in an event of the SDK; the field ``body`` is text, bytes or none."""
+    """Convert the message in an event of the SDK to the form of the `Client` port."""
     message: KitMessage = Message(handed.message.body or "")
     show_received(message, handed.message)
     message.redelivered = handed.redelivered
@@ -82,7 +82,10 @@ def _unit_name(unit: int | bytes | None) -> str | None:
 
 
 class EventMaker:
-    """A maker of the port's events for one connection of the SDK, which knows the consumers' names in the scenario.
+    """A maker of the `Client` port's events for one connection of the SDK.
+
+    It keeps the names that the consumers have in the scenario.
+
 
     Args:
         tell: Called with each event of the port.
@@ -130,7 +133,7 @@ class EventMaker:
 
 
 class Teller(EventMaker):
-    """An observer of one connection of the SDK that passes the SDK's events on in the port's form.
+    """An observer of one connection of the SDK, which reports the SDK's events as events of the `Client` port.
 
     Args:
         tell: Called with each event of the port.
@@ -142,22 +145,22 @@ class Teller(EventMaker):
         self._seen: dict[tuple[int, int], Seen] = {}
         """The messages that the application received and has not settled, by consumer and delivery."""
         self._unmatched: dict[int, deque[Seen]] = {}
-        """Sightings by consumer whose message the SDK has not returned yet, which takes a moment."""
+        """The messages of each consumer that the SDK has reported in an event, but has not returned yet."""
         self._messages: dict[int, KitMessage | None] = {}
         """The SDK's unsettled messages by handle."""
         self._enlisted: dict[int | bytes, list[tuple[int, int]]] = {}
-        """By a unit of work's number or xid, the keys in `_seen` of the messages that the unit settles."""
+        """The keys in `_seen` of the messages that a unit of work settles, by the unit's number or xid."""
         self._handles = 0
 
     def match(self, consumer: int, message: KitMessage) -> Seen:
-        """Return the sighting of a message that the SDK has just returned."""
+        """Return the port's form of a message that the SDK has just returned."""
         seen = self._unmatched[consumer].popleft()
         if seen.handle in self._messages:
             self._messages[seen.handle] = message
         return seen
 
     def message(self, handle: int) -> KitMessage | None:
-        """Return the SDK's message of a handle; None once it is settled."""
+        """Return the SDK's message object with a handle; None after the message is settled."""
         return self._messages.get(handle)
 
     def __call__(self, event: SdkEvent) -> None:

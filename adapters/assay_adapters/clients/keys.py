@@ -12,7 +12,7 @@ KID = "assay_kid"
 
 
 def marked(draft: Draft) -> dict[str, Property]:
-    """Return the properties of a message to send: the kit's id and the draft's properties; none for a bare draft."""
+    """Return the properties for a draft: the draft's own, and the kit's id; empty for a bare draft."""
     return {} if draft.bare else {KID: draft.key, **draft.properties}
 
 

@@ -1,4 +1,4 @@
-"""The observer of an MQ Light client: it passes events and frames of the SDK on as events of the `Client` port."""
+"""The observer of an MQ Light client, which reports the SDK's events and frames as events of the `Client` port."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from assay_sdk.observer import Seen as SdkSeen
 
 
 class LightTeller(EventMaker):
-    """An observer of one MQ Light client that passes the SDK's events on in the port's form.
+    """An observer of one MQ Light client, which reports the SDK's events as events of the `Client` port.
 
     The handle of a message is the number of its delivery in the client.
     """
@@ -40,7 +40,7 @@ class LightTeller(EventMaker):
         self._actors.pop(subscription, None)
 
     def __call__(self, event: SdkEvent) -> None:
-        """Pass one event of the SDK on."""
+        """Convert one event of the SDK, and report it to the steps."""
         match event:
             case SdkSeen(handed=handed):
                 self._tell_message("seen", handed, seen_of(handed, handed.delivery))
@@ -59,7 +59,7 @@ class LightTeller(EventMaker):
                 pass  # MQ Light has no units of work
 
     def _tell_frame(self, frame: Frame) -> None:
-        """Pass on the message that a frame transfers, and its dispositions of earlier messages."""
+        """Report the message in a frame, and the outcomes and settlements of earlier messages in it."""
         carried = (*((frame.transfer,) if frame.transfer else ()), *frame.dispositions)
         for one in carried:
             key = key_of(one.message)

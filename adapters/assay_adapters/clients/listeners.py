@@ -1,4 +1,4 @@
-"""A message listener that follows a script: scripts are data, so each has one meaning for all clients."""
+"""A message listener that follows a script.  A script is data, so that it means the same for all clients."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ScriptedListener(Generic[T]):
     Args:
         script: The script.
         runner: The runner that waits.
-        acknowledge: Acknowledges the message that it is given.
+        acknowledge: Takes a message, and acknowledges it.
         commit: Commits the session.
         rollback: Rolls the session back.
         again: Sets the listener on its consumer again.

@@ -40,7 +40,10 @@ from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.time import Runner
 
 _BACKOFF = Backoff(give_up_ms=180_000)
-"""The client stops reconnecting after three times the duration of a slow restart, so that the run goes on."""
+"""The waits between attempts to reconnect.
+
+The client gives up after three times the duration of a slow restart, so that the run can continue.
+"""
 _SOURCE = Source("The MQ Light face of our SDK has this capability.", "sdk/assay_sdk/faces/mqlight/client.py")
 
 CAPABILITIES: Mapping[Capability, Source] = dict.fromkeys(
@@ -136,7 +139,7 @@ class LightProducer:
 
 
 class LightConsumer:
-    """A subscription, which takes messages only for a receive call or a listener."""
+    """A subscription that receives messages only during a receive call or with a listener."""
 
     def __init__(self, port: Subscription, session: LightSession, teller: LightTeller, runner: Runner) -> None:
         self._port = port
@@ -268,7 +271,7 @@ class LightSession:
         return attempt(subscribe)
 
     def handed(self, delivery: Delivery) -> Seen:
-        """Note a delivery that the application can acknowledge from now on, and return its message."""
+        """Remember a delivery, so that the application can acknowledge it, and return the delivery's message."""
         self._deliveries[delivery.number] = delivery
         return seen_of(delivery.handed(), delivery.number)
 

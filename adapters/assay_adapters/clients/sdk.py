@@ -119,7 +119,7 @@ class SdkSession:
         return self._named(lambda: self._browse(queue, selector))
 
     def acknowledge(self, seen: Seen) -> Outcome[None]:
-        """Acknowledge a message, and with it others as the session's mode says."""
+        """Acknowledge a message, and the other messages that the session's mode acknowledges with it."""
         return attempt(lambda: self._acknowledge(seen))
 
     def commit(self) -> Outcome[None]:
@@ -165,7 +165,7 @@ class SdkSession:
             self._port.acknowledge()  # the message is settled already: the SDK decides whether this is an error
 
     def _named(self, action: Callable[[], T]) -> Outcome[T]:
-        """Call the SDK with a destination's name, and refuse a name that is not valid."""
+        """Run an action that makes a destination; return a refusal if the destination's name is invalid."""
         try:
             return attempt(action)
         except DestinationError as error:
@@ -267,7 +267,7 @@ class FaceClient:
         self._observers.append(observer)
 
     def _next_connection(self) -> tuple[str, str | None]:
-        """Return the name of the next connection, and the prefix of its message ids."""
+        """Make a name for a new connection, and the prefix of the connection's message ids."""
         name = f"{self._face}-{next(self._connections)}"
         return name, None if self._id_prefix is None else f"{self._id_prefix}-{name}"
 

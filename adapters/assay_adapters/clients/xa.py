@@ -1,4 +1,4 @@
-"""Our SDK's XA resource behind the `Client` port: it makes xids of the port's names of branches."""
+"""The SDK's XA resource behind the `Client` port; makes the SDK's xids from the port's names of branches."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SdkXaResource:
         return attempt(lambda: self._port.end(named(xid), how))
 
     def prepare(self, xid: bytes) -> Outcome[bool]:
-        """Prepare a branch, and return whether it is prepared: False if it was read-only and so has ended."""
+        """Prepare a branch; return True if the branch is prepared, or False if it was read-only and has ended."""
         return attempt(lambda: self._port.prepare(named(xid)) is XaVote.PREPARED)
 
     def commit(self, xid: bytes, *, one_phase: bool = False) -> Outcome[None]:

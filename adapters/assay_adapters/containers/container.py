@@ -33,7 +33,10 @@ OWNER_LABEL = "org.assay.owner"
 LOOPBACK = "127.0.0.1"
 
 _PORTS = range(20_000, 32_000)
-"""Ports below those that Linux uses for outgoing connections, which could take a broker's port during its restart."""
+"""The ports for brokers.
+
+Linux uses higher ports for outgoing connections, so no such connection can take the port of a restarting broker.
+"""
 
 _POLL_NS = 50_000_000
 """The interval between checks of a starting broker, in nanoseconds."""
@@ -130,7 +133,7 @@ def owner() -> str:
 
 
 def _is_abandoned(label: str) -> bool:
-    """Return whether a label names a process that ran on this machine since its last boot and has ended."""
+    """Return whether an `OWNER_LABEL` names a process that ran since this machine's last boot and has ended."""
     boot, _, pid = label.partition("/")
     if boot != MachineClock().boot or not pid.isdecimal():
         return False

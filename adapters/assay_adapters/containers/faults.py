@@ -1,4 +1,4 @@
-"""A broker in a container that faults (`assay_adapters.faults.proxied`) can end and start again."""
+"""A broker in a container, in the form that faults need to end and restart it (`assay_adapters.faults.proxied`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from assay_adapters.ports.backend import BackendError
 
 
 class StoppableContainer:
-    """A broker in a container, which keeps its files and its port over a fault.
+    """A broker in a container that keeps its files and its port when a fault ends it.
 
     Args:
         container: The container.

@@ -102,7 +102,7 @@ class ProxiedFaults:
         return injection
 
     def seen(self, key: str) -> None:
-        """Note that a client of the instance received the message with this key."""
+        """Cause the faults that wait for the first reception of the message with this key."""
         if key in self._sights:
             self._sights.discard(key)
             self._proxy.sighted(key)
@@ -127,7 +127,7 @@ class ProxiedFaults:
         self._proxy.open()
 
     def injection(self, fault: FaultRequest) -> HalvesInjection | Unsupported:
-        """Return a fault that its `fire` causes, or `Unsupported`; a subclass can support more kinds."""
+        """Prepare a fault, which happens when its `fire` is called; return `Unsupported` for an unknown kind."""
         match fault:
             case Kill():
                 return HalvesInjection(self._runner, self._kill, self.start)

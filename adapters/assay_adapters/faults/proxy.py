@@ -30,17 +30,17 @@ _STOP_LIMIT_S = 10
 """The time within which the proxy's thread must end, in seconds, after all connections have been cut."""
 
 Strike = Callable[[], None]
-"""A function that causes a fault. It runs on its own thread, and the frames at the trigger wait until it returns."""
+"""A function that causes a fault. It runs on a separate thread; the proxy forwards the triggering frame afterwards."""
 
 Instant = BeforeAnswer | AfterAnswer | FirstSight
 
 
 class _Armed:
-    """A fault that waits for its instant, and happens once.
+    """A fault that waits for its trigger, and happens once.
 
     Args:
         strike: Causes the fault.
-        instant: The instant of the protocol.
+        instant: The trigger.
         done: Called after the fault.
     """
 
@@ -142,11 +142,11 @@ class Proxy:
         self._do(self._cut())
 
     def pause(self, *directions: Direction) -> None:
-        """Hold all octets back in these directions, or without arguments in both; the connections stay open."""
+        """Stop forwarding octets in these directions (both without arguments); the connections stay open."""
         self._do(self._set_gates(directions or tuple(Direction), is_open=False))
 
     def resume(self, *directions: Direction) -> None:
-        """Pass all octets on again, in order, in these directions, or without arguments in both."""
+        """Forward octets again, in order, in these directions (both without arguments)."""
         self._do(self._set_gates(directions or tuple(Direction), is_open=True))
 
     def arm(self, instant: Instant, strike: Strike) -> None:
@@ -174,7 +174,7 @@ class Proxy:
         self._sighted.add(key)
 
     def seen(self, key: str) -> None:
-        """Cause the faults at first sight of this message, which a consumer has received; returns at once."""
+        """Start the faults that wait for a consumer's first reception of this message, without waiting for them."""
         self._sighted.add(key)
         self._loop.call_soon_threadsafe(self._seen, key)
 
@@ -327,14 +327,14 @@ class Proxy:
         await writer.drain()
 
     async def _holds(self, passings: tuple[Passing, ...]) -> bool:
-        """Cause the faults that hold a frame back, and return whether the proxy must hold it back."""
+        """Cause the faults that come before a frame; return whether any did, so that the frame is not forwarded."""
         answered = await self._fire(passings, What.ANSWERED, BeforeAnswer)
         sighted = tuple(passing for passing in passings if passing.key in self._sighted)
         settled = await self._fire(sighted, What.SETTLED, FirstSight)
         return answered or settled
 
     async def _fire(self, passings: tuple[Passing, ...], what: What, kind: type[Instant]) -> bool:
-        """Cause the faults that wait for these sightings, wait until they have happened, and return whether any did."""
+        """Cause the faults that wait for such an event of these messages; return whether any happened."""
         fired = False
         for passing in passings:
             if passing.what is what:

@@ -32,7 +32,7 @@ from assay_sdk.amqp.performatives import (
 from assay_sdk.amqp.types import DecodeError, Described
 
 _HEAD_LIMIT = 1 << 16
-"""The number of octets at the beginning of a message in which the kit's id is searched for."""
+"""The kit's id is searched for in this many octets at the beginning of a message."""
 
 
 class Direction(StrEnum):
@@ -48,7 +48,7 @@ class Direction(StrEnum):
 
 
 class What(StrEnum):
-    """The kinds of sightings."""
+    """An event of a message on its way through the proxy."""
 
     SENT = "sent"
     """The client has sent the last frame of a message."""
@@ -61,10 +61,10 @@ class What(StrEnum):
 
 
 class Passing(Struct, frozen=True):
-    """A sighting of one of the kit's messages in a frame.
+    """A frame that carries or settles one of the kit's messages.
 
     Args:
-        what: The kind of the sighting.
+        what: The event of the message.
         key: The kit's id of the message.
     """
 
@@ -77,7 +77,7 @@ _ENDS: Mapping[Direction, What] = {Direction.TO_BROKER: What.ANSWERED, Direction
 
 
 class _Partial:
-    """A message whose last frame has not passed yet."""
+    """A message of which the proxy has not yet seen the last frame."""
 
     def __init__(self, delivery: int) -> None:
         self.delivery = delivery
@@ -86,7 +86,10 @@ class _Partial:
 
 
 class _Way:
-    """One direction of a session: partial messages by link handle, and keys of unsettled messages by delivery id."""
+    """The messages in one direction of a session.
+
+    Incomplete messages have the link's handle as key; the kit's ids of unsettled messages have the delivery id.
+    """
 
     def __init__(self) -> None:
         self.partial: dict[int, _Partial] = {}

@@ -62,7 +62,7 @@ class Environment(Struct, frozen=True):
 
 
 class Instance(Protocol):
-    """A running broker, which one scenario has for itself or many scenarios share."""
+    """A running broker, for one scenario or shared by many."""
 
     @property
     def environment(self) -> Environment:
@@ -111,7 +111,7 @@ class Instance(Protocol):
         ...
 
     def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:
-        """Report each write, flush and drop of the kit's messages to an observer; none if the kit cannot see them."""
+        """Report each disk write, flush and loss of the kit's messages to an observer, if the kit can see them."""
         ...
 
     def storage_holds(self, octets: bytes) -> Outcome[bool]:
@@ -164,7 +164,7 @@ class Backend(Protocol):
 
     @property
     def reuses_faulted(self) -> bool:
-        """Whether an instance that had a fault serves the next scenario with faults, instead of a new instance."""
+        """Whether an instance that had a fault serves further scenarios with faults."""
         ...
 
     def probe(self) -> Available | Unavailable:

@@ -23,7 +23,7 @@ class Needs(Struct, frozen=True, kw_only=True):
         platform: The platform of the queue managers.
         level: The command level of the queue managers.
         topology: The network of the queue managers: one for ``single``, two for the others.
-        own_instance: Whether the scenario needs an instance for itself; True for all scenarios with faults.
+        own_instance: Whether no other scenario may use the instance; True for all scenarios with faults.
     """
 
     capabilities: frozenset[Capability] = frozenset()
@@ -34,7 +34,7 @@ class Needs(Struct, frozen=True, kw_only=True):
 
 
 class Unsupported(Struct, frozen=True):
-    """The answer that the pair lacks a capability.
+    """The answer of a backend to a scenario whose capability the pair lacks.
 
     Args:
         capability: The capability's name, or ``fault`` for a fault that cannot be caused.

@@ -44,7 +44,7 @@ class StoreError(Struct, frozen=True, tag=True):
 
 
 class WorkerDies(Struct, frozen=True, tag=True):
-    """End the worker of a component; the broker itself decides how the component goes on.
+    """End the worker of a component; the broker decides whether a new worker continues.
 
     Args:
         what: The component.
@@ -143,7 +143,7 @@ class Faults(Protocol):
 
 
 class DiskEvent(Struct, frozen=True):
-    """A write, flush or drop of the kit's messages on a disk, for the journal's ``disk`` event.
+    """A write, a flush, or a loss of unflushed messages of the kit on a disk, for the journal's ``disk`` event.
 
     Args:
         source: The disk's name.

@@ -13,7 +13,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Ok(Struct, Generic[T_co], frozen=True):
-    """The result of a call that was accepted: its value."""
+    """The result of an accepted call, with the returned value."""
 
     value: T_co
 

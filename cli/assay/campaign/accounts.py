@@ -1,4 +1,4 @@
-"""Accounts: how often each message of a round may be seen, computed from the clients' journals.
+"""Computes, from the clients' journals, how often each message of a round may be received.
 
 Each queue and each subscription holds its own copy of a message.  The *fate* of a send is
 
@@ -35,7 +35,7 @@ LOST = "connection-lost"
 
 
 class Fate(Enum):
-    """The fate of a send, an acknowledgement or a commit: confirmed, void or in doubt."""
+    """Whether a send, an acknowledgement or a commit took effect: confirmed, void or in doubt."""
 
     CONFIRMED = "confirmed"
     VOID = "void"
@@ -104,7 +104,7 @@ class Accounts:
         """The deliveries in order of time, by the message's key and the subscription's name (empty for a queue)."""
         self.units: defaultdict[str, Unit] = defaultdict(Unit)
         self.recoveries: list[tuple[Call, str]] = []
-        """Each recover call, with a branch that must be in doubt at the call."""
+        """The pairs of a recover call and a branch that was in doubt at the time of the call."""
         ordered = sorted(events, key=lambda event: (event.writer, event.seq))
         self._history = History(ordered)
         self._last = max(ordered, key=lambda event: event.mono_ns, default=None)
@@ -125,7 +125,7 @@ class Accounts:
         self._close(sends)
 
     def undecided(self) -> list[Unit]:
-        """The branches with a confirmed prepare and neither a commit nor a rollback."""
+        """Return the branches that were prepared, and that no call has committed or rolled back."""
         return [unit for unit in self.units.values() if unit.prepared is not None and not unit.decisions]
 
     def answered(self, call: Call) -> Return | None:
@@ -135,7 +135,7 @@ class Accounts:
         return None if lost else answer
 
     def watched(self, sending: Sending) -> float:
-        """Return for which share of the time from a send's answer to its due time a receiver watched, from 0 to 1."""
+        """Return the share (0 to 1) of a message's delay during which a receiver waited for messages."""
         answer = self._answers.get((sending.call.writer, sending.call.id))
         if self._last is None or answer is None:
             return 0.0
@@ -167,7 +167,7 @@ class Accounts:
             self._branch(call)
 
     def _branch(self, call: Call) -> None:
-        """Enter a call of the transaction manager into the branch's account."""
+        """Record a transaction manager's call in the `Unit` of its branch."""
         if call.op == "xa-recover":
             answer = self._answers.get((call.writer, call.id))
             for name in answer.value if answer is not None else ():
@@ -203,7 +203,7 @@ class Accounts:
 
 
 class Bound(Struct, frozen=True):
-    """How often a copy may be seen.
+    """A bound on the number of deliveries of a copy.
 
     Args:
         predicate: The claim's predicate: exactly, at most or never.

@@ -22,18 +22,21 @@ POLL_MS = 15
 WATCH_MS = 200
 """The milliseconds for which a client waits for delayed messages, if it does nothing else."""
 _LARGE = 90_000
-"""The bytes of a large body, which is larger than a piece in the store."""
+"""The length of a large body, in bytes: the store divides such a body into pieces."""
 
 LARGE_PERCENT = 2
 COMMIT_PERCENT, ROLLBACK_PERCENT = 75, 20
-"""The percentages of units of work that are committed and rolled back; the others lose their connection."""
+"""The percentages of units of work that the client commits and rolls back; otherwise it drops the connection."""
 UNDECIDED_PERCENT = 25
 """The percentage of branches that stay prepared for a later decision."""
 ACKNOWLEDGE_PERCENT, RECOVER_PERCENT = 85, 10
-"""The percentages of received messages that are acknowledged and recovered; the others lose their connection."""
+"""The percentages of receptions after which the client acknowledges or recovers; otherwise it drops the connection."""
 
 ConnectionOf = Callable[[Family, str, AckMode, str | None], ClientConnection]
-"""Returns the connection of a family by actor, acknowledgement mode and client id; the same one at each call."""
+"""A function that returns a connection for a family, an actor, an acknowledgement mode and a client id.
+
+The same arguments give the same connection.
+"""
 
 
 def subscription(number: int, name: str) -> Origin:
@@ -113,13 +116,13 @@ class Acts:
         self._consume(Family.PASSING, Origin(address=place(Family.PASSING, self._number)), POLL_MS)
 
     def watch(self) -> None:
-        """Receive from the queue of delayed messages, so that an early one is seen."""
+        """Receive from the queue of delayed messages, so that an early delivery is noticed."""
         self._consume(Family.DELAYED, Origin(address=place(Family.DELAYED, self._number)), WATCH_MS)
 
     # units of work ----------------------------------------------------------------------------------------------------
 
     def work(self) -> None:
-        """Receive and send in a unit of work, then commit it, roll it back or lose it."""
+        """Receive and send in a unit of work; then commit, roll back, or drop the connection."""
         connection = self._connection(Family.UNITS, f"{self._name}.units", AckMode.TRANSACTED, None)
         self._take_and_send(Family.UNITS, connection)
         end = self._percent()
@@ -176,7 +179,7 @@ class Acts:
         self.subscriber("away").leave()
 
     def attend(self) -> None:
-        """Receive a publication as the subscriber that stays connected."""
+        """Receive a publication with the subscription `active`, whose subscriber stays connected."""
         self._settle(self.subscriber("active"), subscription(self._number, "active"), "active", WATCH_MS)
 
     def subscriber(self, name: str) -> ClientConnection:

@@ -284,7 +284,7 @@ class Campaign:
             self._write(events.Claim, scenario=scenario, of=claiming.of, bounds=claiming.bounds, **fields)
 
     def _refused(self, number: int, why: str) -> None:
-        """Write a claim that the broker starts after a kill, for a broker that did not start; the claim fails."""
+        """Write the claim that the broker starts after a kill; it fails, because the broker did not start."""
         scenario = scenario_id(Family.QUEUE, number)
         call = self._write(
             events.Call, scenario=scenario, id=f"{scenario}#start", actor="broker", op="start the broker"

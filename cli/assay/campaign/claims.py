@@ -16,9 +16,12 @@ from assay_steps.cast.branches import IN_DOUBT
 from assay_steps.cast.claims import listed
 
 AT_ONCE = 40
-"""The most messages in one claim, so that a person can read a failed one."""
+"""The most messages in one claim, so that a person can read a failed claim."""
 WATCHED_PERCENT = 25
-"""How much of a delay must have been watched to try it; less than usual, because kills interrupt the watchers."""
+"""The percentage of a delay during which a receiver must have waited, so that an early delivery would be noticed.
+
+It is lower than in the suite, because kills interrupt the receivers.
+"""
 
 _RULES: Mapping[Family, str] = {
     Family.QUEUE: "PD-20",
@@ -28,7 +31,7 @@ _RULES: Mapping[Family, str] = {
     Family.TOPIC: "PD-23",
     Family.BRANCHES: "BT-13",
 }
-"""The rule of the claims about how often copies are seen, unless `_rule` names another."""
+"""The rule for claims about the number of deliveries, by family; `_rule` makes exceptions."""
 
 _SENTENCES: Mapping[str, str] = {
     "delivered-exactly": "each message is delivered until it is acknowledged, and never after that",
@@ -77,7 +80,7 @@ def claims(family: Family, accounts: Accounts) -> Iterator[Claiming]:
 
 
 def _counted(family: Family, accounts: Accounts) -> Iterator[Claiming]:
-    """Claim how often each copy is seen; one claim covers all copies with the same bound."""
+    """Make claims about the number of deliveries of each copy; one claim covers all copies with the same bound."""
     alike: defaultdict[tuple[str, str, Bound], list[str]] = defaultdict(list)
     for sending in accounts.sendings:
         for holder in SUBSCRIPTIONS if family is Family.TOPIC else ("",):
@@ -95,7 +98,7 @@ def _counted(family: Family, accounts: Accounts) -> Iterator[Claiming]:
 
 
 def _rule(family: Family, holder: str, sending: Sending, *, taken: bool) -> str:
-    """Choose the rule of a claim about how often a copy is seen."""
+    """Choose the rule for a claim about the number of deliveries of a copy."""
     match family:
         case Family.QUEUE if taken:
             return "QS-08"
@@ -135,7 +138,7 @@ def _is_early(sending: Sending, accounts: Accounts) -> bool:
 
 
 def _whole(family: Family, accounts: Accounts) -> Iterator[Claiming]:
-    """Claim that each unit of work whose commit had no answer took effect as a whole or not at all."""
+    """Make claims that a unit of work whose commit has no answer took effect as a whole or not at all."""
     if family is not Family.UNITS:
         return
     for unit in accounts.units.values():
@@ -174,7 +177,7 @@ def in_doubt(accounts: Accounts) -> Iterator[Claiming]:
 
 
 def _decided(family: Family, accounts: Accounts) -> Iterator[Claiming]:
-    """Claim that a prepared branch is in doubt until its commit or rollback, and that the broker accepts that."""
+    """Make claims that a prepared branch is in doubt until the broker accepts its commit or rollback."""
     if family is not Family.BRANCHES:
         return
     for call, name in accounts.recoveries:

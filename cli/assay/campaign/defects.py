@@ -11,7 +11,7 @@ from assay_broker.stores import Store
 from assay_sdk.time import Runner
 
 LATE_NS = 20_000_000
-"""The nanoseconds between an answer and the flush of its record: about as long as an operating system buffers it."""
+"""The nanoseconds between an answer and the late flush of its record."""
 
 Plant = Callable[[Store, Runner], Store]
 
@@ -20,8 +20,8 @@ class StoreDefect(Struct, frozen=True):
     """A defect of a store.
 
     Args:
-        text: A sentence without subject that says what the store does wrong.
-        plant: Wraps a store so that it has the defect; gets the broker's runner.
+        text: The misbehaviour, as a predicate: "the store" plus this text is a sentence.
+        plant: Takes a store and the broker's runner, and returns the store with the defect.
     """
 
     text: str
@@ -88,7 +88,7 @@ class _AnswerFirst(_Around):
 
 
 class _Swapped(_Around):
-    """A store that flushes its records one by one, the last first.
+    """A store that flushes its records one by one, the newest first.
 
     A kill can leave a later record on disk without an earlier one.
     """

@@ -1,4 +1,4 @@
-"""The phase of a broker process, recorded so that the campaign can place kills at phases and count them by phase.
+"""Records the phase of a broker process, so that the campaign can kill it at a phase, and count kills by phase.
 
 The process writes its phase to a memory page that survives the process.  If the campaign arms a halt at a phase, the
 process stops itself there with SIGSTOP, so that the kill happens exactly at that phase.
@@ -37,7 +37,7 @@ from assay_sdk.model.capabilities import Capability
 from assay_sdk.time import Runner
 
 IDLE_AFTER_NS = 2_000_000
-"""The nanoseconds after its last answer from which a broker without a new command counts as idle."""
+"""A broker that has got no command for this time after its last answer counts as idle, in nanoseconds."""
 
 _PAGE = struct.Struct("<Bq")
 _ASKING = (Send, Settle, Commit, Prepare, CommitXa, RollbackXa)
@@ -78,7 +78,7 @@ class Halt(Struct, frozen=True):
 
     Args:
         phase: The phase at which the process stops.
-        times: How often the process must reach the phase first, counted from `Progress.arm`.
+        times: The process stops when it reaches the phase for this time, counted from `Progress.arm`.
         commits: Whether the phase counts only after a commit or a prepare.
     """
 
@@ -203,7 +203,7 @@ class ObservedStore:
         self._progress.flushed()
 
     def drop(self) -> None:
-        """Discard the records that are not flushed."""
+        """Discard the records that are not yet flushed."""
         self._store.drop()
 
     def load(self) -> tuple[Record, ...]:

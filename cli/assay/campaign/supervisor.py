@@ -76,7 +76,7 @@ class Supervisor:
         self.start_ns.append(self._clock.monotonic_ns() - begun_ns)
 
     def arm(self, halt: Halt) -> None:
-        """Tell the process at which moment it must stop itself."""
+        """Send the process the moment at which it must stop itself."""
         self.control.send(halt)
 
     def await_halt(self, limit_s: float) -> bool:

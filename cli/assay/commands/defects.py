@@ -118,7 +118,7 @@ def _tolerated(
 
 
 def show_tolerance(found: Tolerance, console: Console) -> None:
-    """Print each variant with its behaviour and the scenarios that convict it, and a summary."""
+    """Print each variant with its behaviour and the scenarios that fail on it, and a summary."""
     known = all_variants()
     for variant in found.variants:
         console.print(f"{variant.name}: {known[variant.name].text} {known[variant.name].allowed_by}", markup=False)
@@ -133,7 +133,7 @@ def show_tolerance(found: Tolerance, console: Console) -> None:
 
 
 def exit_code(matrix: KillMatrix) -> Exit:
-    """Return the exit code; a defect whose own code raises counts like an error of the kit."""
+    """Return the exit code; an exception in a defect's own code counts as an error of the kit."""
     if matrix.wrong:
         return Exit.NOT_AS_EXPECTED
     return Exit.INCONCLUSIVE if matrix.errors else Exit.AS_EXPECTED
@@ -159,7 +159,7 @@ def show(matrix: KillMatrix, console: Console) -> None:
 
 
 def _summary(matrix: KillMatrix) -> str:
-    """Return one line: the numbers of proven rules and caught defects, and each reason for an exit code but 0."""
+    """Return one line with the numbers of proven rules and caught defects, and each reason for a failure."""
     proven = sum(rule.proven for rule in matrix.rules)
     tried = len(matrix.caught) + len(matrix.missed) + len(matrix.errors)
     parts = [

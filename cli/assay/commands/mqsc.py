@@ -108,7 +108,7 @@ def _nobody(change: Change) -> Refused:
 
 
 def _placed(text: str, column: int, command: SourceCommand) -> str:
-    """Return an answer in which the position of an error counts in the script, not in the command."""
+    """Return an answer in which positions of errors refer to the script instead of the single command."""
     if not column:
         return text
     at = command.position(column - 1)

@@ -73,7 +73,7 @@ def _show(guide: Guide) -> None:
 
 
 def _show_table(shown: Text, cells: Sequence[Cell]) -> None:
-    """Add the traits that the rule is tried across, and then the other traits with the reasons."""
+    """Add the traits under which scenarios test the rule, and then the other traits with the reasons."""
     if not cells:
         return
     tried = [f"{cell.trait} ({cell.scenarios})" for cell in cells if cell.state is State.TRIED]

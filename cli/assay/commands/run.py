@@ -270,7 +270,7 @@ class StoppedError(Exception):
 
     Args:
         why: The reason for the stop.
-        concluded: The conclusion from the journals until the stop; None without verdicts.
+        concluded: The journals up to the stop with their verdicts; None without verdicts.
     """
 
     def __init__(self, why: str, concluded: Concluded | None) -> None:

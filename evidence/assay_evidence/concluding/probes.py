@@ -60,7 +60,7 @@ TABLE: Mapping[tuple[bool, Sight], Verdict] = {
     (False, Sight.UNDECIDED): Verdict.INCONCLUSIVE,
     (False, Sight.BROKEN): Verdict.ERROR,
 }
-"""The verdict on the declaration, by whether the capability is declared and by the probe's result."""
+"""The verdict on a declaration; the key says whether the capability is declared, and what the probe found."""
 
 _SAYS: Mapping[Sight, str] = {
     Sight.FOUND: "the probe found it",
@@ -113,7 +113,7 @@ def sight_of(judged: ScenarioVerdict, events: Sequence[AnyEvent]) -> Sight:
 
 
 def _rests_on_refusal(judged: ScenarioVerdict, events: Sequence[AnyEvent]) -> bool:
-    """Return whether a refused step decided the verdict, and not damage to a journal."""
+    """Return whether the verdict rests on a refused step, and not on damage to a journal."""
     refused = [event for event in events if isinstance(event, Step) and event.outcome == "refused"]
     return judged.verdict is Verdict.INCONCLUSIVE and any(step.detail in judged.reason for step in refused)
 

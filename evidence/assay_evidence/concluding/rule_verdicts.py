@@ -41,7 +41,7 @@ STANDS: Mapping[str, frozenset[Verdict]] = {
     Role.EVIDENCE: frozenset({Verdict.ERROR, Verdict.FAIL}),
     Role.KIT: _DECIDED,
 }
-"""By role, the verdicts of a scenario that are verdicts on its rule, too."""
+"""The scenario verdicts that also count for the rule, by the scenario's role."""
 
 
 class Conclusion(Struct, frozen=True):
@@ -90,13 +90,13 @@ def _core(scenarios: Iterable[ScenarioVerdict]) -> list[ScenarioVerdict]:
 
 
 def _stands(scenario: ScenarioVerdict, ours: Collection[str]) -> bool:
-    """Return whether a scenario's verdict is a verdict on its rule, too."""
+    """Return whether the verdict on a scenario also counts for its rule."""
     foreign = scenario.role == Role.KIT and any(part not in ours for part in scenario.judged.split("+"))
     return not foreign and scenario.verdict in STANDS[scenario.role]
 
 
 def _reasons(core: Iterable[ScenarioVerdict], left_out: int) -> str:
-    """Return the reasons why the core scenarios do not suffice for a pass, each reason once."""
+    """Return the reasons why the core scenarios are not enough for a pass, without repetitions."""
     found = dict.fromkeys(one.reason for one in core if one.verdict is Verdict.UNSUPPORTED)
     if left_out:
         found[f"The run left out {counted(left_out, 'more scenario')}."] = None

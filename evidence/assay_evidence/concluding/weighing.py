@@ -41,7 +41,7 @@ smaller.
 """
 KIT = "kit"
 STEP_VERDICTS: Mapping[str, Verdict] = {"broken": Verdict.ERROR, "refused": Verdict.INCONCLUSIVE}
-"""A scenario's verdict by the outcome of one of its steps, worst first; other outcomes do not decide."""
+"""The verdict on a scenario by the outcome of a step, the worst first; other outcomes of steps have no effect."""
 
 
 class Kind(Enum):
@@ -106,7 +106,7 @@ def weigh(finding: Finding, circumstances: Iterable[Circumstance]) -> Finding:
 
 
 def unfinished() -> Circumstance:
-    """Return the circumstance that the scenario did not end."""
+    """Return the circumstance of a scenario whose end is not in the journal."""
     return Circumstance(Kind.UNFINISHED, "The scenario began and did not end; the finding was")
 
 

@@ -116,7 +116,7 @@ class Sighting(Struct, frozen=True):
 
 
 class Span(Struct, frozen=True):
-    """A watch that began and ended, with the consumer's last sighting or callback in it; None without one."""
+    """A watch that has ended; `last` is the last sighting or callback in it, or None."""
 
     begin: Watch
     end: Watch
@@ -167,7 +167,7 @@ class Story:
         return [(e, answers.get((e.writer, e.id))) for e in self.events if isinstance(e, Call)]
 
     def accepted(self, *ops: str) -> list[tuple[Call, Return]]:
-        """Return the calls of these operations that returned and were not refused."""
+        """Return the calls of these operations that returned without a refusal."""
         return [(c, a) for c, a in self.calls if c.op in ops and a is not None and a.refused is None]
 
     @cached_property
@@ -227,7 +227,7 @@ class Story:
         return found
 
     def handed(self, key: str) -> list[Sighting]:
-        """Return the sightings in which a consumer received the message, without browses."""
+        """Return the receptions of a message by consumers, without browses."""
         return [sighting for sighting in self.sightings.get(key, []) if not sighting.look]
 
     @cached_property
@@ -338,7 +338,7 @@ class Story:
         return self.telling(span) and end - tail >= quiet_ns and not self.disturbed(send, tail, end)
 
     def came(self, destination: str) -> list[tuple[str, Event]]:
-        """Return the actors that created a consumer on a destination or began to watch it, each with that event."""
+        """Return the consumers of a destination, each with its creation, and again with each of its watches."""
         made = [(call.actor, call) for call, _ in self.accepted("consumer") if call.destination == destination]
         begun = [
             (e.actor, e)

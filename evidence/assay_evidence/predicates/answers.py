@@ -24,7 +24,7 @@ from assay_evidence.watching import NS_PER_MS, Axis, release_marks, was_prompt, 
 
 OPTION = "option."
 _TIMELESS = frozenset({"accepted", "refused"})
-"""The options that cannot hold because of a delay of the harness."""
+"""The options whose truth cannot depend on a delay of the harness."""
 
 
 def accepted(claim: Claim, history: History) -> Finding:
@@ -216,7 +216,7 @@ def _is_unseen(claim: Claim, history: History, key: str) -> bool | None:
 
 
 def _silence(claim: Claim, history: History, key: str) -> bool:
-    """Return whether the actors had a quiet watch after the message could have been delivered."""
+    """Return whether the actors received no message in a long enough watch after the message's possible delivery."""
     marks = release_marks(history, (key,))
     if not marks:
         return False

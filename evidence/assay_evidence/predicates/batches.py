@@ -18,7 +18,7 @@ PERCENT = 100
 
 
 class Batch(Struct, frozen=True):
-    """The messages of one callback, in order; none if the client called the listener without a message (BT-04)."""
+    """The messages of one callback, in order; empty if the client called the listener without a message (BT-04)."""
 
     messages: tuple[Seen, ...]
 
@@ -29,14 +29,14 @@ class Batch(Struct, frozen=True):
 
 
 class Lateness(Struct, frozen=True):
-    """The time for which a batch was held back, after the moment at which it could have been delivered.
+    """How much later than possible a batch was delivered.
 
     Args:
-        ns: The time between the two, as the journal has it.
-        least_ns: The shortest possible time, because the harness may have noted the batch late.
-        most_ns: The longest possible time, because the harness may have noted the moment late.
+        ns: The delay according to the journal.
+        least_ns: The shortest possible delay, because the harness may have noted the delivery late.
+        most_ns: The longest possible delay, because the harness may have noted the batch's first possible moment late.
         unc_ns: The uncertainty of the clocks.
-        limit_ns: The longest permitted time.
+        limit_ns: The longest permitted delay.
         number: The batch's number, for texts.
         handed: The first message of the batch.
     """

@@ -21,7 +21,7 @@ NOT_AUTHORIZED = 2035
 
 
 def listed(claim: Claim, *names: str) -> tuple[str, ...]:
-    """Return the entries of the first of these references that the claim has; empty if it has none of them."""
+    """Return the values of the first reference of these names that the claim has; empty if it has none."""
     for name in names:
         if value := claim.of.get(name):
             return tuple(value.split(SEPARATOR))
@@ -53,7 +53,7 @@ def key_of(claim: Claim) -> str:
 
 
 def actors_of(claim: Claim) -> tuple[str, ...] | None:
-    """Return the names of the actors that a claim names; None if it names none and so is about all."""
+    """Return the actors that a claim names; None for a claim without names, which is about all actors."""
     return listed(claim, "actors", "actor") or None
 
 
@@ -82,7 +82,7 @@ def number(claim: Claim, name: str) -> int:
 
 
 def quiet_ns(claim: Claim) -> int:
-    """Return how long a quiet watch must be for a claim, in nanoseconds."""
+    """Return the duration that a quiet watch must have for a claim, in nanoseconds."""
     return claim.bounds.get("quiet_ms", DEFAULT_QUIET_MS) * NS_PER_MS
 
 

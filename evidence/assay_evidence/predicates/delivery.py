@@ -42,12 +42,12 @@ def counts(seen: dict[str, list[Seen]]) -> str:
 
 
 def _beyond(times: int, seen: dict[str, list[Seen]]) -> list[Seen]:
-    """Return the sightings of each message after its first `times` sightings."""
+    """Return the surplus sightings: those of each message after its first `times` sightings."""
     return [sighting for sightings in seen.values() for sighting in sightings[times:]]
 
 
 def silence_of(claim: Claim, history: History, seen: dict[str, list[Seen]]) -> Silence:
-    """Return the silence after the last sighting of these messages, and after all that could still bring one."""
+    """Return the silence after the messages' last sighting, and after all events that could cause another one."""
     marks = release_marks(history, tuple(seen))
     if not marks:
         return Silence(None, 0, quiet_ns(claim))
@@ -64,7 +64,7 @@ def heard(silence: Silence) -> str:
 
 
 def unless_silent(say: Saying, silence: Silence, observed: str) -> Finding | None:
-    """Return a finding if no silence shows that no more messages came; otherwise None."""
+    """Return None if a silence shows that no more messages came, otherwise a finding."""
     if silence.span is not None:
         return None
     if silence.spoiled:

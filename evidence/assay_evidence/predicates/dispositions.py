@@ -63,12 +63,12 @@ class Delivery(Struct, frozen=True):
 
     @property
     def outcome(self) -> Frame | None:
-        """The first disposition in which the receiver named an outcome; None without one."""
+        """The receiver's first disposition with an outcome; None if no disposition has one."""
         return next((frame for frame in self.by_receiver if frame.disposition != _NONE), None)
 
     @property
     def end(self) -> Frame | None:
-        """The disposition that settled the delivery; None if no end settled it."""
+        """The disposition that settled the delivery; None if neither client nor broker settled it."""
         return next((frame for frame in self.said if frame.settled), None)
 
 
@@ -162,7 +162,7 @@ def _acknowledged(key: str, transfer: Frame, later: Frame | None, claim: Claim, 
 
 
 def _answered(key: str, history: History) -> Event | None:
-    """Return the first answer that accepts a send of the message; None without one."""
+    """Return the first answer that accepted a send of the message; None if no send was accepted."""
     answers = [history.answer(send) for send in history.sends({key})]
     return next((one for one in answers if one is not None and one.refused is None), None)
 
@@ -254,7 +254,7 @@ def _missing(say: Saying, claim: Claim, history: History, flaw: _Flaw, observed:
 
 
 def _silent(say: Saying, claim: Claim, found: list[list[Delivery]], observed: str) -> Finding:
-    """Return the finding about messages that must not be accepted, and were not."""
+    """Return the finding about messages that must stay without an outcome, if no disposition accepts them."""
     last = [deliveries[-1].transfer for deliveries in found]
     if any(distance(claim, transfer).ns < quiet_ns(claim) for transfer in last):
         return say.not_demonstrated("The wait for a disposition that must not come was too short.", observed)
@@ -262,7 +262,7 @@ def _silent(say: Saying, claim: Claim, found: list[list[Delivery]], observed: st
 
 
 def _way(one: Delivery) -> str:
-    """Return a text that says how a delivery was settled."""
+    """Return words for the way in which a delivery was settled."""
     end, outcome = one.end, one.outcome
     if end is None or outcome is None:
         return "not settled"

@@ -22,7 +22,7 @@ _VERBS = {
     "any": "contains any of",
     "recorded": "contains any, or none, of",
 }
-"""The verb of a `mentions` claim by its bound, for the text of the expectation."""
+"""The verb for the expectation of a `mentions` claim, by the claim's bound."""
 
 
 def equal_fields(claim: Claim, history: History) -> Finding:
@@ -61,7 +61,7 @@ def _listing(names: Iterable[str], shown: Mapping[str, str]) -> str:
 def _unless_shown(
     event: AnyEvent, history: History, wanted: Iterable[str], shown: Mapping[str, str], say: Saying
 ) -> Finding | None:
-    """Return an inconclusive finding if a field is absent because its call was refused or did not return; else None."""
+    """Return an inconclusive finding if a field is missing because its call failed or has no answer, else None."""
     if all(name in shown for name in wanted):
         return None
     answer = history.answer(event) if isinstance(event, Call) else event

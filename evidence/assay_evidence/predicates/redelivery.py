@@ -80,7 +80,7 @@ def _often_enough(say: Saying, claim: Claim, history: History, seen: dict[str, l
 
 
 def _came_again(key: str, sightings: list[Seen], history: History) -> bool:
-    """Return whether one of these sightings is after an event that gave the message back after its first sighting."""
+    """Return whether the message was seen, then given back to the broker, then seen again."""
     first = history.sightings({key}, None)[:1]
     causes = [cause for cause in history.returns if all(follows(cause, one) for one in first)]
     return any(follows(sighting, cause) for sighting in sightings for cause in causes)

@@ -1,4 +1,4 @@
-"""The references and bounds that each predicate reads; a claim with others is a mistake in its step."""
+"""The references and bounds that each predicate uses; a claim with any other one is a mistake in its step."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def _deliveries(
 
 
 def _after(apart: Distance, since: str) -> str:
-    """Return the time after a moment as text, with the uncertainty if it is above 0."""
+    """Return a text such as "2 s after the send", with the uncertainty if it is above 0."""
     doubt = f", give or take {duration(apart.unc_ns)}" if apart.unc_ns else ""
     return f"{duration(apart.ns)} after {since}{doubt}"
 
@@ -163,7 +163,7 @@ def by(claim: Claim, history: History) -> Finding:
 
 
 def _in_time(axis: Axis, late: Distance, limit_ns: int, say: Saying, observed: str) -> Finding:
-    """Return the finding about a first delivery that was noted in time, or late by no more than the uncertainty."""
+    """Return the finding about a first delivery that was in time, or late by no more than the clocks' uncertainty."""
     if late.ns > limit_ns:
         return say.inconclusive("The clocks are too uncertain to tell whether the message was late.", observed)
     began = 0 if isinstance(axis.origin, Call) else axis.earliest(axis.origin)  # a call is noted before it is made

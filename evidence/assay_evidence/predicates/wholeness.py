@@ -13,7 +13,7 @@ from assay_evidence.watching import Axis, Mark, Silence, release_marks, watchers
 
 COMMITTED, BACKED_OUT = "committed", "backed out"
 SHOWN = 10
-"""The largest number of offending sightings that a text names."""
+"""The most rule-breaking sightings that a text names."""
 
 
 def all_or_nothing(claim: Claim, history: History) -> Finding:
@@ -58,7 +58,7 @@ def all_or_nothing(claim: Claim, history: History) -> Finding:
 
 
 def _silence(claim: Claim, history: History, keys: tuple[str, ...], end: Event) -> Silence:
-    """Return the silence after which none of these messages can come any more."""
+    """Return the silence that shows that no more of these messages come."""
     marks = [*release_marks(history, keys), Mark(end)]
     marks += [Mark(one) for one in history.sightings(set(keys), actors_of(claim))]
     watchers = watchers_of(history, actors_of(claim), keys)

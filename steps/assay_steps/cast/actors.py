@@ -116,14 +116,14 @@ class Consumer:
         self._recorder = recorder
         self._port = port
         self._kind: str | None = None
-        """The call that set the listener, ``listen`` or ``listen-batch``: only the same call removes it (BT-03)."""
+        """The call that set the listener, ``listen`` or ``listen-batch``; only this call can remove it (BT-03)."""
         self._watch: str | None = None
         # The thread that reads the socket may call `interrupt` while the steps' thread begins a watch.
         self._watching = Lock()
 
     @property
     def destination(self) -> str:
-        """The consumer's destination in the journal's form."""
+        """The name of the consumer's destination, as the journal writes it."""
         return str(self.origin.address)
 
     def start_watching(self) -> None:
@@ -135,7 +135,7 @@ class Consumer:
             )
 
     def stop_watching(self) -> None:
-        """End the watch, and note that the consumer has no listener; a second call does nothing."""
+        """End the watch, if there is one, and note that the consumer has no listener."""
         self.listening = False
         self.pause_watching()
 

@@ -1,4 +1,4 @@
-"""The administrator of a scenario: commands and looks; each writes an ``admin`` event with the broker's answer.
+"""The administrator of a scenario.  Each command and each look at objects or queues is recorded as an ``admin`` event.
 
 A look at a queue writes one event for each message and then one summary event, so that every claim about messages can
 be decided from the journal alone.  A message's event holds:
@@ -66,14 +66,14 @@ class Administrator:
         self.last: Answer[object] | None = None
         """The answer to the last command of a When-step."""
         self.commands: dict[str, str] = {}
-        """References of the commands to which later steps refer, by the kind of command."""
+        """The journal's references of commands, by the kind of command, for later steps."""
         self._instance = instance
         self._recorder = recorder
         self._names = names
         self._kinds: dict[str, ObjectKind] = {}
         self._dead_letter: dict[str | None, str] = {}
         self._staged: dict[str, str] = {}
-        """The headers of messages on the staging queue, by the messages' keys."""
+        """The headers that messages had on the staging queue, by the messages' keys."""
 
     @property
     def port(self) -> Admin:
@@ -102,7 +102,7 @@ class Administrator:
         return place.name if place.role else self._names.own(place.name)
 
     def kind_of(self, place: Place) -> ObjectKind:
-        """Return the kind of object that a step defined for a queue or topic; by default a local queue or a topic."""
+        """Return the kind of object that a step has defined under this name; by default a local queue or a topic."""
         plain = ObjectKind.TOPIC if place.kind == "topic" else ObjectKind.QUEUE
         return self._kinds.get(self.name_of(place), plain)
 
@@ -232,7 +232,7 @@ class Administrator:
     # looks -----------------------------------------------------------------------------------------------------------
 
     def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Answer[Mapping[str, Attribute]]:
-        """Look at the attributes of an object, by the broker's name for it."""
+        """Read the attributes of an object, by its name at the broker."""
 
         def shown(attributes: Mapping[str, Attribute]) -> dict[str, Scalar]:
             return dict(attributes)
@@ -242,11 +242,11 @@ class Administrator:
         )
 
     def show(self, place: Place) -> Answer[Mapping[str, Attribute]]:
-        """Look at the attributes of a queue or topic of the scenario."""
+        """Read the attributes of a queue or topic of the scenario."""
         return self.inspect(self.kind_of(place), self.name_of(place), self._names.member(place.member))
 
     def subscriptions(self, topic: Place) -> Answer[tuple[Mapping[str, Attribute], ...]]:
-        """Look at a topic's subscriptions; the event counts them and names their queues."""
+        """Read a topic's subscriptions; the event has their number and the names of their queues."""
         name, member = self.name_of(topic), self._names.member(topic.member)
 
         def shown(rows: tuple[Mapping[str, Attribute], ...]) -> dict[str, Scalar]:
@@ -356,7 +356,7 @@ class Administrator:
 
 
 NOTHING_SHOWN = Sent(message_id=None, delivery_time_ms=None, fields={})
-"""The answer to a native put: the journal records no fields of the message from it."""
+"""The fields that a native put returns for the journal: none."""
 
 
 def refusal_fields(refused: Refused) -> dict[str, Scalar]:

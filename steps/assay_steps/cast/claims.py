@@ -15,11 +15,11 @@ from assay_steps.cast.journal import ScenarioJournal
 
 LIST_SEPARATOR = "|"
 QUIET = "quiet_ms"
-"""The bound of a claim for the milliseconds without a message after which silence counts."""
+"""The name of a claim's bound: after so many milliseconds without a message, the silence counts as evidence."""
 
 
 def listed(names: Iterable[str]) -> str:
-    """Join several references to one value of `Claim.of`."""
+    """Join several references to one text, for a value of `Claim.of`."""
     return LIST_SEPARATOR.join(names)
 
 
@@ -42,7 +42,7 @@ class Evidence:
         self._sentence = ""
 
     def begin(self, sentence: str) -> None:
-        """Note that a step begins: the claims that follow belong to it."""
+        """Note the sentence of the step that begins; the next claims belong to this step."""
         self._sentence = sentence
         self.made.clear()
 

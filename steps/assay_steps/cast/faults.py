@@ -72,17 +72,17 @@ class ScenarioFaults:
         return injection
 
     def arm_for_later(self, fault: FaultRequest, when: Trigger) -> None:
-        """Arm a fault that a later step waits for."""
+        """Arm a fault; a later step waits until it has happened."""
         self._armed = (fault, self.arm(fault, when))
         self._announced = None
 
     def announce(self, fault: FaultRequest) -> None:
-        """Note a fault that `arm_for_later` arms after another event."""
+        """Note that a later event will arm this fault (`arm_for_later`)."""
         self._announced = fault
 
     @property
     def announced(self) -> bool:
-        """Whether a fault has been announced and not yet armed."""
+        """Whether `announce` has noted a fault that is not armed yet."""
         return self._announced is not None
 
     def inject(self, fault: FaultRequest) -> str:

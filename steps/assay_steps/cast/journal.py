@@ -14,7 +14,7 @@ E = TypeVar("E", bound=Event)
 
 
 def instant(clock: Clock) -> Instant:
-    """Read a clock; return the present instant in the journal's form."""
+    """Return the present instant of a clock, with the fields that journal events need."""
     return Instant(boot=clock.boot, mono_ns=clock.monotonic_ns(), wall_ns=clock.wall_ns(), unc_ns=clock.uncertainty_ns)
 
 
@@ -25,7 +25,7 @@ class ScenarioJournal:
         writer: The process's journal.
         scenario: The scenario's id.
         clock: The clock of the scenario's world.
-        interrupts: Stops the writing after Ctrl-C; None if the run does not watch for Ctrl-C.
+        interrupts: Raises at the next event after Ctrl-C; None if the run does not handle Ctrl-C.
     """
 
     def __init__(

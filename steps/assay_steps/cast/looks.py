@@ -1,4 +1,4 @@
-"""The administrator's looks at queues: the messages found, and each message's fields for its event."""
+"""Looks: the results of an administrator's browses of queues, and the fields of the found messages for the journal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from assay_steps.words.descriptor import names_of
 
 
 class Found(Struct, frozen=True):
-    """A message that the administrator looked at.
+    """A message that an administrator's browse has found.
 
     Args:
         ref: Reference of the message's event in the journal.
@@ -27,7 +27,7 @@ class Found(Struct, frozen=True):
 
 
 class Look(Struct, frozen=True):
-    """A look of the administrator at a queue.
+    """The result of an administrator's browse of a queue.
 
     Args:
         ref: Reference of the event that counts all messages.
@@ -69,10 +69,10 @@ def _kinds_of(message: RawMessage) -> str:
 
 
 def headers_of(found: Found) -> str:
-    """Return the kinds of the headers in front of a message's body, as its event lists them."""
+    """Return the kinds of headers in front of a message's body, in the text form of the journal."""
     return _kinds_of(found.message)
 
 
 def message_id_of(found: Found) -> str:
-    """Return a message's MsgId, as its event shows it."""
+    """Return a message's MsgId, in the text form of the journal."""
     return str(found.message.descriptor["MsgId"])

@@ -11,7 +11,7 @@ from assay_steps.cast.recording import Answer
 
 BODY = "{key} The quick brown fox jumps over the lazy dog."
 EVERY_OCTET = bytes(range(256))
-"""The end of a binary body. It is not valid UTF-8, so a pair that takes it for a text alters it."""
+"""The end of a binary body: every octet once.  It is not valid UTF-8, so a pair that treats it as text alters it."""
 
 
 class SentMessage(Struct, frozen=True):
@@ -53,7 +53,7 @@ class SentMessage(Struct, frozen=True):
 
 
 class Sighting(Struct, frozen=True):
-    """The reception of a message by an actor."""
+    """A message that an actor has received."""
 
     actor: str
     key: str

@@ -1,4 +1,4 @@
-"""The pace of a run: the factor by which a slow pair's scenarios stretch all their durations.
+"""The pace of a run: the factor by which all durations in scenarios are multiplied for a slow pair.
 
 No document says how fast a broker answers.  The kit sends a few messages before the first scenario and measures answers
 and deliveries on the backend's clock.  The shortest time counts: a starting broker or a busy machine delays only some
@@ -20,7 +20,7 @@ from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.time import StalledError
 
 LARGEST = 20
-"""The largest pace; the longest duration that the pace multiplies then becomes an hour."""
+"""The largest pace.  With it, the longest duration that the pace multiplies becomes an hour."""
 
 _STEP_NS = 100_000_000
 _MESSAGES = 5

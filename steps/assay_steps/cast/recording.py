@@ -70,7 +70,7 @@ class SetupRefusedError(Exception):
 def message_ref(
     key: str, body: str | bytes, broker_id: str | None = None, fields: dict[str, Scalar] | None = None
 ) -> events.MessageRef:
-    """Return the journal's form of a message, with the SHA-256 digest of the body's octets (of a text: its UTF-8)."""
+    """Return the journal's record of a message, with the SHA-256 digest of its body (a text is encoded in UTF-8)."""
     octets = octets_of(body)
     return events.MessageRef(
         key=key, sha256=hashlib.sha256(octets).hexdigest(), bytes=len(octets), broker_id=broker_id, fields=fields or {}
@@ -78,7 +78,7 @@ def message_ref(
 
 
 def shown_properties(properties: Mapping[str, Property]) -> dict[str, Scalar]:
-    """Return a message's properties in the journal's form; floats and bytes become text."""
+    """Return a message's properties for the journal, with floats and bytes as text."""
     return {name: value if isinstance(value, str | int | None) else str(value) for name, value in properties.items()}
 
 

@@ -16,7 +16,7 @@ from assay_steps.cast.recording import Answer, Recorder, message_ref
 
 
 class Watching(Protocol):
-    """The parts of a consumer that its connection and session use: name, session, and control of the watch.
+    """The interface of a consumer for its connection and its session.
 
     A watch is a time in which the consumer could have received a message.
     """
@@ -65,7 +65,7 @@ class Connection:
         self.torn = False
         """Whether the connection was lost without a close, so the broker may refuse its client id for a moment."""
         self.started: str | None = None
-        """Reference of the return of the last `start`; None before the first."""
+        """The journal's reference of the last return from `start`; None before the first call."""
         self._recorder = recorder
         self._port = port
         self.consumers: list[Watching] = []
@@ -82,11 +82,14 @@ class Connection:
         return Session(self._recorder, name or self.name, self, port, ack)
 
     def stop(self) -> Answer[None]:
-        """Stop delivery to the connection's consumers until `start`; their watches go on, to prove the silence."""
+        """Stop delivery to the connection's consumers until `start`.
+
+        Their watches continue, so that their silence counts as evidence.
+        """
         return self._recorder.record(self.name, "stop-connection", self._port.stop)
 
     def start(self) -> Answer[None]:
-        """Let the client deliver messages again; `started` then refers to the return."""
+        """Start delivery again after `stop`, and set `started`."""
         answer = self._recorder.record(self.name, "start-connection", self._port.start)
         self.started = self._recorder.returned(answer.ref)
         return answer
@@ -133,7 +136,7 @@ class Connection:
             consumer.interrupt()
 
     def resumed(self) -> None:
-        """Note that the client reports its reconnection: begin a watch for each consumer with a listener."""
+        """Begin a watch for each consumer with a listener, because the client has reported a reconnection."""
         if self.open:
             for consumer in self.consumers:
                 consumer.resume()
@@ -182,7 +185,7 @@ class Session:
         return self.ack is not AckMode.XA or self.branch is not None
 
     def work_in(self, branch: str | None) -> None:
-        """Note the branch in which the session works now; None for none, which ends its listeners' watches."""
+        """Set the branch in which the session works; None for no branch, which ends the watches of its listeners."""
         self.branch = branch
         for consumer in self.connection.consumers:
             if consumer.session is self and consumer.listening:

@@ -1,4 +1,4 @@
-"""The events that clients report: each is written to the journal at once and kept for the steps."""
+"""Records the events that clients report: writes each to the journal at once, and keeps it for the steps."""
 
 from __future__ import annotations
 
@@ -105,11 +105,11 @@ class Sightings:
             self._runner.call_soon(job)
 
     def at_first_sight(self, key: str, job: Callable[[], None]) -> None:
-        """Schedule an action for the first reception of a message, before the client settles the message."""
+        """Schedule an action that runs when a message is first received, before the client settles the message."""
         self._at_first_sight[key] = job
 
     def at_settlement(self, key: str, job: Callable[[], None]) -> None:
-        """Run an action when a client reports that it settles a message, before the client tells the broker."""
+        """Schedule an action that runs when a client settles a message, just before the broker is told."""
         self._at_settlement[key] = job
 
     def of(self, actors: Iterable[str], keys: Iterable[str]) -> list[Sighting]:

@@ -6,13 +6,13 @@ from msgspec import Struct, structs
 
 
 class TimeLimits(Struct, frozen=True):
-    """How long the steps wait for a backend, in milliseconds of its own clock.
+    """The time limits of the steps on one backend, in milliseconds of the backend's clock.
 
     Args:
         expected_ms: The longest wait for an event that must happen; after it, the event counts as missing.
         quiet_ms: The time without an event after which silence counts.
         late_ms: How long after the end of its delay a message may arrive.
-        at_once_ms: How much longer than an undelayed or unbatched message a message may take that must not wait.
+        at_once_ms: A message that must not be delayed or held back may take so much longer than an ordinary one.
     """
 
     expected_ms: int

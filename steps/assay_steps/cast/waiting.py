@@ -19,7 +19,7 @@ from assay_steps.words.mistakes import Cast
 
 NS_PER_MS = 1_000_000
 MOST_SPOILED = 3
-"""The most receives that end without a message because the harness was delayed; after them, a wait ends."""
+"""A wait ends after so many receives that got no message while the harness was delayed."""
 
 
 class Waiting:
@@ -50,7 +50,7 @@ class Waiting:
         self._sightings = sightings
         self._judges_client = judges_client
         self.client_error: Exception | None = None
-        """The first error of the judged client while a step waited; with one, the scenario cannot pass."""
+        """The first exception that the judged client raised during a wait; None for none.  It prevents a pass."""
 
     def sent_ns(self, label: str) -> int:
         """Return the time at which the send of a message began, in nanoseconds of the backend's monotonic clock."""
@@ -62,7 +62,7 @@ class Waiting:
         return self.instance.clock.monotonic_ns() // NS_PER_MS
 
     def wait_until(self, done: Callable[[], bool], timeout_ms: int) -> bool:
-        """Wait until a condition is true, at most ``timeout_ms`` of the backend's clock; say whether it became true."""
+        """Wait until a condition is true, at most ``timeout_ms`` on the backend's clock; return whether it is true."""
         deadline = self.instance.clock.monotonic_ns() + timeout_ms * NS_PER_MS
         return self._run_until(done, deadline)
 
@@ -71,7 +71,7 @@ class Waiting:
         self._run_until(lambda: False, self.sent_ns(label) + span_ms * NS_PER_MS)
 
     def wait_until_overdue(self, label: str) -> None:
-        """Wait until a delayed message is as late as the run allows."""
+        """Wait until the allowed lateness after a message's delay is over."""
         self.wait_since(label, self.messages[label].delay_ms + self.limits.late_ms)
 
     def wait_after(self, name: str, span_ms: int) -> None:
@@ -116,7 +116,7 @@ class Waiting:
             now_ns = self.instance.clock.monotonic_ns()
 
     def _listened_ns(self, begun_ns: int, now_ns: int) -> int:
-        """Return the time without the harness's delays, in nanoseconds, as the judge counts it (`Axis.held`)."""
+        """Return the time between two moments without the harness's delays (`Axis.held`), in nanoseconds."""
         late = (event for event in self._recorder.journal.events if isinstance(event, events.Late))
         held = [(one.mono_ns - one.held_ns, one.mono_ns + CATCHING_UP_NS) for one in late]
         return total(subtract([(begun_ns, now_ns)], held))

@@ -43,7 +43,7 @@ AGAIN_MS = 100
 
 
 class Role(Struct, frozen=True):
-    """The settings of a consumer, from which a later step can create the same consumer again."""
+    """The settings of a consumer, with which a later step can create the consumer again."""
 
     origin: Origin
     ack: AckMode = AckMode.AUTO
@@ -71,7 +71,7 @@ class World(Waiting):
         evidence: Records the scenario's claims.
         limits: The time limits.
         faces: The instance's clients, and the one that runs the scenario.
-        rounds: The number of messages that "many" means in a step; small on a real broker, where a kill takes seconds.
+        rounds: The number of messages for "many" in a step; small on a real broker, because a kill takes seconds there.
         judges_client: Whether the scenario judges the client.
     """
 
@@ -110,7 +110,7 @@ class World(Waiting):
         self.temporary: dict[Place, Address] = {}
         """The broker's names for the temporary queues of the scenario."""
         self.tries: dict[str, Answer[object]] = {}
-        """The answers to the calls of the last step that made several calls, by the step's name for each call."""
+        """The answers to the calls of the latest step with several calls, by the step's names for them."""
         self._last: Answer[object] | None = None
         self._faces = faces
         faces.observe(self.sightings.tell)
@@ -119,7 +119,7 @@ class World(Waiting):
     # names -----------------------------------------------------------------------------------------------------------
 
     def address(self, place: Place) -> Address:
-        """Return the broker's address of a queue or topic; this defines nothing on the broker."""
+        """Return the broker's address of a queue or topic, without defining the queue or topic there."""
         if place in self.temporary:
             return self.temporary[place]
         name = self.administrator.name_of(place)
@@ -305,7 +305,7 @@ class World(Waiting):
         selector: str | None = None,
         ttl_ms: int | None = None,
     ) -> Origin:
-        """Describe a subscription for a consumer; its name is made unique on a shared broker."""
+        """Return the origin for a consumer of a subscription, with a subscription name that is unique on the broker."""
         return Origin(
             address=topic,
             selector=selector,
@@ -379,7 +379,7 @@ class World(Waiting):
         self._last = answer
 
     def note_sent(self, label: str, draft: Draft, answer: Answer[Sent], to: Address, delay_ms: int = 0) -> SentMessage:
-        """Keep a send under the label of its message."""
+        """Remember a send under the label of its message."""
         sent = SentMessage(label=label, draft=draft, answer=answer, destination=to, delay_ms=delay_ms)
         self.messages[label] = sent
         return sent

@@ -17,7 +17,7 @@ TOO_BROAD = 0.15
 """A defect that fails this share of all scenarios or more proves nothing about its rules."""
 
 SAMPLED = 7
-"""One scenario in this many is in the sample; with over a thousand scenarios, the share is exact to about 3 %."""
+"""One scenario in this many is in the sample; with over a thousand scenarios, the error is about 3 %."""
 
 SUSPECT = TOO_BROAD / 2
 """A defect that fails this share of its sample runs all scenarios.
@@ -41,11 +41,11 @@ class Outcome(Struct, frozen=True):
 
 
 Outcomes = Mapping[str, Outcome]
-"""Scenario id -> its outcome."""
+"""The outcomes of a trial, by scenario id."""
 
 
 class Sample:
-    """A pytest plugin that keeps every n-th scenario and drops the others.
+    """A pytest plugin that selects every n-th scenario.
 
     Args:
         every: Keep one scenario in this many.
@@ -58,7 +58,7 @@ class Sample:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Drop the other scenarios; runs last, so that other plugins can compare all scenarios with their files."""
+        """Deselect the other scenarios.  This hook runs last, so that other plugins see all scenarios."""
         items[:] = items[self._first :: self._every]
 
 

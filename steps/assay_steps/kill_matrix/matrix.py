@@ -118,13 +118,13 @@ class KillMatrix(Struct, frozen=True):
 
     @property
     def missed(self) -> frozenset[str]:
-        """The defects without an error of their own that no scenario of their rules catches."""
+        """The defects that no scenario of their rules catches, except defects whose own code raises."""
         tried = frozenset(defect.name for rule in self.rules for defect in rule.defects)
         return tried - self.caught - {error.name for error in self.errors}
 
     @property
     def unbroken(self) -> tuple[str, ...]:
-        """The unkilled scenarios; empty in real time, in which the backend may be unable to show a defect."""
+        """The scenarios that no defect breaks; empty in real time, because such a backend cannot show every defect."""
         return () if self.real_time else self.unkilled
 
     @property
@@ -134,13 +134,13 @@ class KillMatrix(Struct, frozen=True):
 
     @property
     def wrong(self) -> bool:
-        """Whether the matrix is bad for another reason than defects in error."""
+        """Whether the matrix shows a fault other than an exception in a defect's own code."""
         known = self.alarms or self.too_broad or self.missed or self.convicted
         return bool(known) or (not self.errors and not self._all_shown)
 
     @property
     def sound(self) -> bool:
-        """Whether scenarios catch every defect, defects break every rule, and no scenario fails without a defect."""
+        """Whether every defect is caught, every rule has a caught defect, and no scenario fails without a defect."""
         return not self.wrong and not self.errors
 
     @property
@@ -209,7 +209,7 @@ def kill_matrix(
 def _tried_again(
     trials: Mapping[str, Trial], broken: Mapping[str, Outcomes], told: Callable[[str, int, int], None]
 ) -> dict[str, Outcomes]:
-    """Try each uncaught defect again, with few trials at a time: with many, a trial may miss a short delay."""
+    """Run the trials of uncaught defects again, few at a time: with many, a trial may miss a short delay."""
     missed = {name: trial for name, trial in trials.items() if not share_of(broken[name])}
     with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
         try:

@@ -21,7 +21,7 @@ from assay_steps.variants import all_variants
 
 
 class TriedVariant(Struct, frozen=True):
-    """A tolerated variant, and the scenarios that convict it although they pass without it."""
+    """A tolerated variant, and the scenarios that fail with it and pass without it."""
 
     name: str
     convicted_by: tuple[str, ...]
@@ -40,7 +40,7 @@ class Tolerance(Struct, frozen=True):
 
     @property
     def convicted(self) -> tuple[TriedVariant, ...]:
-        """The variants that at least one scenario convicts."""
+        """The variants with which at least one scenario fails."""
         return tuple(variant for variant in self.variants if variant.convicted_by)
 
 
@@ -88,7 +88,7 @@ def tolerance(
 
 _WRONG = frozenset({Verdict.FAIL, Verdict.ERROR})
 NOT_PASSED = frozenset(Verdict) - {Verdict.PASS}
-"""The verdicts with which a scenario of a variant's own rules convicts it."""
+"""The verdicts that count as failures for scenarios of a variant's own rules."""
 
 
 def convictions(

@@ -20,7 +20,7 @@ from assay_steps.plugin.run_result import RunResult, usage_error
 from assay_steps.plugin.suite import SuiteOptions, run_suite
 
 AT_ONCE = 24
-"""In real time, the number of trials that run at a time, and of scenarios in a trial that runs alone."""
+"""In real time, so many trials run at a time; a trial that runs alone runs so many scenarios at a time."""
 
 _STORES: Mapping[str, str] = {"reference": "memory"}
 """The store for trials, by backend: a trial on a simulated disk takes a quarter less time than on files."""
@@ -117,7 +117,7 @@ def _why(code: pytest.ExitCode, result: RunResult, log: Path) -> str:
 
 
 def in_virtual_time(backend: str) -> bool:
-    """Say whether a backend's time is virtual, so that a trial computes and does not wait."""
+    """Return whether a backend's time is virtual, so that trials need no real time to wait."""
     return Capability.VIRTUAL_TIME in open_backend(backend).capabilities
 
 

@@ -39,7 +39,7 @@ class Draft(Struct, frozen=True, kw_only=True):
     Args:
         key: The kit's id; the client puts it into the property ``assay_kid``, and the body begins with it.
         body: A text, or bytes.
-        bare: Whether the message has no properties at all; it is then known by its body alone.
+        bare: Whether the message has no properties; the kit then recognises the message by its body.
         properties: Further properties, including those that begin with ``JMS_IBM_``.
         correlation_id: JMSCorrelationID.
         jms_type: JMSType.

@@ -103,7 +103,7 @@ class XaResource(Protocol):
         ...
 
     def prepare(self, xid: bytes) -> Outcome[bool]:
-        """Prepare a branch, and return whether it is prepared: False if it was empty and so has ended."""
+        """Prepare a branch; return True if the branch is prepared, or False if it was empty and has ended."""
         ...
 
     def commit(self, xid: bytes, *, one_phase: bool = False) -> Outcome[None]:
@@ -155,7 +155,7 @@ class ClientSession(Protocol):
         ...
 
     def acknowledge(self, seen: Seen) -> Outcome[None]:
-        """Acknowledge a message, and with it others as the session's mode says."""
+        """Acknowledge a message, and the other messages that the session's mode acknowledges with it."""
         ...
 
     def commit(self) -> Outcome[None]:

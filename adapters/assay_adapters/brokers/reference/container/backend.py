@@ -49,7 +49,7 @@ INSIDE = frozenset(
         Capability.RESTART_AT_LEVEL,
     }
 )
-"""Capabilities for which the kit controls the broker from inside its process, or changes its options at a restart."""
+"""Capabilities that need control from inside the broker's process, or other options of the broker after a restart."""
 
 WHOLE = frozenset(
     {
@@ -59,7 +59,7 @@ WHOLE = frozenset(
         Capability.KILL_AT_FIRST_SIGHT,
     }
 )
-"""Capabilities that concern the whole container, its process or its files."""
+"""Capabilities that need a container for the broker alone, to kill its process or to read its files."""
 
 
 class ContainerBroker:

@@ -36,7 +36,7 @@ _CLIENT_CAPABILITIES: Mapping[Capability, Source] = {**MQLIGHT_CAPABILITIES, **S
 """The capabilities of the SDK's clients on all faces."""
 _SINGLE = ("ASSAY",)
 _SEVERAL = ("QM1", "QM2")
-"""Names that are valid on z/OS, too, where a queue manager's name has at most four characters."""
+"""The names of two queue managers: short, because a name on z/OS has at most four characters."""
 
 _BROKER = Source("The reference broker has this capability.", "broker/assay_broker")
 _INSTANCE = Source("The reference broker runs in this process, on a virtual clock, and the kit observes its disk.")
@@ -193,7 +193,7 @@ class ReferenceBackend(SdkBackend):
         return Environment(product=PRODUCT, version=product_version(), details=details, ours=True)
 
     def probe(self) -> Available | Unavailable:
-        """Return that this process can start the broker, which is always so."""
+        """Return `Available`: this process can always start the broker."""
         return Available("in this process, under a virtual clock")
 
     def provision(self, needs: Needs) -> ReferenceInstance | Unsupported:

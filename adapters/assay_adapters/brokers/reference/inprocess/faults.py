@@ -141,7 +141,7 @@ class ReferenceFaults:
         return injection
 
     def seen(self, key: str) -> None:
-        """Note that a client of the instance received the message with this key."""
+        """Cause the faults that wait for the first reception of the message with this key."""
         for hook in tuple(self._sights):
             hook(key)
 

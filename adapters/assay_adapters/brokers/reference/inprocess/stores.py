@@ -23,10 +23,10 @@ LOG_BYTES = 1 << 20
 
 
 class WatchedStore(Store, Protocol):
-    """A store that reports its writes, flushes and drops."""
+    """A store that reports its writes and flushes, and the records that it loses."""
 
     def observe(self, observer: Observer) -> None:
-        """Report each write, flush and drop to an observer, from now on."""
+        """Report to an observer, from now on, each write, each flush and each loss of records that were not flushed."""
         ...
 
 
@@ -35,7 +35,7 @@ class ScenarioStore(Struct, frozen=True, eq=False):
 
     Args:
         store: The store.
-        fail: Makes as many of the store's next flushes fail as its argument says.
+        fail: Takes a number, and makes so many of the store's next flushes fail.
         close: Releases the store's disk or folder.
     """
 
@@ -72,7 +72,7 @@ class Kind(Struct, frozen=True, eq=False):
     """A kind of store.
 
     Args:
-        begin: Opens a new store for the queue manager with the name that it is given.
+        begin: Takes a queue manager's name, and opens a new store for it.
         disk: The name of the store's disk in the journal.
     """
 

@@ -90,9 +90,9 @@ _PRIVATE = frozenset({Capability.DATA_FOLDER, Capability.FLUSH_TRACE})
 """Capabilities for which a scenario needs its own server, even without faults."""
 
 SLOW_DISK_MS = 30
-"""The delay of each disk write, in milliseconds: with it, an answer that the server sends before the flush shows."""
+"""The delay of each disk write, in milliseconds.  It exposes a server that answers before the flush."""
 _SEEN_IF_EARLY = frozenset({Capability.FLUSH_TRACE, Capability.KILL_AT_ANSWER, Capability.KILL_AT_FIRST_SIGHT})
-"""Capabilities whose scenarios detect an answer that the server sends before the flush."""
+"""Capabilities of scenarios that detect an answer before the flush; their servers get the slow disk."""
 
 _NAMED = re.compile(r'\buser "(\w+)"')
 

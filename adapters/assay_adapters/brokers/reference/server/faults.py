@@ -1,4 +1,4 @@
-"""Faults of a reference server: of its process, of its connections through the kit's proxy, and from inside it."""
+"""Faults of a reference server: its process ends, its connections break, or a control inside it causes a failure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from assay_sdk.time import Runner
 
 
 class FaultTarget(Stoppable, Protocol):
-    """A broker that the kit can end and start again on the same data, and perhaps control from inside."""
+    """A broker that the kit can end and restart on the same data; the kit may also control it from inside."""
 
     @property
     def control(self) -> Callable[[Control], None] | None:
@@ -48,7 +48,7 @@ class ServerFaults(ProxiedFaults):
         return super().kinds if self._control is None else super().kinds | {StoreError, WorkerDies, BlockWrite}
 
     def injection(self, fault: FaultRequest) -> HalvesInjection | Unsupported:
-        """Prepare a fault of the broker's process, of its connections, or from inside the broker."""
+        """Prepare a fault; return `Unsupported` if this broker cannot have the fault."""
         match fault:
             case Restart(level=level, opmode=opmode):
                 asked = {"level": level, "opmode": opmode}

@@ -54,7 +54,7 @@ class OwnBroker(FaultTarget, Protocol):
 
 
 class ServerInstance(SdkInstance[Runner, ServerFaults | None]):
-    """A running server, which many scenarios share or one scenario has for itself.
+    """A running server, for one scenario or shared by many.
 
     Args:
         endpoint: The endpoint for clients and administrators.
@@ -86,7 +86,7 @@ class ServerInstance(SdkInstance[Runner, ServerFaults | None]):
 
     @property
     def own(self) -> OwnBroker | None:
-        """The broker, if one scenario has it for itself; None for a shared server."""
+        """The scenario's own broker; None for a server that several scenarios share."""
         return None if self._own is None else self._own[0]
 
     def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
@@ -103,7 +103,7 @@ class ServerInstance(SdkInstance[Runner, ServerFaults | None]):
         raise LookupError(f"The server {self._name} has no {protocol} endpoint for {member or self._name}.")
 
     def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:
-        """Report each write, flush and drop of the kit's messages to an observer; none for a shared server."""
+        """Report each disk write, flush and loss of the kit's messages to an observer; nothing for a shared server."""
         if self._own is None:
             return
         runner = self.runner

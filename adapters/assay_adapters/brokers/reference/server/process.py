@@ -16,7 +16,7 @@ from assay_broker.stores.search import pages_of_database, pages_of_log, stands_i
 
 _LAST_LINES = 12
 _DATABASE, _LOG = ".db", "-wal"
-"""The suffixes of the store's files whose pages hold its records."""
+"""The suffixes of the files in which the store keeps its records: the database and its log."""
 _ANY_PORT = f"{LOOPBACK}:0"
 
 
@@ -65,7 +65,7 @@ class ServerProcess:
 
     @property
     def runs(self) -> bool:
-        """Whether the server runs, as far as the fork server's events have reported."""
+        """Whether the server runs; True until the fork server has reported its end."""
         return self._pid is not None and self._fork_server.exit_code(self._pid) is None
 
     @property

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _READ_SIZE = 1 << 16
 _KEYS_PER_EVENT = 16
-"""The most message keys in one event, so that its line is shorter than PIPE_BUF and lines of servers do not mix."""
+"""The most message keys in one event: few enough that its line is shorter than PIPE_BUF, so that lines do not mix."""
 
 
 class FalteringStore(SqliteStore):
@@ -68,7 +68,7 @@ class FalteringStore(SqliteStore):
 
 
 class ServerControl:
-    """A factory of a server's parts (`assay_broker.server.parts.Parts`) that can control them.
+    """A factory of a server's parts (`assay_broker.server.parts.Parts`), which carries out the kit's controls on them.
 
     Args:
         parts: The factory that makes the parts.

@@ -50,14 +50,14 @@ class UnblockWrites(Struct, frozen=True, tag=True):
 
 
 class WatchDisk(Struct, frozen=True, tag=True):
-    """Report each write, flush and drop of the kit's messages from now on (`DiskSeen`)."""
+    """Report, from now on, each write, flush and loss of the kit's messages on the disk (`DiskSeen`)."""
 
 
 Control = FailStore | SlowDisk | EndWorker | BlockWrites | UnblockWrites | WatchDisk
 
 
 class NumberedControl(Struct, frozen=True):
-    """A control with the number that its answer (`Controlled`) repeats."""
+    """A control with a number, which the answer (`Controlled`) repeats."""
 
     number: int
     control: Control
@@ -92,7 +92,7 @@ class Signal(Request, frozen=True, tag="signal"):
 
 
 class PassOn(Request, frozen=True, tag="control"):
-    """Pass a control on to a server."""
+    """Forward a control, such as `FailStore`, to a server."""
 
     pid: int
     control: NumberedControl
@@ -143,7 +143,7 @@ class Controlled(Event, frozen=True, tag="controlled"):
 
 
 class DiskSeen(Event, frozen=True, tag="disk"):
-    """A server's store has written, flushed or dropped messages of the kit.
+    """A server's store has written or flushed messages of the kit, or has lost them before a flush.
 
     Args:
         op: The store's operation.
