@@ -59,6 +59,6 @@ class Facility:
         self.log = Log(runner, flush_ns, aside)
         self.numbers = numbers
         self.peers: dict[int, Peer] = {}
-        """The peers of all members, by connection number: each core may deliver to a receiver of another member."""
+        """The clients of all members, by connection number; a core may deliver to a client of another member."""
         self.wakers: list[Callable[[], None]] = []
-        """Functions, one of each member, that make it check the time: any member may expire shared messages."""
+        """Functions that make each member check the time, because any member may expire shared messages."""

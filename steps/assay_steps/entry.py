@@ -63,7 +63,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def asked_for(config: pytest.Config) -> bool:
-    """Say whether an ``--assay-*`` option or an argument of this pytest run requests the kit."""
+    """Return whether an ``--assay-*`` option or an argument of this pytest run requests the kit."""
     named = any(config.getoption(name.lstrip("-").replace("-", "_")) is not None for name, _ in OPTIONS)
     return named or any("assay_steps" in argument for argument in config.args)
 
@@ -80,7 +80,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Stop before the first test if a test requests a broker that cannot run here."""
+    """Stop before the first test if a test requests a broker whose packages are missing."""
     wanted = any("reference_broker" in getattr(item, "fixturenames", ()) for item in session.items)
     if wanted and not hasattr(session.config, "workerinput"):  # a worker of pytest-xdist cannot show the error
         lack = _lack(_place(session.config))

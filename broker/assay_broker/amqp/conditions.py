@@ -52,10 +52,10 @@ _KINDS: Mapping[JmsErrorKind, str] = {
     JmsErrorKind.CONNECTION_LOST: FORCED,
     JmsErrorKind.STALE_DELIVERY: ILLEGAL_STATE,
 }
-"""The conditions for refusals without a reason code."""
+"""The AMQP error conditions for refusals without a reason code, by kind of error."""
 
 _CLIENT_ID = {types.symbol(INVALID_FIELD): types.symbol(CONTAINER_ID)}
-"""The info of an open that is refused because of its container id (sole-connection, 3.2)."""
+"""The info map of the error with which the server refuses a container id that is in use (sole-connection, 3.2)."""
 
 
 class Condition(Struct, frozen=True):

@@ -22,7 +22,7 @@ from assay_sdk.time import Runner
 _LOG = logging.getLogger(__name__)
 _BACKLOG = 512
 _IN_A_ROW = 16
-"""The most connections that asyncio accepts without a pause; few, because each takes a file descriptor."""
+"""The most connections that asyncio accepts without a pause: few, because each needs a file descriptor."""
 _MS = 1000
 _NS_PER_MS = 1_000_000
 _MEASURE_NS = 50_000_000

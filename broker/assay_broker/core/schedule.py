@@ -16,7 +16,7 @@ class Schedule(Generic[T]):
 
     def __init__(self) -> None:
         self.heap: list[tuple[int, int]] = []
-        """The due times and keys of all items, and of some items that were removed."""
+        """A heap with the due times and keys of all items, and of items that were removed and not yet cleaned up."""
         self._live: dict[int, tuple[int, T]] = {}
 
     def __len__(self) -> int:

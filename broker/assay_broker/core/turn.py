@@ -75,7 +75,7 @@ class Turn:
         self.number = number
         self.batch = Batch([], [], [])
         self.looks = False
-        """Whether the delay processor has to check the staging queue once all refused batches are undone."""
+        """Whether the delay processor must check the staging queue after all refused batches are undone."""
         self._follows: list[Callable[[Turn], None]] = []
         self._pending = pending
         self._records: list[Record] = []

@@ -31,12 +31,12 @@ from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.report_options import REPORT_PROPERTIES, WHOLE_REPORT, Mqro
 
 SHIFT = 10**9
-"""Added to a number (a record's key, a parcel's), makes one that the broker has not given."""
+"""A defect adds this to a number of a record or parcel, to get a number that the broker does not use."""
 HOLD = Address(AddressKind.QUEUE, "DEFECT.HOLD")
-"""A queue of the defect's own, from which no client receives."""
+"""A queue for the use of defects, from which no client receives."""
 _OPEN: dict[str, Value] = {"PUT": "ENABLED", "MAXDEPTH": 999_999_999, "MAXMSGL": 104_857_600}
 NOTHING = "DEFECT.NOTHING"
-"""The name of no object."""
+"""A name that no object has."""
 
 
 def is_topic(address: Address) -> bool:

@@ -28,25 +28,25 @@ _NO_PRIORITY = 10
 Commands = tuple[Command, ...]
 
 Rewrite = Callable[[Command, int, View], Commands | None]
-"""Maps a command and the time to the commands that pass instead; None lets the command pass."""
+"""A function that returns the commands in place of a command, at a time; None leaves the command as it is."""
 
 PutRewrite = Callable[[Put, Address, int, View], Commands | None]
-"""Maps a send, its destination and the time to the commands that pass instead; None lets the send pass."""
+"""A function that returns the commands in place of a send to a destination; None leaves the send as it is."""
 
 Reshow = Callable[[Answer, Command, int, View], Answer]
-"""Maps an answer, the command that it answers, and the time to the answer that passes instead."""
+"""A function that returns the answer in place of an answer to a command."""
 
 Redeliver = Callable[[Deliver, View], Deliver | None]
-"""Maps a delivery to the delivery that passes instead; None drops it."""
+"""A function that returns the delivery in place of a delivery; None if the delivery is lost."""
 
 Retell = Callable[[Sent, Answer], Answer]
-"""Maps a send and its answer to the answer that the sender gets."""
+"""A function that returns the answer that the sender gets, from the send and the broker's answer."""
 
 ReadRewrite = Callable[[Sequence[Record], View], tuple[Record, ...]]
-"""Maps the records that are read at a start, or written, to the records in their place."""
+"""A function that returns the records in place of those that the store reads at a start, or writes."""
 
 Judge = Callable[[Put, Address, int, View], Mqrc | None]
-"""Maps a send, its destination and the time to the reason for which the send is refused; None lets it pass."""
+"""A function that returns the reason code with which a send to a destination is refused; None to accept the send."""
 
 
 def _same_effects(passing: tuple[Effect, ...], _now_ms: int, _view: View) -> tuple[Effect, ...]:

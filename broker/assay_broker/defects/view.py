@@ -129,7 +129,7 @@ class View:
         """The time of the current command in milliseconds since the epoch."""
         self._own = count(-1, -1)
         self.agent = self.own_number()
-        """The number of the defect's own connection, and of its link on any connection."""
+        """A number that no client uses, for the defect's own connection, and for its links on any connection."""
         self._connections: dict[int, Connect] = {}
         self._senders: dict[Link, Address | None] = {}
         self._receivers: dict[Link, Attach] = {}
@@ -149,7 +149,7 @@ class View:
         self.working: Mapping[bytes, int] = MappingProxyType(self._working)
         """The connection that works in each active branch, by the branch's xid."""
         self.delayed: Mapping[str, Sent] = MappingProxyType(self._delayed)
-        """Accepted delayed sends, by message id."""
+        """The delayed sends that the broker has accepted, by message id."""
 
     # facts for defects
 

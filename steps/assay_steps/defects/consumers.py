@@ -28,7 +28,7 @@ from assay_steps.defects.ports import ClientFilter, ConnectionFilter, SessionFil
 
 
 class ConsumerFilter:
-    """A consumer that passes every call on to another one; a defect overrides some methods.
+    """A wrapper around a consumer, of which a defect overrides some methods.
 
     Args:
         behind: The consumer without the defect.
@@ -48,11 +48,11 @@ class ConsumerFilter:
         return self.behind.receive(timeout_ms)
 
     def listen(self, script: Script | None) -> Outcome[None]:
-        """Set a message listener; None removes it."""
+        """Set a message listener; with None, remove the message listener."""
         return self.behind.listen(script)
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
-        """Set a batch listener; None for the script removes it."""
+        """Set a batch listener, or remove the batch listener if the script is None."""
         return self.behind.listen_batch(script, size, timeout_ms)
 
     def close(self) -> Outcome[None]:
@@ -61,13 +61,13 @@ class ConsumerFilter:
 
 
 ConsumerTwist = Callable[[ClientConsumer, ClientSession, Origin, str], ClientConsumer]
-"""Wraps a consumer in one that misbehaves."""
+"""A function that wraps a consumer in a consumer that misbehaves."""
 
 Tell = Callable[[ClientEvent], tuple[ClientEvent, ...]]
-"""The events that observers are told instead of an event."""
+"""A function that returns the events that observers get in place of an event."""
 
 Acknowledge = Callable[[ClientSession, Seen], Outcome[None]]
-"""Acknowledges a message on the right session."""
+"""A function that acknowledges a message in its session."""
 
 
 def _told(event: ClientEvent) -> tuple[ClientEvent, ...]:
@@ -111,8 +111,8 @@ class ConsumingClientFilter(ClientFilter):
     Args:
         behind: The client without the defect.
         twist: Makes each consumer misbehave.
-        tell: Maps each event of the client to the events in its place.
-        acknowledge: Handles each acknowledgement in place of the session.
+        tell: Returns the events that observers get in place of an event.
+        acknowledge: Acknowledges a message in place of the session's own method.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class ConsumingClientFilter(ClientFilter):
         self._acknowledge = acknowledge
 
     def observe(self, observer: ClientObserver) -> None:
-        """Pass every event that the defect lets through to an observer."""
+        """Add an observer, which gets the client's events as the defect changes them."""
 
         def tell(event: ClientEvent) -> None:
             for told in self._tell(event):

@@ -122,7 +122,7 @@ def _swallowed_at(moment: Setting) -> type[ProducerFilter]:
 
 
 class _SwallowedAtSend(ProducerFilter):
-    """If the time to live of a send is below the delay, the client sends the message without that time to live."""
+    """If a send gives a time to live below the delay, the client ignores this time to live."""
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         answer = asked.through(self.behind)

@@ -21,13 +21,13 @@ class _Holding(LightLinks):
         self.held: dict[int, list[int]] = {}
 
     def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
-        """Note a delivery."""
+        """Remember a delivery to a receiver that acknowledges at least once."""
         if isinstance(event, Arrived) and event.link in self.links:
             self.held.setdefault(event.link, []).append(event.delivery)
         return (event,)
 
     def take(self, link: int, deliveries: tuple[int, ...]) -> None:
-        """Note that deliveries are accepted."""
+        """Forget deliveries that are accepted."""
         self.held[link] = [one for one in self.held.get(link, []) if one not in deliveries]
 
     def accept(self, link: int, *deliveries: int) -> None:
@@ -113,4 +113,4 @@ DISPOSITION_DEFECTS: tuple[Defect, ...] = (
     on_wire(wires, _Released, "confirmed-as-released", "QS-01", "QS-13"),
     on_wire(wires, _SaidAtOnce, "later-sends-answered-at-once", "QS-04"),
 )
-"""Defects that frames show."""
+"""All defects of this module, which only protocol frames show."""

@@ -156,7 +156,7 @@ class _ModeResetsSettings(ProducerFilter):
 
 
 class _GivenAloneResetsTheOthers(ProducerFilter):
-    """A send that gives one of mode, priority and time to live gets JMS's defaults for the other two."""
+    """If a send gives only one of mode, priority and time to live, the client uses JMS's defaults for the other two."""
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         if asked.mode is None and asked.priority is None and asked.ttl_ms is None:
@@ -171,7 +171,7 @@ class _GivenAloneResetsTheOthers(ProducerFilter):
 
 
 class _MessageObjectRemembers(ProducerFilter):
-    """The second send of a message object has the mode, priority and time to live of its first send."""
+    """The second send of a message object uses the mode, priority and time to live of the object's first send."""
 
     _before: Sending | None = None
 
@@ -184,7 +184,7 @@ class _MessageObjectRemembers(ProducerFilter):
 
 
 class _MessageObjectKeepsItsBody(ProducerFilter):
-    """A message object that was sent or received before goes with another body than its current one."""
+    """The client sends a message object that was sent or received before with another body than its current one."""
 
     _before: Draft | None = None
 

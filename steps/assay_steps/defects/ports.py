@@ -36,11 +36,11 @@ from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address
 
 Twist = Callable[[ClientProducer], ClientProducer]
-"""Wraps a producer in one that misbehaves."""
+"""A function that wraps a producer in a producer that misbehaves."""
 
 
 class Sending(Struct, frozen=True, kw_only=True):
-    """A send that the application asks for: the arguments of `ClientProducer.send`."""
+    """The arguments of an application's call of `ClientProducer.send`."""
 
     message: Draft
     mode: Mode | None = None
@@ -49,12 +49,12 @@ class Sending(Struct, frozen=True, kw_only=True):
     to: Address | None = None
 
     def through(self, producer: ClientProducer) -> Outcome[Sent]:
-        """Make the send with a producer."""
+        """Call `send` of a producer with these arguments."""
         return producer.send(self.message, mode=self.mode, priority=self.priority, ttl_ms=self.ttl_ms, to=self.to)
 
 
 class ProducerFilter:
-    """A producer that passes every call on to another one; a defect is a subclass that overrides `set` or `sending`.
+    """A wrapper around a producer; a defect is a subclass that overrides `set` or `sending`.
 
     Args:
         behind: The producer without the defect.
@@ -80,7 +80,7 @@ class ProducerFilter:
         return self.sending(Sending(message=message, mode=mode, priority=priority, ttl_ms=ttl_ms, to=to))
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
-        """Make the send that the application asks for; a defect makes another one."""
+        """Make the application's send; a defect overrides this method to change the send."""
         return asked.through(self.behind)
 
     def close(self) -> Outcome[None]:
@@ -111,7 +111,7 @@ class SessionFilter:
         return self._behind.browse(queue, selector)
 
     def acknowledge(self, seen: Seen) -> Outcome[None]:
-        """Acknowledge messages, by one of them."""
+        """Acknowledge a message, and the other messages that the session's mode acknowledges with it."""
         return self._behind.acknowledge(seen)
 
     def commit(self) -> Outcome[None]:
@@ -178,7 +178,7 @@ class ClientFilter:
     Args:
         behind: The client without the defect.
         twist: Makes each producer misbehave.
-        client_id: Maps each connection's client id to the one in its place.
+        client_id: Returns the client id for a connection, from the client id that the application gave.
     """
 
     def __init__(
@@ -202,7 +202,7 @@ class ClientFilter:
         return self._behind.capabilities
 
     def observe(self, observer: ClientObserver) -> None:
-        """Pass every event to an observer."""
+        """Add an observer, which is called with every later event."""
         self._behind.observe(observer)
 
     def connect(

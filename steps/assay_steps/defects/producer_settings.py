@@ -1,4 +1,4 @@
-"""Defects of the client in which sends of a producer get its delay and time to live."""
+"""Defects by which sends of a producer do not get its delay or time to live."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class _Settings(ProducerFilter):
 
     @contextmanager
     def without(self, setting: Setting) -> Generator[None]:
-        """Set the delay or time to live to 0 inside the context."""
+        """Set the delay or time to live to 0 inside the ``with`` block, and restore it at the end."""
         self.behind.set(setting, 0)
         yield
         self.behind.set(setting, self.spans[setting])
@@ -76,7 +76,7 @@ class _ResetByOthers(_Settings):
 
 
 class _ZeroIsTheShortest(ProducerFilter):
-    """A producer takes a delay of 0 for one of three seconds."""
+    """A producer treats a delay of 0 as a delay of three seconds."""
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         return super().set(setting, _SHORTEST_MS if setting is Setting.DELAY and not value else value)
@@ -197,7 +197,7 @@ def _expiry_error() -> Refused:
 
 
 class _LongestRemembered(_Settings):
-    """A producer also compares a time to live and a delay with each other's earlier values."""
+    """A producer also compares its delay with earlier times to live, and its time to live with earlier delays."""
 
     def __init__(self, behind: ClientProducer) -> None:
         super().__init__(behind)
@@ -229,7 +229,7 @@ class _UncheckedAfterSend(_Settings):
 
 
 class _AllowedPairRefused(_Settings):
-    """A producer refuses a send if its time to live equals its delay, or if one of them was set to 0."""
+    """A producer refuses a send if time to live and delay are equal, or if one of them was set to 0."""
 
     def __init__(self, behind: ClientProducer) -> None:
         super().__init__(behind)
@@ -328,4 +328,4 @@ PRODUCER_DEFECTS: tuple[Defect, ...] = (
     at_port(twisted, _OwnOptionsAlone, "own-options-drop-time-to-live", "DD-14"),
     at_port(twisted, _ResetByRefusedSend, "refused-send-resets-delay", "DD-15"),
 )
-"""Defects of a producer's delay and time to live."""
+"""All defects of this module."""

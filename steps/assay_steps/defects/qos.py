@@ -20,12 +20,12 @@ from assay_steps.defects.wires import FilteredWire, WireFilter, as_text, command
 
 
 def is_ours(message: Message) -> bool:
-    """Check whether a message is one that an MQ Light client sends."""
+    """Return whether a message was sent by an MQ Light client, and not by another client of the scenario."""
     return message.durable is None and message.priority is None
 
 
 def subscribes(command: DriverCommand) -> bool:
-    """Check whether a command opens a subscription of an MQ Light client."""
+    """Return whether a command opens a subscription of an MQ Light client."""
     return isinstance(command, OpenReceiver) and str(command.name).startswith((f"{PRIVATE}:", f"{SHARE}:"))
 
 
@@ -159,7 +159,7 @@ class LightLinks(WireFilter):
         self.links: set[int] = set()
 
     def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
-        """Note a link of such a receiver, and let `accepting` replace an acknowledgement on it."""
+        """Remember a link of an at-least-once receiver, and let `accepting` replace acknowledgements on such a link."""
         if isinstance(command, OpenReceiver) and subscribes(command) and not command.settled:
             self.links.add(command.link)
         if isinstance(command, Settle) and command.link in self.links and command.outcome is Outcome.ACCEPTED:
@@ -167,7 +167,7 @@ class LightLinks(WireFilter):
         return (command,)
 
     def accepting(self, command: Settle) -> tuple[DriverCommand, ...]:
-        """Return the commands that go to the driver in place of an acknowledgement."""
+        """Return the commands that the driver gets in place of an acknowledgement."""
         return (command,)
 
 

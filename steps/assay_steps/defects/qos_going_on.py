@@ -72,7 +72,7 @@ _GOING = _GoesOnClosed()
 
 
 class _OneMessageId(WireFilter):
-    """Each message that a client with qualities of service sends has the message id of its first one."""
+    """All messages that an MQ Light client sends have the message id of its first message."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -86,7 +86,7 @@ class _OneMessageId(WireFilter):
 
 
 class _AttachingLostForGood(WireFilter):
-    """A subscription whose link meets a lost connection as it is attached is given up."""
+    """The client gives a subscription up if the connection is lost while it attaches the subscription's link."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -115,4 +115,4 @@ GOING_ON_QOS_DEFECTS: tuple[Defect, ...] = (
         wire=_GOING.wire,
     ),
 )
-"""Defects of a client that goes on wrongly."""
+"""All defects of this module."""

@@ -389,4 +389,4 @@ RETURNING_QOS_DEFECTS: tuple[Defect, ...] = (
         port=_DropsAtClose,
     ),
 )
-"""Defects of a client that comes back, has several subscriptions, or ends."""
+"""All defects of this module."""

@@ -138,4 +138,4 @@ TWO_PRODUCERS_DEFECTS: tuple[Defect, ...] = (
     _defect(_OneMode, "mode-shared-by-producers", "PD-01", "PD-02"),
     _defect(_OwnOptionsSpread, "own-options-spread-to-other-producers", "PD-03"),
 )
-"""Defects of two producers of one client."""
+"""All defects of this module."""

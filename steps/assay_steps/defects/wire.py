@@ -1,4 +1,4 @@
-"""The defects that no backend in real time shows.
+"""The defects that do not show on any backend in real time.
 
 Their effect is too small or takes too long for a real clock, or it does not reach the wire.
 """
@@ -41,4 +41,4 @@ BEYOND_THE_WIRE: Mapping[str, str] = {
         "The AMQP server returns a link's messages before it reports a lost connection (see `returned-consumed`)."
     ),
 }
-"""The reason for each defect that no backend in real time shows, by the defect's name."""
+"""The defects that do not show on any backend in real time, each with the reason, by name."""

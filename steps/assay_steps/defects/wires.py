@@ -19,7 +19,7 @@ from assay_sdk.time import Runner
 
 
 class WireFilter:
-    """A filter that passes all commands and events on; a defect overrides some methods.
+    """A filter that changes nothing; a defect is a subclass that overrides `command`, `event` or `abort`.
 
     Args:
         line: The wire whose commands and events it filters.
@@ -29,11 +29,11 @@ class WireFilter:
         self.line = line
 
     def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
-        """Return the commands that go to the driver instead of a command."""
+        """Return the commands that the driver gets in place of a command of the engine."""
         return (command,)
 
     def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
-        """Return the events that go to the engine instead of an event."""
+        """Return the events that the engine gets in place of an event of the driver."""
         return (event,)
 
     def abort(self) -> None:
@@ -45,10 +45,10 @@ MakeFilter = Callable[["FilteredWire"], WireFilter]
 
 
 class FilteredWire:
-    """A wire with a filter in it.
+    """A wire whose commands and events go through a filter.
 
     Args:
-        sink: Takes the engine's events.
+        sink: Receives the events for the engine.
         runner: Runs the engine.
         make: Makes the filter.
     """
@@ -61,7 +61,7 @@ class FilteredWire:
         self._filter = make(self)
 
     def attach(self, wire: Wire) -> None:
-        """Take the driver's wire."""
+        """Set the driver's wire, to which this wire sends commands."""
         self._wire = wire
 
     @property
@@ -98,7 +98,7 @@ class FilteredWire:
         self._filter.abort()
 
     def own_token(self) -> int:
-        """Return a token for a command of the filter's own."""
+        """Return a new token for a command that the filter itself sends."""
         return next(self._own)
 
     def receive(self, event: DriverEvent) -> None:
@@ -109,12 +109,12 @@ class FilteredWire:
             self._sink(one)
 
     def emit(self, event: DriverEvent) -> None:
-        """Pass an event of the filter's own to the engine."""
+        """Give the engine an event that the filter itself makes."""
         self._sink(event)
 
 
 class FilteredDriver:
-    """A driver whose wires have a filter in them.
+    """A driver whose wires have a filter.
 
     Args:
         driver: The driver.
@@ -168,7 +168,7 @@ def events(rewrite: Callable[[DriverEvent], DriverEvent]) -> Callable[[Driver], 
 
 
 def as_text(message: Message) -> Message:
-    """The message with a text in place of bytes: what is not UTF-8 in them is lost."""
+    """Return a message with its body of bytes as a text, without the octets that are not UTF-8."""
     if not isinstance(message.body, bytes):
         return message
     return replace(message, body=message.body.decode(errors="replace"), encoded=None)

@@ -40,7 +40,7 @@ from assay_steps.words.mistakes import (
 
 ROLE_TAGS: tuple[str, ...] = tuple(Role)
 STRENGTH_TAGS = ("must", "may", "kit")
-"""The tags for a strength; ``@kit`` states strength and role, since no document demands such a scenario."""
+"""The tags that state a strength.  The tag ``@kit`` also states the role."""
 JUDGED_TAGS = {"judges-client": "client", "judges-broker": "broker"}
 UNRULED_STRENGTH, UNRULED_JUDGED = "must", "client+broker"
 """The strength and the judged part of a foreign scenario without a rule, unless its tags state others."""
@@ -50,7 +50,7 @@ PLATFORMS: tuple[str, ...] = get_args(Platform)
 TOPOLOGIES: tuple[str, ...] = get_args(Topology)
 _NEEDS_BEGIN = (NEEDS_PREFIX, PLATFORM_PREFIX, LEVEL_PREFIX, TOPOLOGY_PREFIX)
 LEVELS = ("7.0", "7.1", "7.5", "8.0", "9.0", "9.1", "9.2", "9.3", "9.4", "10.0")
-"""Levels of IBM MQ, and 10.0 as a later level with two digits; delivery delay came with 8.0 (DD-10)."""
+"""The command levels that tags can name.  Delivery delay came with 8.0 (DD-10); 10.0 stands for later levels."""
 FAULT_CAPABILITIES = frozenset(
     {
         Capability.RESTART,
@@ -81,7 +81,7 @@ class Case(Struct, frozen=True):
         needs: The capabilities and the kind of queue manager that it needs.
         foreign: Whether it belongs to a user's feature.
         tags: The tags of a foreign scenario that the kit does not know; empty for the kit's scenarios.
-        role: Its contribution to the rule's verdict.
+        role: Its part in the verdict on the rule.
         probe: The capability that a probe looks for; None for other scenarios.
     """
 
@@ -196,7 +196,7 @@ def mistakes_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str],
 
 
 def _misspelt(template: ScenarioTemplate, tags: set[str], catalogue: Catalogue) -> Iterator[str]:
-    """Report tags that resemble tags of the kit but have no effect, and more than one role; one sentence each."""
+    """Report tags that look like mistyped tags of the kit, and scenarios with several roles, one sentence each."""
     told = f"scenario {template.name!r} is tagged"
     roles = [tag for tag in ROLE_TAGS if tag in own_tags(template, tags)]
     if len(roles) > 1:

@@ -128,7 +128,7 @@ def _tags(node: Any) -> frozenset[str]:
 
 
 def missing_scenarios(expected: Counts, collected: Counts) -> list[str]:
-    """Report each scenario that pytest did not collect exactly as often as its file holds it, one sentence each."""
+    """Report each scenario that pytest collected more or less often than its file contains it, one sentence each."""
     return [
         f"{path}: scenario {name!r} {_uncollected(expected[path, name], collected[path, name])}"
         for path, name in sorted(expected.keys() | collected.keys())

@@ -1,4 +1,4 @@
-"""The step that a scenario has reached, for pytest's output: it names the step behind a verdict or an error."""
+"""The step that a scenario has reached; pytest's output names it with a verdict or an error."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def feature_files(folder: Path) -> list[Path]:
 
 def _nothing_of_its_own() -> Callable[[], None]:
     def after_the_steps() -> None:
-        """Do nothing: the body of a scenario's test function, which pytest-bdd runs after the steps."""
+        """Do nothing.  This is the body of a scenario's test function; pytest-bdd runs the steps before it."""
 
     return after_the_steps
 

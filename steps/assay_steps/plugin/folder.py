@@ -24,7 +24,7 @@ UNJUDGED = "unjudged.json"
 """The file with the failed tests that the kit does not judge; a run without such failures has none."""
 DEFECTS = "defects.json"
 EARLIER = ".earlier"
-"""The subfolder that holds an earlier run's output until the next run has verdicts."""
+"""The subfolder to which a run moves an earlier run's output until it has verdicts of its own."""
 SITE = "site.json"
 """The file in which the report lists its own files (`assay_reports.site`)."""
 GROUPS = "groups.json"
@@ -47,7 +47,10 @@ class FolderError(ValueError):
         return self.told("--out")
 
     def told(self, option: str) -> str:
-        """Return one sentence for the user; `option` is the caller's option that names the folder."""
+        """Return the error as one sentence for the user.
+
+        `option` is the option of the caller's command with which the user named the folder.
+        """
         return f"{self.out} cannot take the run's output ({self.why}): name an empty or a new folder with {option}."
 
 
@@ -210,7 +213,7 @@ def _written(out: Path) -> list[Path]:
 
 
 def _foreign(part: Path) -> Path | None:
-    """Return a path in a run's journals or report folder that is not a run's output; None if all is output."""
+    """Return a path in the journals or report of a run that no run has written; None if there is no such path."""
     if not part.is_dir() or not any(part.iterdir()):
         return None
     if part.name == JOURNALS:
@@ -221,7 +224,7 @@ def _foreign(part: Path) -> Path | None:
 
 
 def _of_a_backend(entry: Path) -> bool:
-    """Say whether a path is the subfolder of one backend, from a run on several backends."""
+    """Return whether a path is the subfolder of one backend, from a run on several backends."""
     if not entry.is_dir() or entry.is_symlink():
         return False
     names = {inner.name for inner in entry.iterdir()}

@@ -54,7 +54,7 @@ JOURNAL = pytest.StashKey[ScenarioJournal]()
 FAILED_CHECK = pytest.StashKey[BaseException]()
 """The key under which a pytest item holds the failed assertion of a user's own Then-step, recorded as a claim."""
 UNJUDGED = "assay_unjudged"
-"""The attribute of a pytest report that names its test, if no verdict shows the test's outcome."""
+"""The attribute of a pytest report that holds the name of a test without a verdict."""
 LEFT: tuple[pytest.StashKey[Any], ...] = (WORLD, JOURNAL, FAILED_CHECK, CURRENT_STEP)
 """The stash entries to delete after each scenario, because pytest keeps its items to the end of the run."""
 
@@ -75,7 +75,7 @@ def register(config: pytest.Config) -> None:
 
 
 class AssayPlugin:
-    """The kit's plugin in one pytest process: it does this process's part of the run."""
+    """The kit's plugin, which does one pytest process's part of a run."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
@@ -118,7 +118,7 @@ class AssayPlugin:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> FaultScheduling:
-        """Let xdist run the scenarios that inject faults in groups, one worker for each group."""
+        """Return a scheduler that runs scenarios with faults in groups, one worker for each group."""
         return FaultScheduling(config, log, self.run.groups)
 
     # collection ------------------------------------------------------------------------------------------------------
@@ -357,7 +357,7 @@ class AssayPlugin:
     def _failed_own_check(
         self, item: pytest.Item, step: Step, step_func: Callable[..., object], failure: BaseException
     ) -> bool:
-        """Claim a failed check of a team's own Then-step; False for any other step."""
+        """Record the failed check of a user's own Then-step as a claim; return False for any other step."""
         world = item.stash.get(WORLD, None)
         if world is None or not own_steps.checks_itself(step.type, step_func, world.evidence):
             return False
@@ -382,7 +382,7 @@ class AssayPlugin:
             )
 
     def _claim_of_client(self, item: pytest.Item, refused: SetupRefusedError) -> None:
-        """Claim that a judged client accepts a call in which it raised an error instead of a refusal."""
+        """Record a failing claim, because the judged client raised an unexpected error in a call."""
         world = item.stash.get(WORLD, None)
         raised = refused.call and isinstance(refused.refusal, Raised)
         if world is not None and raised and item.stash[CASE].judges_client:
@@ -454,7 +454,7 @@ def _feature(item: pytest.Item) -> str:
 
 
 def _told(problem: BaseException, step: Step | None, item: pytest.Item) -> str:
-    """Return the journal's sentence for an error; for a mistake in a feature, it begins with feature and line."""
+    """Return the sentence for an error in the journal; for a mistake in a feature, with the feature and the line."""
     case = item.stash.get(CASE, None)
     is_mistake = isinstance(problem, MistakeError | StepDefinitionNotFoundError)
     place = f"{case.feature}:{step.line_number}: " if is_mistake and case is not None and step is not None else ""

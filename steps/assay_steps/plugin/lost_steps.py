@@ -1,4 +1,4 @@
-"""Steps and step arguments of features that pytest would silently ignore, so that a scenario could pass without them.
+"""Finds steps and step arguments that pytest would ignore without a warning, so that a scenario could pass.
 
 Gherkin reads a line without a keyword as a description: ``given the queue ...`` after ``Scenario:``.  pytest-bdd passes
 a table or a text under a step only to a step function with a parameter for it.

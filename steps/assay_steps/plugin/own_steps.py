@@ -1,4 +1,4 @@
-"""The Then-steps of a user whose own code checks: the plugin records their results as claims."""
+"""Then-steps of a user's own code.  The plugin records the results of their checks as claims."""
 
 from __future__ import annotations
 
@@ -41,6 +41,6 @@ def claim_check(evidence: Evidence, failure: BaseException | None = None) -> Non
 
 
 def _source_of(failure: BaseException) -> str:
-    """Return the line that raised an assertion without a text, with its place."""
+    """Return the source line and the place of an assertion that has no text."""
     raised = extract_tb(failure.__traceback__)[-1]
     return f"{raised.line} ({Path(raised.filename).name}:{raised.lineno})"

@@ -1,4 +1,4 @@
-"""A run: one backend, one client, one folder of evidence; each of its processes holds one `Run`.
+"""A run of the suite with one backend, one client and one folder of evidence; each process of the run has a `Run`.
 
 The processes write ``journals/<writer>.jsonl`` during the run; the main process writes ``verdicts.json`` at its end.
 """
@@ -156,7 +156,7 @@ class Run:
         self.backend: Backend = pair.backend
         self._left: Backend | None = None
         self._whole: set[type] = set()
-        """The classes of broker instances that `_provisioned` has found complete."""
+        """The classes of broker instances that have all members of the port, as `_provisioned` has checked."""
         self.clock: Clock = MachineClock()
         self.writers: list[str] = []
         self.unjudged: set[str] = set()
@@ -223,7 +223,7 @@ class Run:
     # selection -------------------------------------------------------------------------------------------------------
 
     def selects(self, case: Case) -> bool:
-        """Say whether the run tests one of the case's rules; a case without rules runs unless the call is narrowed."""
+        """Return whether the run tests a rule of a case; for a case without rules, whether `narrowed` is false."""
         return not self.selected.isdisjoint(case.rules) or not (case.rules or self.narrowed)
 
     @property
@@ -350,12 +350,12 @@ class Run:
         return unsupported
 
     def journal(self, case: Case, clock: Clock) -> ScenarioJournal:
-        """Make the journal of a case."""
+        """Make the journal for the scenario of a case."""
         self._begin()
         return ScenarioJournal(self._journal, case.id, clock, self._interrupts)
 
     def world(self, case: Case, provided: Provided, journal: ScenarioJournal) -> World:
-        """Make the world of a case."""
+        """Make the world for the scenario of a case."""
         limits = VIRTUAL_LIMITS if self.virtual else REAL_LIMITS
         if self.options.late_ms is not None:
             limits = limits.with_lateness(self.options.late_ms)
@@ -395,7 +395,7 @@ class Run:
         return Heartbeat(beats=not self.virtual, tell=tell)
 
     def waited_ns(self, world: World) -> int:
-        """Return how long the world's runner has waited, in nanoseconds of the backend's clock."""
+        """Return the total time that a scenario has waited, in nanoseconds of the backend's clock."""
         return world.instance.runner.waited_ns
 
     def release(self, instance: Instance) -> None:

@@ -19,7 +19,7 @@ class RunResult:
         self.ended = ""
         """The reason why the run stopped early; empty if the run ended normally or by Ctrl-C."""
         self.tried: dict[str, bool] = {}
-        """Whether each test failed, by its id, for the tests that ran."""
+        """For each test that ran, whether it failed, by the test's id."""
         self.concluded: Concluded | None = None
         """The run's conclusion; None if the run has no verdicts."""
 

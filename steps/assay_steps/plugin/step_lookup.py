@@ -112,7 +112,7 @@ def _visible(fixturemanager: Any, node: pytest.Item) -> Iterator[_Candidate]:
 
 
 def _nearness(one: _Candidate) -> list[str]:
-    """Return a sort key that puts the definition nearest to the scenario last, as pytest-bdd does."""
+    """Return a sort key with which the definition nearest to the scenario comes last, as in pytest-bdd."""
     return list(iterparentnodeids(one.definition.baseid))
 
 

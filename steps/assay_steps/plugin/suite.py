@@ -16,13 +16,16 @@ from assay_steps.processes.garbage_collection import collect_rarely
 from assay_steps.processes.interrupts import Interrupts
 
 SUITE = Path(__file__).parents[1] / "scenarios"
-"""The folder of the test modules; without a path, pytest loads the conftest files of the working folder."""
+"""The folder of the kit's test modules, as a path for pytest.
+
+Without a path, pytest would load the conftest files of the working folder.
+"""
 INI = Path(__file__).parents[1] / "suite.ini"
 
 PLUGINS = ("pytest_bdd.plugin", "assay_steps.entry")
 XDIST = "xdist.plugin"
 NO_OTHERS = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
-"""The environment variable that disables installed plugins, because one that shuffles tests would change the run."""
+"""The environment variable that disables installed plugins.  A plugin that shuffles tests would change the run."""
 
 
 LIKE_PYTEST = ("--import-mode=prepend", "-o", "filterwarnings=default")

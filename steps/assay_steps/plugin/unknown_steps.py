@@ -27,7 +27,7 @@ from assay_steps.words.subscription_terms import read_terms
 FIELD = re.compile(r"\{(\w+)(?::(\w+))?\}")
 WHERE = "`assay steps WORD` finds steps by their words"
 CLOSE = 0.5
-"""The least likeness, from 0 to 1, of two words or parts of steps that count as the same with a typing mistake."""
+"""Two words or parts of steps with at least this likeness, from 0 to 1, count as the same with a typing mistake."""
 ALIKE = 0.25
 """The least likeness, from 0 to 1, of a step that an error names as similar; rare words weigh more."""
 NEAREST = 3
@@ -39,7 +39,7 @@ SAME_WORD = 0.8
 _QUOTED = re.compile(r'"[^"]*"')
 _WORD = re.compile(r"[a-z][a-z'-]*")
 _READERS: Mapping[str, Callable[[str], object]] = {"Terms": read_terms, "Duration": parse_duration}
-"""The readers of the kinds of fields for which the reader's own error explains more than a list of examples."""
+"""The readers of some kinds of fields: for these, the reader's error explains more than a list of examples."""
 
 
 def explain(keyword: str, text: str) -> str:
@@ -78,7 +78,7 @@ class _Wrong(Struct, frozen=True):
     """A step wording that matches a text except for invalid fields.
 
     Args:
-        rank: The number of invalid fields, and the negative number of fixed letters; the smallest rank fits best.
+        rank: The number of invalid fields, then the negated number of fixed letters; the smallest rank fits best.
         phrase: The step's wording.
         told: The mistake in the first invalid field.
     """
@@ -143,7 +143,7 @@ def _filled(phrase: str) -> str:
 
 
 def _words(text: str) -> set[str]:
-    """Return the words of a step without its quoted names, which do not help to find the step."""
+    """Return the words of a step, without quoted names, because names do not help to find the step."""
     return set(_WORD.findall(_QUOTED.sub("", text).casefold()))
 
 

@@ -32,7 +32,7 @@ from assay_steps.processes.garbage_collection import freeze
 from assay_steps.processes.interrupts import Interrupts
 
 CAN_FORK = sys.platform == "linux"
-"""Whether the system can fork safely; on others than Linux, libraries may break in a forked process."""
+"""Whether a process can fork safely: only on Linux, because elsewhere libraries may break in a forked process."""
 
 REPLACEMENTS = 4
 """The most replacements for each process that dies; the limit ends a run in which every process dies."""
@@ -40,7 +40,7 @@ JOIN_TIMEOUT_S = 60.0
 """The seconds in which stopped processes must end their scenarios, journals and backends."""
 
 _STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Signals that are blocked until a forked process has its own journal, because a handler would close its parent's."""
+"""The signals that are blocked until a forked process has its own journal; a handler would close the parent's."""
 _CODE = "I"
 _OCTETS = array(_CODE).itemsize
 
@@ -63,7 +63,7 @@ class _Said(Struct, frozen=True):
     Args:
         reports: Pytest's reports on the finished scenario, serialised.
         begins: The index of the scenario that the process begins now; None if the process ends.
-        follows: The index of the scenario after that one; pytest keeps the fixtures that it needs.
+        follows: The index of the scenario after that one, so that pytest keeps the fixtures that it needs.
         problem: The error that ended the process early; empty for none.
     """
 
@@ -115,7 +115,7 @@ class _Tickets:
                 yield number
 
     def rest_of(self, first: int | None) -> Sequence[int]:
-        """Return the rest of a portion, from a scenario to the portion's end; empty for None."""
+        """Return the scenarios of a portion from this scenario on; empty for None."""
         for portion in () if self._is_torn else self._portions:
             if first in portion:
                 return portion[portion.index(first) :]
@@ -140,10 +140,10 @@ class Forks:
     Args:
         count: The number of processes.
         run: This process's part of the run; each forked process continues with a copy as another writer.
-        writers: The list to which the plugin adds the names of the forked processes' journals.
+        writers: A list, to which the plugin adds the names of the forked processes' journals.
         interrupts: Notes whether the user has pressed Ctrl-C; each process receives the signal.
         group: Returns a scenario's group; one process runs the whole group. Empty if any process may run the scenario.
-        first: Says whether a scenario must run before the groups.
+        first: Returns whether a scenario must run before the groups.
     """
 
     def __init__(
@@ -163,7 +163,7 @@ class Forks:
         self._writers = writers
         self._interrupts = interrupts
         self._reports: list[pytest.TestReport] | None = None
-        """In a forked process, pytest's reports on the present scenario."""
+        """In a forked process, pytest's reports on the present scenario; None in the parent."""
         self._ears: set[Connection] = set()
         """The parent's ends of the pipes from the forked processes."""
 
@@ -254,7 +254,7 @@ class Forks:
         return True
 
     def _see_off(self, session: pytest.Session, forked: list[_Forked]) -> None:
-        """Stop processes: they end their scenarios, journals and backends, or are killed after `JOIN_TIMEOUT_S`."""
+        """Ask processes to end their scenarios, journals and backends; kill them after `JOIN_TIMEOUT_S`."""
         limit = time.monotonic() + JOIN_TIMEOUT_S
         for one in forked:
             one.process.terminate()
@@ -344,7 +344,7 @@ def _go_on(session: pytest.Session, one: _Forked) -> None:
 
 
 def _capture_anew(config: pytest.Config) -> None:
-    """Capture this process's output in files of its own: a forked process shares the parent's files and offsets."""
+    """Capture this process's output in new files, because a forked process shares the parent's files and offsets."""
     capture = config.pluginmanager.get_plugin("capturemanager")
     if capture is not None:
         capture.stop_global_capturing()

@@ -11,7 +11,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 OBJECTS_A_SEARCH = 50_000
-"""The number of new objects between two searches: more than one scenario makes, and little memory if all is garbage."""
+"""The number of new objects between two searches: more than one scenario creates, but little memory as garbage."""
 
 
 @contextmanager

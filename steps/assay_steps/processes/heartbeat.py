@@ -15,14 +15,16 @@ from typing import Self
 BEAT_S = 0.05
 """The interval between beats; short compared with the shortest time of any claim."""
 USUAL_NS = 20_000_000
-"""The delay of a beat, in nanoseconds, that is normal on a machine with other work."""
+"""Delays of a beat up to this duration, in nanoseconds, are normal on a machine with other work."""
 LONG_NS = 100_000_000
-"""The least delay of a beat, in nanoseconds, for which the journal holds an event of its own."""
+"""The journal gets an event for each delay of a beat from this duration on, in nanoseconds."""
 _NS_PER_S = 1_000_000_000
 
 Tell = Callable[[int, int, int], object]
-"""Called right after a long delay with the monotonic time, the time since the previous beat and the delay, all in
-nanoseconds."""
+"""A function that is called right after a long delay.
+
+Its arguments are the monotonic time, the time since the previous beat, and the delay, all in nanoseconds.
+"""
 
 
 class Heartbeat:

@@ -17,7 +17,7 @@ import pytest
 
 
 class Interrupts:
-    """A pytest plugin and context manager that handles Ctrl-C inside its block; at first it only notes Ctrl-C."""
+    """A pytest plugin and context manager that handles Ctrl-C inside its block; the first Ctrl-C is only noted."""
 
     def __init__(self) -> None:
         self.asked = False
@@ -67,7 +67,7 @@ class Interrupts:
         self.check()
 
     def defer(self) -> None:
-        """Let Ctrl-C only be noted from now on, because the remaining work is short and must finish."""
+        """From now on, only note Ctrl-C, because the remaining work is short and must finish."""
         self._raises = False
 
     def check(self) -> None:

@@ -40,7 +40,7 @@ class _ModesChanged(ConnectionFilter):
 
 
 class _EagerClient(ClientFilter):
-    """A client port that opens each dups-ok session as one with automatic acknowledgement."""
+    """A client that opens each dups-ok session as a session with automatic acknowledgement."""
 
     def connect(
         self, to: Endpoint, *, client_id: str | None = None, login: Login | None = None, checks: bool = True

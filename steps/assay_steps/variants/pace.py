@@ -18,7 +18,7 @@ _AGAIN_NS = _NOTICED_NS = 1_000_000_000
 
 
 class _Late(WireFilter):
-    """A filter that passes the driver's events of the types `delayed` to the engine late, in the same order."""
+    """A filter that gives the engine some types of the driver's events (`delayed`) late, in the same order."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -36,7 +36,7 @@ class _Late(WireFilter):
         return ()
 
     def late_ns(self, _event: DriverEvent) -> int:
-        """Return how late the filter passes an event on, in nanoseconds."""
+        """Return how late the engine gets an event, in nanoseconds."""
         return _SLOW_NS
 
     delayed: tuple[type[DriverEvent], ...] = ()
@@ -58,7 +58,7 @@ class _SlowRedeliveries(_Late):
 
 
 class _LateLosses(WireFilter):
-    """A filter that drops the connection a second late for the broker, but at once for the client."""
+    """A filter that delays the end of the connection for the broker by a second; the client sees the end at once."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)

@@ -14,7 +14,7 @@ _GATHER_NS = 50_000_000
 
 
 class _Pause(WireFilter):
-    """A filter that passes redelivered messages to the engine after a pause, in the same order."""
+    """A filter that delays redelivered messages on their way to the engine, and keeps their order."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -28,7 +28,7 @@ class _Pause(WireFilter):
 
 
 def _sends_again_twice(driver: Driver) -> Driver:
-    """Let the driver send each message twice that it sends again after a reconnection."""
+    """Return a driver that sends a message twice when the client repeats the message after a reconnection."""
     sent: set[str] = set()
 
     class Twice(WireFilter):

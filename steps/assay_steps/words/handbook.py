@@ -36,7 +36,7 @@ class Saying(Struct, frozen=True, forbid_unknown_fields=True):
     """An option of a send, or a term of a subscription.
 
     Args:
-        examples: Its wordings in steps, with values.
+        examples: Its wordings in steps, with example values.
         what: Its effect.
     """
 
@@ -49,7 +49,7 @@ class StepEntry(Struct, frozen=True, forbid_unknown_fields=True):
 
     Args:
         phrases: The wordings, each with its keyword.
-        what: The step's effect; of a claim also its predicate, in italics.
+        what: The step's effect; for a claim, also the predicate, in italics.
         example: One of the wordings, with values in its fields.
     """
 

@@ -21,13 +21,13 @@ RULE_TAG = re.compile(r"[A-Z]{2}-\d+")
 SHAPED_LIKE_OURS = re.compile(
     rf"{RULE_TAG.pattern}|(?:{NEEDS_PREFIX}|{PROBE_PREFIX}|judges-|platform-|level-|topology-).+"
 )
-"""The form of the kit's tags, known or mistyped."""
+"""The form that all tags of the kit have; a tag of this form that the kit does not know is a mistake."""
 RULE_LIKE = re.compile(r"([a-z]{2})[-_]?0*(\d{1,3})", re.IGNORECASE)
 """A rule's id in another spelling, such as ``dd_2``."""
 PLACEHOLDER = re.compile(r"<(\w(?:[\w -]*\w)?)>")
 """A placeholder in a step, such as ``<delay>``; it does not match the signs of a selector (``a < 5 and b > 3``)."""
 SHORT = 6
-"""The number of characters from which similar tags count as mistyped.
+"""The least length of a tag for which similarity to a tag of the kit counts as a typing mistake.
 
 Shorter tags resemble each other by chance, so they may differ only in case, ``-`` and ``_``.
 """
@@ -42,7 +42,7 @@ class MistakeError(LookupError):
 
 
 class Cast(dict[str, T]):
-    """The actors or objects that a scenario's steps have named so far.
+    """The actors or objects of one kind that a scenario's steps have named so far.
 
     Args:
         kind: The kind of actor or object, such as ``session``, for the error about an unknown name.

@@ -1,4 +1,4 @@
-"""The names in a scenario: its own, made unique on a shared broker, and the broker's, such as the staging queue."""
+"""Names in scenarios: those of the scenario, made unique for a shared broker, and those of the broker's objects."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PLACE = (
     r'|(?:queue|alias|topic) "[^"]+")'
     r'(?: at queue manager "[^"]+")?'
 )
-"""The pattern of a queue or topic in a step."""
+"""The regular expression for a queue or topic in a step."""
 
 _ROLES: Mapping[str, Place] = {
     "the staging queue": Place("queue", STAGING_QUEUE, "staging"),

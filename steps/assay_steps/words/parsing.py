@@ -228,7 +228,7 @@ TYPES: dict[str, Callable[[str], Any]] = {
 
 
 class Phrase(parsers.parse):
-    """The parser of a step's text.
+    """The parser of one step wording.
 
     pytest-bdd first asks whether a text matches, and then for the arguments; this class parses only once for both.
     """
@@ -238,7 +238,7 @@ class Phrase(parsers.parse):
         self._parsed: tuple[str, dict[str, Any]] | None = None
 
     def is_matching(self, name: str) -> bool:
-        """Say whether a step's text matches, and keep the arguments for `parse_arguments`."""
+        """Return whether a step's text matches, and keep the arguments for `parse_arguments`."""
         try:
             result = self.parser.parse(name)
         except ValueError:
@@ -247,7 +247,10 @@ class Phrase(parsers.parse):
         return bool(result)
 
     def parse_arguments(self, name: str) -> dict[str, Any]:
-        """Return the arguments of a step's text; the result of `is_matching` is used once, as a step may change it."""
+        """Return the arguments in a step's text.
+
+        A result of `is_matching` is used only once, because the step may change it.
+        """
         parsed, self._parsed = self._parsed, None
         return parsed[1] if parsed is not None and parsed[0] == name else super().parse_arguments(name)
 

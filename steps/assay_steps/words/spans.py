@@ -10,11 +10,11 @@ from __future__ import annotations
 from assay_sdk.model.durations import parse_duration
 
 _LONGEST_MS = 180_000
-"""The longest duration that the pace multiplies; longer ones are limits such as an hour, which leave enough time."""
+"""The longest duration that the pace multiplies.  Longer durations, such as an hour, leave a slow pair enough time."""
 
 
 class _Pace:
-    """The pace of this process, kept globally because pytest-bdd parses steps without an object of the kit."""
+    """The pace of this process.  It is global, because pytest-bdd parses steps without any object of the kit."""
 
     factor = 1
 

@@ -39,7 +39,7 @@ _OVER = frozenset((ConnectionState.ENDED, ConnectionState.PARTED, ConnectionStat
 
 
 class ConnectionOwner(Protocol):
-    """The listener, as its connections use it."""
+    """The interface of the listener for its connections."""
 
     queue_manager: QueueManager
     runner: Runner
@@ -54,7 +54,7 @@ class ConnectionOwner(Protocol):
 
 
 class SocketPort(Protocol):
-    """The client's socket, as its connection uses it."""
+    """The interface of a client's socket for its AMQP connection."""
 
     peer: str
     user: str | None
@@ -124,7 +124,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
                 self.engine.tell_session(session)
 
     def fed(self) -> None:
-        """Let the engine report its events, after new input or the end of a time limit."""
+        """Make the engine report its events, after new input or the end of a time limit."""
         if self.state is ConnectionState.ASKING:
             return
         self.context.instant_ms = self.context.now_ms()
@@ -213,7 +213,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
     # --- `facility.Peer`, for the queue manager
 
     def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
-        """Pass the answer to a command on, and call `sent`, if given, once the client's socket has the output."""
+        """Handle the queue manager's answer to a command; if given, call `sent` once the socket has the output."""
         answered = self.context.expected.pop(answer.token, None)
         if answered is None:
             return
@@ -387,7 +387,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
                 self._owner.containers.pop(self.container, None)
 
     def _let_go(self) -> None:
-        """End all links, and tell the queue manager, once, that the connection has ended."""
+        """End all links, and tell the queue manager that the connection has ended; a second call does nothing."""
         self.context.pass_on()
         self._sessions.cut()
         number, self.context.number = self.context.number, 0
@@ -405,4 +405,4 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         ConnectionAction.EXPEL: _expel,
         ConnectionAction.FORGET: _forget,
     }
-    """The methods that carry out the actions."""
+    """The method that carries out each action of the state machine."""

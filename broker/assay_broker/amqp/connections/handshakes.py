@@ -20,7 +20,7 @@ _MS = 1000
 
 
 class HandshakeOwner(Protocol):
-    """The listener, as a TLS handshake uses it."""
+    """The interface of the listener for a TLS handshake."""
 
     limits: AmqpLimits
 
@@ -43,7 +43,7 @@ class TlsHandshake(asyncio.Protocol):
     """
 
     connection = None
-    """The AMQP connection: None, because it begins after the handshake."""
+    """None, because the AMQP connection begins only after the handshake (`AmqpSocket.connection`)."""
 
     def __init__(self, owner: HandshakeOwner, context: ssl.SSLContext, make_socket: Callable[[], AmqpSocket]) -> None:
         self._owner = owner
@@ -68,7 +68,7 @@ class TlsHandshake(asyncio.Protocol):
         self._owner.remove(self)
 
     def data_received(self, data: bytes) -> None:
-        """Keep data that arrived together with the end of the handshake, for the next protocol."""
+        """Keep data that arrived with the end of the handshake; the protocol that takes over the socket handles it."""
         self._early += data
 
     def drop(self) -> None:

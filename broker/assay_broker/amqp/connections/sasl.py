@@ -111,14 +111,14 @@ class SaslServer:
         self._received = bytearray()
         self._steps: _Steps | None = None
         self.asked: Credentials | None = None
-        """The credentials to check, in phase CHECKING."""
+        """In phase CHECKING, the credentials that the socket must check."""
         self.phase = Phase.HEADER
         self.user: str | None = None
         """The user's name, in phase DONE; None for an anonymous client."""
         self.refusal: str | None = None
-        """The reason for the log, in phase REFUSED; the client does not get it."""
+        """In phase REFUSED, the reason for the server's log, which the client does not get."""
         self.rest = b""
-        """The client's octets after the negotiation, in phase DONE."""
+        """In phase DONE, the client's octets that follow the negotiation."""
 
     def receive(self, octets: bytes) -> bytes:
         """Handle octets from the client.

@@ -22,11 +22,11 @@ _LOG = logging.getLogger(__name__)
 _NS_PER_MS = 1_000_000
 
 READ = 32_768
-"""The most octets read from one client before others are served: a hundred messages, a few milliseconds."""
+"""The most octets that are read from one client before others are served: about a hundred messages."""
 
 
 class SocketOwner(ConnectionOwner, Protocol):
-    """The listener, as a socket uses it."""
+    """The interface of the listener for its sockets."""
 
     security: Security
     passwords: PasswordChecks | None
@@ -159,7 +159,7 @@ class AmqpSocket(asyncio.BufferedProtocol):
         return False
 
     def pause_writing(self) -> None:
-        """Let the links pause, because too much output waits for the client to read."""
+        """Make the links pause, because the client does not read its output fast enough."""
         if self.connection is not None:
             self.connection.context.congested = True
 

@@ -68,7 +68,7 @@ _IGNORED: Mapping[ConnectionState, tuple[ConnectionInput, ...]] = {
     _S.PARTED: (_I.OPENED, _I.ADMITTED, _I.REFUSED, _I.CLOSED, _I.RELEASED, _I.EXPELLED, _I.BROKEN),
     _S.GONE: tuple(_I),
 }
-"""The inputs that change nothing; for example, the queue manager may answer after the client has disconnected."""
+"""The inputs without effect, by state.  For example, the queue manager may answer after the client has disconnected."""
 
 TABLE: Mapping[tuple[ConnectionState, ConnectionInput], tuple[ConnectionState, ConnectionAction]] = {
     (_S.WAITING, _I.OPENED): (_S.ASKING, _A.ASK),

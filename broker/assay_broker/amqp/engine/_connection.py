@@ -48,10 +48,10 @@ class Events(Protocol):
 
 
 _STANDARD = {"amqp:session:invalid-field": BAD_FIELD, "amqp:not allowed": NOT_ALLOWED}
-"""The specification's conditions (2.8.15 to 2.8.18) for the engine's conditions that are not in the specification."""
+"""The specification's error condition (2.8.15 to 2.8.18) for each condition that only proton's engine uses."""
 
 _ANY_FRAME = 1 << 32
-"""The length of a frame, in octets, for a client that names no limit."""
+"""The highest length of a frame to a client that names no limit, in octets."""
 _LOG = logging.getLogger(__name__)
 _delivery_of, _link_of, _kind_of = lib.pn_event_delivery, lib.pn_delivery_link, lib.pn_event_type
 """Proton's functions, cached at import, because they are called for every message."""
@@ -96,12 +96,12 @@ class Engine:
         self._flowed: dict[EngineLink, None] = {}
         self._cut_out = bytearray()
         self._incomplete = NOTHING
-        """The frames in the engine's next output to which fields must be added."""
+        """The frames in the engine's next output to which the server must add fields."""
         self._beginning: EngineSession | None = None
         self._attaching: EngineLink | None = None
-        """The session and the link whose begin and attach are among these frames."""
+        """The session and the link (or None) whose begin and attach are among the frames in `_incomplete`."""
         self.mute = False
-        """Whether the engine gives no more output, because it has closed its side or has failed."""
+        """Whether the engine writes no more output, because it has sent its close or has failed."""
         self.alive = True
 
     @property

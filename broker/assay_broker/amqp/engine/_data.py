@@ -11,7 +11,7 @@ from cproton import ffi, lib
 from assay_broker.amqp.conditions import Condition
 
 fresh: Callable[[int], Any] = partial(ffi.new_allocator(should_clear_after_alloc=False), ffi.typeof("char[]"))
-"""A function that allocates so many octets without clearing them."""
+"""A function that allocates memory in C: as many octets as its argument says, with undefined contents."""
 
 
 def set_data(data: object, encoded: bytes) -> None:

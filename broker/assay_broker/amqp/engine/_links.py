@@ -32,13 +32,13 @@ SHORT = 16_384
 The engine copies its unsent octets with each frame, which is too slow for a long message.
 """
 _BUFFER = 2_048
-"""The most octets of a message that is read into the buffer of its link."""
+"""The most octets of a message for which the link's reused buffer is large enough."""
 _MOST_PORTION, _FRAME_HEAD = 1 << 18, 128
-"""The most octets of a long message that the engine gets at a time, and the octets of a transfer without payload."""
+"""The most octets of a long message that the engine gets at a time; the octets of a transfer without its payload."""
 
 
 class LinkOwner(Protocol):
-    """The engine of a connection, as its links use it."""
+    """The interface of a connection's engine for its links."""
 
     @property
     def max_frame(self) -> int:
@@ -181,7 +181,7 @@ class EngineLink:
         self.sent = 0
         """For a sender: the number of deliveries passed to the engine."""
         self.given_back = 0
-        """For a sender: the credit that drains have used up."""
+        """For a sender: the number of credits that drains have consumed without a message."""
         self.is_sender = bool(lib.pn_link_is_sender(pointer))
         self.name = text(lib.pn_link_name(pointer))
         self.tag = Tag() if self.is_sender else _NO_TAG
@@ -243,7 +243,7 @@ class EngineLink:
 
     @property
     def overdrawn(self) -> bool:
-        """For a receiver: whether the client has sent more than its credit, or its flow claims so."""
+        """For a receiver: whether the client has exceeded its credit, or a flow of the client says so."""
         return self.alive and int(lib.pn_link_credit(self.pointer)) < int(lib.pn_link_queued(self.pointer))
 
     @property

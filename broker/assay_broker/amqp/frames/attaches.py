@@ -87,7 +87,7 @@ class UnreportedFields:
 
     def __init__(self) -> None:
         self.acquires: Acquires | None = None
-        """The transaction in which the client acquires deliveries from now on (4.4.3); None if it names none."""
+        """The request of a flow to acquire deliveries in a transaction from now on (4.4.3); None without a request."""
         self.begun: DeliveryStart | None = None
         """The delivery that the client has sent only in part so far; None for no such delivery."""
         self.marked: dict[bytes, str | None] = {}
@@ -96,7 +96,7 @@ class UnreportedFields:
         The value is a sentence about a mistake in their transfers, or None if they began before the link was attached.
         """
         self.flawed = False
-        """Whether one of these deliveries has a mistake."""
+        """Whether a delivery in `marked` has a mistake."""
         self.drain = False
         """Whether the client has asked for a drain that the server has not answered yet."""
         self.echo = False
@@ -146,7 +146,7 @@ class Attach(Struct, frozen=True, kw_only=True):
 
 
 _LONGEST_REST = 52
-"""The most octets of the server's attach besides its fields of variable length."""
+"""The most octets of the server's attach without its fields of variable length."""
 
 
 class AttachReply(Struct, frozen=True, kw_only=True):

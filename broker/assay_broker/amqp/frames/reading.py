@@ -30,7 +30,7 @@ Opens differ by their container id.  Transfers, flows and dispositions have thei
 
 
 Read = tuple[int, Sequence[Any], Attach | None]
-"""A performative's code, its fields with None for missing ones, and the attach if it is one, else None."""
+"""A performative: its code, its fields (None for a missing field), and, for an attach, the `Attach`, otherwise None."""
 
 
 def performative(octets: bytes) -> Read:

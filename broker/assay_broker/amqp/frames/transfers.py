@@ -40,7 +40,10 @@ _PLAIN = tuple(
 _PLAIN_HANDLE = re.compile(rb"\x00\x53\x14\xc0.([\x04-\x06])(\x43|\x52.|\x70.{4})", re.DOTALL).match
 
 Match = Callable[[bytes, int, int], object]
-"""A function that matches the fields after the handle of a plain transfer between two offsets; None for no match."""
+"""A function that takes octets and two offsets, and matches the fields of a plain transfer after the handle.
+
+It returns None for no match.
+"""
 
 
 class DeliveryStart(Struct, frozen=True):

@@ -81,9 +81,9 @@ class FrameValidator:
 
     def __init__(self, limits: AmqpLimits) -> None:
         self.attaches: deque[Attach] = deque()
-        """The attaches in order; at each link that the engine reports, the first one is removed."""
+        """The client's attaches whose links the engine has not reported yet, in order."""
         self.begins: deque[int] = deque()
-        """The channels of begins in order; at each session that the engine reports, the first one is removed."""
+        """The channels of the client's begins whose sessions the engine has not reported yet, in order."""
         self._most_handles: dict[int, int] = {}
         """The highest handle that the client accepts, by channel (2.7.2)."""
         self.faults: deque[tuple[int, Condition]] = deque()
@@ -96,7 +96,7 @@ class FrameValidator:
         self._max_frame = limits.max_frame
         self._most_channels = limits.sessions
         self._max_performative = limits.max_performative
-        """The most octets of a performative, because other clients wait while the server decodes it."""
+        """The most octets of a performative: few, because other clients wait while the server decodes it."""
         self._rest = b""
         self._header_due = True
         self._opened = False
@@ -105,14 +105,14 @@ class FrameValidator:
         """The frame that the engine gets instead of the current one; empty for no frame."""
         self._renamed = 0
         self._usual = _NOTHING_USUAL
-        """The octets of the last plain transfer that hold its channel, performative and handle.
+        """The octets of channel, performative code and handle in the last plain transfer.
 
         While no link is attached or detached, a plain transfer with the same octets needs no other check.
         """
         self._is_plain = transfers.plain(4)
-        """Matches the fields after the handle of a transfer like the last plain one."""
+        """A function that matches the fields after the handle in transfers of the same form as the last plain one."""
         self._behind_handle = 0
-        """The offset of these fields in the frame."""
+        """The offset in the frame of the fields after the handle."""
         self._handles: dict[int, _Handles | None] = {}
         """The handles in use, by channel; None for a session that must end, because the client broke the protocol."""
 

@@ -20,11 +20,11 @@ class IncomingWindows:
 
     def __init__(self, session_frames: int) -> None:
         self._surely_taken = session_frames // 2
-        """The transfers that every window allows, because the engine opens a window again before fewer are left."""
+        """The number of transfers that every window allows at any time; the engine opens a window again in time."""
         self.left: dict[int, int] | None = None
         """The transfers that each window still allows, by channel; None if the next octets cannot exceed a window."""
         self.fresh: set[int] = set()
-        """The channels of sessions that began in the current octets, so that the client knows no window yet."""
+        """The channels of sessions whose begin is in the current octets; their clients do not know a window yet."""
 
     def may_be_exceeded(self, rest: bytes, octets: bytes, at: int) -> bool:
         """Tell whether octets may hold more transfers than the window of a session.

@@ -56,7 +56,7 @@ class LinkContext:
         self.memory_is_short = memory_is_short
         self.kind_of = queue_manager.kind_of
         self.number = 0
-        """The connection's number at the queue manager; 0 before and after the connection there."""
+        """The connection's number at the queue manager; 0 while the connection is not open there."""
         self.congested = False
         """Whether too much output waits for the client to read."""
         self.gets_own = False
@@ -70,7 +70,7 @@ class LinkContext:
         self.starved: dict[LinkEnd, None] = {}
         """The links that wait until the client has read output, and whose `resume` must then be called."""
         self.expected: dict[int, Answered] = {}
-        """The functions that take the queue manager's answers, by the tokens of the commands."""
+        """The functions to call with the queue manager's answers, by the tokens of the commands."""
         self._queue_manager = queue_manager
         self._clock = clock
         self._numbers = itertools.count(1)
@@ -150,7 +150,7 @@ class LinkContext:
         self._behind[end] = None
 
     def catch_up(self) -> None:
-        """Send the held puts and settlements, and call `catch_up` of the links that asked for it, until all is done."""
+        """Send the held puts and settlements, and call `catch_up` of the links for which `later` was called."""
         self.pass_on()
         while self._behind:
             behind, self._behind = self._behind, {}
@@ -169,9 +169,9 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
     """
 
     known = True
-    """Whether the queue manager knows the link and must be told of its end."""
+    """Whether the queue manager knows the link, so that the link must tell it of its end."""
     holds = True
-    """Whether the queue manager must be told of the link's end even if the whole connection ends."""
+    """Whether the link tells the queue manager of its end even if the whole connection ends."""
 
     def __init__(self, context: LinkContext, engine: EngineLink, attach: Attach) -> None:
         super().__init__(TABLE, LinkState.ATTACHING)

@@ -44,7 +44,7 @@ from assay_sdk.amqp.types import DecodeError
 from assay_sdk.driver import Durability, Outcome
 
 _LOOK = 65_536
-"""The octets that are sent before the link asks the engine again how much output waits."""
+"""After sending so many octets, the link asks the engine again how much output waits for the client."""
 _OPEN = LinkState.OPEN
 """Cached at import: `Enum` attribute lookup is slow in Python 3.11, and this runs for every message."""
 _FAILED = Disposition(Outcome.MODIFIED)
@@ -56,7 +56,7 @@ class OutgoingEnd(SettlingEnd):
     def __init__(self, context: LinkContext, engine: EngineLink, attach: Attach, plan: Reception) -> None:
         super().__init__(context, engine, attach, plan)
         self._asked = 0
-        """The credit that the queue manager has got for the link and has not used yet."""
+        """The credit that the link has given the queue manager and that the queue manager has not used yet."""
         self._unlooked = 0
         """The octets sent since the link last asked the engine how much output waits."""
         self._draining = False
@@ -89,7 +89,7 @@ class OutgoingEnd(SettlingEnd):
     # --- credit
 
     def flow(self) -> None:
-        """Pass the client's credit on to the queue manager, once half of it is new, and start a drain."""
+        """Give the queue manager the client's new credit, once it is half of the total, and start a drain."""
         if self.state is not _OPEN or self._draining:
             return
         credit, draining = self.engine.credit, self.wants_drain
@@ -136,7 +136,7 @@ class OutgoingEnd(SettlingEnd):
             self.context.starved[self] = None
 
     def resume(self) -> None:
-        """Send the waiting deliveries, and pass credit on again."""
+        """Send the waiting deliveries, and give the queue manager the client's new credit again."""
         self._unlooked = _LOOK
         if self._to_release and self.state is _OPEN:
             self._release()
@@ -191,7 +191,7 @@ class OutgoingEnd(SettlingEnd):
         return self.is_full
 
     def catch_up(self) -> None:
-        """Pass the client's credit on to the queue manager."""
+        """Give the queue manager the client's new credit."""
         self.flow()
 
     def _send(self, delivery: Deliver) -> bool:
@@ -310,7 +310,7 @@ class OutgoingEnd(SettlingEnd):
         return True
 
     def _give_back_sent(self, number: int, delivery: Delivery | None) -> None:
-        """Give a delivery back and count it as one; abort it if it was sent in part, otherwise release it."""
+        """Return a delivery to the queue as failed; abort it if it was sent in part, otherwise release it."""
         if self._is_begun(number):
             self._waiting.popleft()
             delivery = self.engine.abort()

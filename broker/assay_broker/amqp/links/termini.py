@@ -34,7 +34,7 @@ KindOf = Callable[[str], AddressKind]
 
 _OUTCOMES = ("amqp:accepted:list", "amqp:rejected:list", "amqp:released:list", "amqp:modified:list")
 _DECLARED = "amqp:declared:list"
-"""The further outcome that a link to the coordinator may support."""
+"""The outcome *declared*, which only a link to the transaction coordinator may support."""
 OUTCOMES = types.symbols(_OUTCOMES)
 """The outcomes that the server's sources support, encoded."""
 
@@ -218,12 +218,12 @@ def _subscribing(attach: Attach, plan: Reception) -> Reception:
 
 
 def subscription_name(link: str, *, shared: bool) -> str:
-    """Return the name of the subscription that a link's name names."""
+    """Return the name of the subscription that belongs to a link's name."""
     return link.partition(DELIMITER)[0] if shared else link
 
 
 def looks_for_everybodys(attach: Attach) -> bool:
-    """Tell whether a look-up means a subscription that belongs to no client id."""
+    """Tell whether an attach without a source asks for a subscription that belongs to no client id."""
     return GLOBAL in attach.desired or attach.name.partition(DELIMITER)[2].startswith(GLOBAL)
 
 

@@ -57,11 +57,11 @@ HIGHEST_PRIORITY = 9
 """The highest priority of the server, which replaces a higher one (3.2.1)."""
 
 _LONG_END = 2**63
-"""The end of the range of times, which are signed 64-bit numbers."""
+"""The first number above the range of times, which are signed 64-bit numbers."""
 
 _NOTHING: dict[str, Property] = {}
 _SHORT = 64
-"""The most octets of a section that is cached, because short sections repeat from message to message."""
+"""The most octets of a section that is cached; short sections are often equal in many messages."""
 _REMEMBERED = 1_024
 _SECTION = bytes((0x00, 0x53))
 """The first octets of a section, which all clients write."""

@@ -37,7 +37,7 @@ _SLACK = 64  # outdated items that a heap may have before it is rebuilt
 
 _Key = tuple[int, int]
 _Item = tuple[int, int, int, str]
-"""The negated priority, the order, the key and the group id of the next member of a group."""
+"""An item of a heap for the next member of a group: its negated priority, order and key, and the group's id."""
 
 
 class Selecting(Protocol):
@@ -154,9 +154,9 @@ class _Members:
         self.heap: list[tuple[int, int, int]] = []
         self.present: set[int] = set()
         self.offered: tuple[int, _Key | None] | None = None
-        """The key of the next member, and the key of the receiver that it is offered to (None for all receivers).
+        """The key of the next member, and the key of the receiver that may get it (None for all receivers).
 
-        None if the member is offered to no receiver of the line.
+        None if no receiver of the line may get the member.
         """
 
 

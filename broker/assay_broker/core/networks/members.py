@@ -38,7 +38,7 @@ class Neighbour:
         self.bulletin = _SILENT
         """The last bulletin from the other queue manager; kept while it is down, and over a restart of this one."""
         self.taken: set[int] = set()
-        """The numbers of messages that were taken from the other queue manager, and that it may send again."""
+        """The numbers of messages that came from the other queue manager, and that it may send again."""
 
 
 class Members:

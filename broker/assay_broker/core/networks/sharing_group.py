@@ -26,14 +26,14 @@ class Ledger:
     def __init__(self) -> None:
         self.newest = 0
         self.stored = 0
-        """The number of the newest stored batch; no earlier batch is pending."""
+        """The number of the newest stored batch; all earlier batches are stored, too."""
         self.pending: dict[int, Batch] = {}
         """The batches that are not stored yet, by number."""
         self.refusal = ""
         """The reason why the store refused the last batch; empty if the store took it."""
 
     def gate(self, batch: int) -> int:
-        """Return the number of the batch for which an effect has to wait.
+        """Return the number of the batch that has to be stored before an effect is carried out.
 
         Args:
             batch: The number of the batch with the records that the effect needs; 0 for none.
@@ -82,7 +82,7 @@ class Expiry:
         self._own: Schedule[Entry] = Schedule()
         self._shared = shared
         self.schedules = self._own, self._shared
-        """Both schedules, to find out when the next copy expires."""
+        """The expiry times of own and of shared messages."""
 
     def __iter__(self) -> Iterator[Entry]:
         """Iterate over the copies with an expiry time."""

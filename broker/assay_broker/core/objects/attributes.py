@@ -72,13 +72,13 @@ SYNONYMS: Mapping[str, str] = MappingProxyType({"TARGQ": "TARGET"})
 """The present keyword for each older keyword that is still accepted."""
 
 NO_LIMIT = -1
-"""The number for NOLIMIT and UNLIMITED in a definition."""
+"""The number that stands for the words NOLIMIT and UNLIMITED in a definition."""
 AS_PARENT = -2
-"""The number for ASPARENT."""
+"""The number that stands for the word ASPARENT in a definition."""
 AS_PUBLISHED = -3
-"""The number for ASPUB."""
+"""The number that stands for the word ASPUB in a definition."""
 AS_QUEUE_DEFINES = -4
-"""The number for ASQDEF."""
+"""The number that stands for the word ASQDEF in a definition."""
 
 _SWITCH = Choice(("ENABLED", "DISABLED"))
 _INHERITED_SWITCH = Choice(("ASPARENT", "ENABLED", "DISABLED"))

@@ -88,9 +88,12 @@ class Receiver(Link):
         self.settled = settled
         self.credit = 0
         self.served = 0
-        """The queue's number of the last delivery to the receiver, or of the last delivery before its attach."""
+        """The number of the last delivery to the receiver, as the queue counts its deliveries.
+
+        Before the receiver's first delivery, the number of the queue's last delivery before the attach.
+        """
         self.gate = 0
-        """The batch that has to be stored before the last delivery is sent; later deliveries wait for it, too."""
+        """The number of the batch that has to be stored before the receiver gets its last delivery, and later ones."""
         self.unsettled: dict[int, Delivery] = {}
 
     def grant(self, credit: int) -> None:
@@ -127,7 +130,7 @@ class Queue:
     def __init__(self, home: str, name: str, definition: Definition, *, recorded: bool, on_use: bool = False) -> None:
         self.home = home
         self.onward = onward(home)
-        """For a transmission queue, the other queue manager and the destination there; None for any other queue."""
+        """For a transmission queue, the other queue manager's name and the destination there; otherwise None."""
         self.name = name
         self.definition = definition
         self.recorded = recorded

@@ -24,7 +24,7 @@ class BranchState(Enum):
     SUSPENDED = auto()
     """The session has suspended its work and will resume it."""
     IDLE = auto()
-    """The work is ended, and the branch is not prepared."""
+    """No session works in the branch, and the branch is not prepared."""
     DOOMED = auto()
     """The work has failed, so the branch can only be backed out."""
     PREPARING = auto()
@@ -75,13 +75,13 @@ class BranchAction(Enum):
     ENLIST = auto()
     """Add a send or delivery to the branch."""
     REST = auto()
-    """Change the state only."""
+    """Change the state, and do nothing else."""
     TAKE_UP = auto()
     """Let a session work in the branch."""
     DISCARD = auto()
-    """Drop the branch's sends, and return the messages that it accepted to their queues."""
+    """Discard the messages that the branch has sent, and return the messages that it accepted to their queues."""
     BREAK = auto()
-    """Drop the branch's sends, return the messages that it accepted, and refuse the request."""
+    """Do what `DISCARD` does, and refuse the request."""
     SECURE = auto()
     """Record the branch's messages so that commit and backout are both possible, even after a restart."""
     APPLY = auto()
@@ -91,13 +91,13 @@ class BranchAction(Enum):
     GIVE_BACK = auto()
     """Back out a prepared branch."""
     TELL = auto()
-    """Answer with the heuristic outcome."""
+    """Answer the transaction manager with the heuristic outcome."""
     STRIKE = auto()
     """Remove the heuristic outcome from the store."""
     KEEP = auto()
-    """Keep the branch."""
+    """Keep the branch, and do nothing else."""
     DROP = auto()
-    """Forget the branch."""
+    """Remove the branch from the known branches."""
 
 
 BranchTable = Mapping[tuple[BranchState, BranchInput], tuple[BranchState, BranchAction]]

@@ -34,22 +34,22 @@ class Result(Enum):
     """The message's subscription has ended."""
     REFUSED = auto()
     REFUSED_DISCARD = auto()
-    """Refused, and the message asks to be discarded in that case."""
+    """The target refused the message, which asks to be discarded in that case."""
     REFUSED_PUBLICATION = auto()
-    """Refused, and the message is a publication."""
+    """The target refused the message, which is a publication."""
     REFUSED_PERSISTENT = auto()
-    """Refused, and the message is persistent; publications that the dead-letter queue refused are excluded (DD-77)."""
+    """The target refused a persistent message; excludes publications that the dead-letter queue refused (DD-77)."""
     NOT_ASKED = auto()
-    """The message asks for no such report."""
+    """The message does not ask for the report of this step."""
 
 
 class Act(Enum):
     """The decision about the puts that are planned so far."""
 
     GO_ON = auto()
-    """Keep the planned puts."""
+    """Keep the puts that earlier steps have planned."""
     BACK_OUT = auto()
-    """Drop the planned puts."""
+    """Discard the puts that earlier steps have planned."""
 
 
 ReleaseTable = Mapping[tuple[Step, Result], tuple[Step, Act]]

@@ -36,15 +36,15 @@ class UnitAction(Enum):
     """The core's reactions to the events of a unit of work."""
 
     JOIN = auto()
-    """Add a send or delivery to the unit."""
+    """Add a send or a delivery to the unit of work."""
     APPLY = auto()
-    """Carry out the unit's sends and settlements."""
+    """Carry out the sends and settlements of the unit of work."""
     DISCARD = auto()
-    """Drop the unit's sends, and make its deliveries unsettled again."""
+    """Discard the messages that the unit of work has sent, and make the deliveries in it unsettled again."""
     AWAIT = auto()
     """Change nothing until the store answers."""
     FORGET = auto()
-    """Forget the unit."""
+    """Remove the unit of work."""
 
 
 UnitTable = Mapping[tuple[UnitState, UnitInput], tuple[UnitState, UnitAction]]

@@ -37,7 +37,7 @@ class _Node(Generic[Kept]):
 
     def __init__(self, *, stays: bool = False) -> None:
         self.stays = stays
-        """Whether the level is ``#``, so that the walk may stay at this node for any number of levels."""
+        """Whether the level is ``#``, which matches any number of levels of a topic string."""
         self.below: dict[str, _Node[Kept]] = {}
         self.kept: dict[int, Kept] = {}
 

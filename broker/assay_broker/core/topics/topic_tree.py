@@ -21,7 +21,7 @@ _AS_PARENT = {
     for attribute in ATTRIBUTES[Kind.TOPIC]
     if attribute.default == "ASPARENT" or attribute.keyword == "DEFPRTY"
 }
-"""For each attribute that can be inherited, the value that means ASPARENT, which is also its factory setting."""
+"""The value that means ASPARENT, for each inheritable attribute, by keyword; it is also the factory setting."""
 
 _SHIPPED = next(one for one in factory("", zos=False) if one.name == BASE_TOPIC)
 
@@ -37,7 +37,7 @@ class Reach(StrEnum):
     A non-durable subscriber gets the publication if it can take it.
     """
     AVAILABLE = "ALLAVAIL"
-    """Every subscriber that can take it; the send succeeds even if other subscribers cannot."""
+    """Every subscriber that can take the publication; the send succeeds even if other subscribers cannot take it."""
 
 
 class TopicSettings(Struct, frozen=True, kw_only=True):

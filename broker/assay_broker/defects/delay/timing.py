@@ -24,7 +24,7 @@ _BITS_31, _BITS_32 = 2**31, 2**32
 _SECOND_MS = 1_000
 _HOUR_MS = 3_600_000
 _LATE_MS = 8_000
-"""More than a run in real time lets pass."""
+"""A lateness, in milliseconds, above the limit of a run in real time."""
 _TOGETHER_MS = 500
 _MANY = 20
 

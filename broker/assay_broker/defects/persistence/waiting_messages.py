@@ -19,7 +19,7 @@ from assay_sdk.model.message import Address, Message
 
 _PATIENCE_MS = 500
 _LATE_MS = 8_000
-"""More than a run in real time lets pass."""
+"""A lateness, in milliseconds, above the limit of a run in real time."""
 
 
 def _altered(message: Message) -> Message:

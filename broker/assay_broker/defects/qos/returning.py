@@ -20,7 +20,7 @@ from assay_sdk.driver import Outcome
 from assay_sdk.model.message import Address
 
 _LARGE = 65_536
-"""Characters of a body from which it counts as large."""
+"""The number of characters from which a body counts as large."""
 
 
 @defect(commands, "share-of-every-topic", "QS-10")

@@ -76,7 +76,10 @@ def _visit(view: View, who: Who, timeout_ms: int | None) -> Commands:
 
 
 Remaining = Callable[[Who, int, View], int | None]
-"""Maps a subscription, the time and the view to its remaining life in milliseconds; None for its own time to live."""
+"""A function that returns how long a subscription remains, in milliseconds; None for the subscription's time to live.
+
+Its arguments are the subscription, the time and the view.
+"""
 
 
 def _leaves(remaining: Remaining, noted: Callable[[Command, int, View], None] | None = None) -> Seams:

@@ -250,7 +250,7 @@ class _WithTheNextFull(_Sized):
 
 
 class _WhatWaitsBehind(_Sized):
-    """With a batch, the client also acknowledges, or takes into the unit of work, the messages of the next one."""
+    """An acknowledgement of a batch, or its acceptance in a unit of work, also covers the next batch's messages."""
 
     def settling(self, command: Settle | Enlist) -> tuple[DriverCommand, ...]:
         if isinstance(command, Settle) and command.outcome is not Outcome.ACCEPTED:

@@ -58,7 +58,7 @@ class OfBatches(WireFilter):
         """The links of batch listeners."""
 
     def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
-        """Note the link of a batch listener by its credit."""
+        """Remember the links with the credit of a batch listener."""
         if isinstance(command, Credit) and is_batch_window(command.credit):
             self.batches.add(command.link)
         return (command,)
@@ -70,7 +70,7 @@ class OfBatches(WireFilter):
         return self.arrived(event)
 
     def arrived(self, event: Arrived) -> tuple[DriverEvent, ...]:
-        """Return the events that go to the engine instead of a message for a batch listener."""
+        """Return the events that the engine gets in place of the arrival of a message for a batch listener."""
         return (event,)
 
     def accept(self, event: Arrived) -> None:
@@ -156,7 +156,7 @@ class _Holding(OfBatches):
         return ()
 
     def came(self, link: int) -> None:
-        """Plan the delivery when a message has been added to the held ones."""
+        """Schedule the delivery of the held messages, because a message was added to them."""
         if len(self._held[link]) == 1:
             self.later(link, HELD_MS)
 
@@ -250,7 +250,7 @@ def _without_time_to_live(command: DriverCommand) -> tuple[DriverCommand, ...] |
 
 
 def _arrives_without_expiry(event: DriverEvent) -> DriverEvent:
-    """The client delivers a message to the application although it expired while it waited in the client."""
+    """The client delivers messages to the application that expired while they waited in the client."""
     return replace(event, message=replace(event.message, expiry_ms=None)) if isinstance(event, Arrived) else event
 
 
@@ -265,7 +265,7 @@ class _OneBody(OfBatches):
 
 
 class _BytesAsText(OfBatches):
-    """Bytes come to a batch listener as a text; what is not UTF-8 in them is lost."""
+    """A batch listener gets bodies of bytes as texts, without the octets that are not UTF-8."""
 
     def arrived(self, event: Arrived) -> tuple[DriverEvent, ...]:
         return (replace(event, message=as_text(event.message)),)

@@ -1,4 +1,4 @@
-"""Defects of the client that loses track of some messages of a session: by receiver, listener, message or source."""
+"""Defects by which the client forgets some of the messages that a session has received."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TOPICS = (AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC)
 
 
 class _SetAgainCommits(ConsumerFilter):
-    """Setting a batch listener again commits the messages that the listener before it received."""
+    """Setting a batch listener again commits the messages that the earlier listener received."""
 
     _set = False
 

@@ -35,7 +35,7 @@ class _OneByOne(ConsumerFilter):
 
 
 class _SizeIgnored(ConsumerFilter):
-    """The client takes a batch size below 100 for 100."""
+    """The client treats a batch size below 100 as 100."""
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         return super().listen_batch(script, max(size, LARGE), timeout_ms)
@@ -70,7 +70,7 @@ class _HalfFilled(ConsumerFilter):
 
 
 class _InSeconds(ConsumerFilter):
-    """The client takes the milliseconds of a batch timeout for seconds."""
+    """The client treats the milliseconds of a batch timeout as seconds."""
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         return super().listen_batch(script, size, timeout_ms * MS_PER_SECOND)
@@ -176,7 +176,7 @@ class _DeafAfterwards(ConsumerFilter):
 
 
 class _FirstSizeStays(ConsumerFilter):
-    """A batch listener that follows another has the size of the first listener."""
+    """A batch listener that replaces another one has the batch size of the first listener."""
 
     _size: int | None = None
 
@@ -196,14 +196,14 @@ class _ReceivesBesideBatches(ConsumerFilter):
 
 
 class _SenselessTaken(ConsumerFilter):
-    """The client takes batch sizes below 1 for 1, and negative timeouts for 0."""
+    """The client treats batch sizes below 1 as 1, and negative timeouts as 0."""
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         return super().listen_batch(script, max(1, size), max(0, timeout_ms))
 
 
 class _RefusalTakesThePlace(ConsumerFilter):
-    """After a refused batch listener, the client accepts further ones of that receiver and never calls them."""
+    """After the refusal of a batch listener, the client accepts the receiver's next listeners and never calls them."""
 
     _refused = False
 
@@ -216,7 +216,7 @@ class _RefusalTakesThePlace(ConsumerFilter):
 
 
 class _RefusalRemoves(ConsumerFilter):
-    """A refused batch listener removes the receiver's existing one."""
+    """The refusal of a batch listener removes the receiver's existing listener."""
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         answer = super().listen_batch(script, size, timeout_ms)

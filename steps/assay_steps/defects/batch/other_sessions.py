@@ -26,7 +26,7 @@ _SAID = (Outcome.ACCEPTED, Outcome.MODIFIED)
 
 
 class _SettlesOthers(WireFilter):
-    """When one session of a connection settles messages, its other sessions settle theirs, too."""
+    """When one session of a connection settles messages, the connection's other sessions settle their messages, too."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)

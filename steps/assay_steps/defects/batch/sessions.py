@@ -164,7 +164,7 @@ class _InBranches(WireFilter):
         return (self.work(command) if is_work else command,)
 
     def work(self, command: DriverCommand) -> DriverCommand:
-        """Return the command that goes to the driver instead of a send or an acknowledgement in a branch."""
+        """Return the command that the driver gets in place of a send or an acknowledgement in a branch."""
         return command
 
 

@@ -16,7 +16,7 @@ from assay_steps.defects.wires import MakeFilter, WireFilter, wires
 
 
 class StoppedFilter(ConnectionFilter):
-    """A connection that passes stop and start on to another one; a defect overrides them.
+    """A wrapper around a connection whose `stop` and `start` a defect can override.
 
     Args:
         behind: The connection without the defect.

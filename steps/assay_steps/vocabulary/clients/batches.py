@@ -30,7 +30,7 @@ The loss comes at the callback's beginning, so the client acknowledges no messag
 """
 
 UNBATCHED = "unbatched"
-"""The name of a message, its receiver and its queue, with which a step measures a delivery without a batch."""
+"""The name of the message, receiver and queue with which a step measures a delivery without a batch."""
 
 
 @given("it is known how long an unbatched message takes")
@@ -134,7 +134,7 @@ def _shape(world: World, evidence: Evidence, name: str, size: int, **bounds: int
 
 
 def _like(world: World) -> dict[str, str]:
-    """Return the claim's reference to the message of a delivery without a batch; empty without such a delivery."""
+    """Return the claim's reference to the message of the measured delivery without a batch; empty for none."""
     return {"like": world.key(UNBATCHED)} if UNBATCHED in world.messages else {}
 
 

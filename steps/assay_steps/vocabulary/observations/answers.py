@@ -19,17 +19,17 @@ GIVEN_UP_MS = 5_000
 CHECKED = {"checked": 1, "runtime": 0}
 
 END_FIELDS = {Setting.DELAY: "JMSDeliveryTime", Setting.TTL: "JMSExpiration"}
-"""The message field that shows the end of a delay or time to live to the sender, by the producer's setting."""
+"""The message header with the end of a delay or time to live, by the producer's setting."""
 
 STAMPS_APART_MS = 200
-"""The allowed difference, in milliseconds, between two readings of a client's clock for one message's times."""
+"""The allowed difference, in milliseconds, between times of one message that come from two readings of the clock."""
 
 SAYINGS = {
     "that a queue is full": ("full", "2053", "capacity", "depth", "limit", "quota", "exceed", "space"),
     "that puts are disabled": ("inhibit", "2051", "disabled", "not allowed", "blocked", "stopped"),
     "that the message is too long": ("big", "2030", "2031", "long", "large", "size", "length", "limit", "exceed"),
 }
-"""Words and reason codes, in lower case, that tell an application why the broker refused its message."""
+"""By the reason that a step names: words and reason codes, in lower case, of which the refusal's text must have one."""
 
 
 @then("it is accepted")

@@ -253,7 +253,7 @@ def _(world: World, evidence: Evidence, label: str, name: str = RECEIVER) -> Non
 
 
 def _shown(sent: SentMessage, *headers: str) -> dict[str, str]:
-    """Return the fields of a message that the send showed to its sender, for a claim."""
+    """Return headers of a message, as the sender saw them after the send, for a claim."""
     shown = sent.answer.needed().fields
     return {header: "none" if shown[header] is None else str(shown[header]) for header in headers}
 
@@ -271,7 +271,7 @@ def _(world: World, evidence: Evidence, place: Place, label: str, reason: int, t
 
 
 def _message_id(world: World, label: str) -> str:
-    """Return the message id that the send showed to the sender, in a descriptor's form."""
+    """Return the message id that the sender saw after the send, as hexadecimal digits."""
     return world.administrator.identify(world.messages[label].answer.needed().message_id)
 
 

@@ -1,4 +1,4 @@
-"""The administrator's looks at queues for claims, repeated until the queue is in the expected state."""
+"""Browses of queues by the administrator, repeated until a queue is in the expected state."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay_steps.cast.world import World
 from assay_steps.words.names import Place
 
 LOOKS = 30
-"""The number of looks within the time limit."""
+"""The number of browses within the time limit."""
 MS_PER_TENTH = 100
 """The milliseconds in a unit of MQMD's Expiry field, which counts tenths of a second."""
 DELAY_UNITS_MS = (1, 100, 1000)
@@ -24,12 +24,12 @@ DELAY:62 says "approximately", so a broker may count in whole seconds.
 
 
 def look(world: World, place: Place) -> Look:
-    """Look at a queue once, as administrator, and count the copies of all messages of the scenario."""
+    """Browse a queue once, as administrator, and count the copies of each of the scenario's messages."""
     return world.administrator.look(place, (sent.key for sent in world.messages.values()))
 
 
 def look_until(world: World, place: Place, done: Callable[[Look], bool]) -> Look:
-    """Look at a queue until a condition is true or the time limit is over; return the last look."""
+    """Browse a queue until a condition is true or the time limit is over; return the last result."""
     deadline = world.now_ms() + world.limits.expected_ms
     while True:
         seen = look(world, place)
@@ -51,25 +51,25 @@ def look_until_count(world: World, place: Place, count: int, counted: Callable[[
 
 
 def look_until_gone(world: World, place: Place, labels: tuple[str, ...]) -> Look:
-    """Look at a queue until it holds none of the messages or the time limit is over; return the last look."""
+    """Browse a queue until it has none of the messages or the time limit is over; return the last result."""
     keys = set(world.keys(labels))
     return look_until(world, place, lambda seen: not any(one.key in keys for one in seen.found))
 
 
 def look_until_in_one(world: World, places: Sequence[Place], key: str) -> None:
-    """Look at several queues in turn until one of them holds a message, or the time limit is over."""
+    """Browse several queues in turn until one of them has the message, or the time limit is over."""
     deadline = world.now_ms() + world.limits.expected_ms
     while not any(found_in(look(world, place), key) for place in places) and world.now_ms() < deadline:
         world.pass_time(max(1, world.limits.expected_ms // LOOKS))
 
 
 def event_of(seen: Look, key: str) -> str:
-    """Return the reference of a message's event in a look, or of the look if it does not show the message."""
+    """Return the reference of a found message's event; if the browse did not find it, of the browse's event."""
     return next((one.ref for one in seen.found if one.key == key), seen.ref)
 
 
 def found_in(seen: Look, key: str) -> Found | None:
-    """Return a message in a look; None if the look does not show it."""
+    """Return the message with a key that a browse found; None if the browse did not find it."""
     return next((one for one in seen.found if one.key == key), None)
 
 

@@ -40,7 +40,10 @@ def _reports_on(world: World, seen: Look, label: str) -> list[Found]:
 
 
 def _report(world: World, label: str, place: Place) -> str:
-    """Look for the report on a message; return the reference of its event, or of the last look if it did not come."""
+    """Browse a queue until the report on a message is there; return its event's reference.
+
+    If no report comes within the time limit, return the reference of the last browse's event.
+    """
     seen = look_until(world, place, lambda seen: bool(_reports_on(world, seen, label)))
     return next((found.ref for found in _reports_on(world, seen, label)), seen.ref)
 
@@ -55,7 +58,7 @@ def _(world: World, evidence: Evidence, label: str, feedback: int, place: Place,
 
 
 def _carried(world: World, label: str, data: str) -> dict[str, str]:
-    """The fields of a report that show what it has of the message's body."""
+    """Return the fields that a report on a message must have, by the part of the body that it must contain."""
     body = world.messages[label].octets
     carried = {"no data": b"", "the first 100 bytes of its body": body[:FIRST_BYTES]}.get(data, body)
     return {"field.bytes": str(len(carried)), "field.sha256": hashlib.sha256(carried).hexdigest()}

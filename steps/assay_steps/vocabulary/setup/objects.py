@@ -17,11 +17,11 @@ from assay_steps.words.parsing import phrase
 
 NONE: dict[str, Scalar] = {}
 LOOKS = 30
-"""How often a step looks at an object within the time limit."""
+"""The number of times that a step reads an object within the time limit."""
 
 
 def _command(world: World, answer: Answer[None]) -> None:
-    """Keep a command's answer, for a claim about it."""
+    """Remember a command's answer, so that a later step can make a claim about it."""
     world.administrator.last = Answer(answer.ref, answer.outcome)
 
 
