@@ -17,11 +17,11 @@ class Peer(Protocol):
     """The listener's or wire's end of a client's connection; the queue manager calls it."""
 
     def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
-        """Pass the answer to a command on to the client, and then call `sent`, if given."""
+        """Give the client the answer to a command, and then call `sent`, if given."""
         ...
 
     def deliver(self, delivery: Deliver) -> None:
-        """Pass a message on to the client's receiver."""
+        """Give a message to the client's receiver."""
         ...
 
     def close_link(self, closed: CloseLink) -> None:

@@ -61,7 +61,7 @@ class Life:
         self._run(self, failed)
 
     def let_out(self, effects: Sequence[Held]) -> None:
-        """Carry out effects whose batch is durable."""
+        """Carry out effects that have waited until their batch was durable."""
         self._let_out(self, effects)
 
     def contain(self, job: Callable[[], None]) -> bool:
@@ -69,7 +69,10 @@ class Life:
         return self._contain(job)
 
     def schedule_tick(self) -> None:
-        """Schedule a job for the core's next time event; call this after each command, which may change its time."""
+        """Schedule a job for the core's next time event.
+
+        Call this method after each command, because a command may change the time.
+        """
         due_ms = self.core.next_due_ms()
         if self.over or due_ms == self._tick_ms:
             return

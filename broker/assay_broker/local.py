@@ -136,7 +136,7 @@ class LocalServer:
 
 
 class _Caller:
-    """One client: passes its commands to the driver's wire, and the wire's events to it."""
+    """The connection of one client to a wire of the driver: carries commands to the wire, and events to the client."""
 
     def __init__(
         self,

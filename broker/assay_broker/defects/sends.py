@@ -159,7 +159,7 @@ def accepted(
 
 
 def as_text(message: Message) -> Message:
-    """The message with a text in place of bytes: what is not UTF-8 in them is lost."""
+    """Return a message with its body of bytes as a text, without the octets that are not UTF-8."""
     body = body_of(message)
     if not isinstance(body, bytes):
         return message

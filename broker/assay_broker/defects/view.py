@@ -118,7 +118,7 @@ class Unit(Struct):
 
 
 class View:
-    """The facts noted so far; the module's docstring lists them, with their times."""
+    """The facts that have been noted so far; the module's docstring lists them."""
 
     def __init__(self) -> None:
         self.starts = 0

@@ -141,7 +141,7 @@ def asked(table: Mapping[str, Any]) -> Asked:
 
 
 def _worded(table: Mapping[str, Any], error: msgspec.ValidationError) -> str:
-    """Return the text for an error in a table; for a table of limits it names the limit, which msgspec does not."""
+    """Return the text for msgspec's error in a table; for a table of limits, with the name of the limit."""
     for name in ("limits", "amqp-limits", "http-limits"):
         inner = table.get(name)
         for key, value in inner.items() if isinstance(inner, dict) else ():

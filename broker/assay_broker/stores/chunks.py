@@ -62,7 +62,7 @@ class Shortened(Struct, frozen=True, eq=False):
         return sum(len(self._value(long)) for long in self.longs)
 
     def pieces(self) -> Iterator[memoryview | bytes]:
-        """Yield the pieces of all long bodies in order, and create each piece only then."""
+        """Yield the pieces of all long bodies in order; each piece is created when it is needed."""
         for long in self.longs:
             yield from _cut(self._value(long))
 

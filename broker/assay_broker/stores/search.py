@@ -15,7 +15,7 @@ import apsw
 from assay_broker.stores.schema import PAGE_BYTES
 
 LONGEST = 480
-"""The most octets of a needle that the search compares: the least octets of a record's part (file format, 1.6)."""
+"""The most octets that can be searched for.  SQLite divides long records, and no part is shorter (file format, 1.6)."""
 _POINTER = 4
 _LOG_HEADER = 32
 _FRAME_HEADER = 24

@@ -225,7 +225,7 @@ class Numbers(NamedTuple):
         return self if number <= self.copies else Numbers(number, self.subscriptions)
 
     def removals(self) -> tuple[Record, ...]:
-        """Return removals with the next free numbers, from which recovery learns which numbers were given."""
+        """Return removal records with the next free numbers; from them, recovery learns the numbers that are in use."""
         copies = (MessageRemoved(self.copies + 1),) if self.copies else ()
         return (*copies, SubscriptionRemoved(self.subscriptions + 1)) if self.subscriptions else copies
 

@@ -129,9 +129,10 @@ class Credit(Struct, frozen=True, tag=True):
 
 
 class Drain(Struct, frozen=True, tag=True):
-    """Command: drain a receiver: the broker sends available messages within the credit, and gives the rest of it back.
+    """Command: drain a receiver.
 
-    The driver emits `Drained` then.
+    The broker sends available messages within the credit, and takes back unused credit.  Then the driver emits
+    `Drained`.
     """
 
     token: int

@@ -182,7 +182,7 @@ class Administered:
         return _ADMINISTERED_HOME + self.sub
 
     def wants(self, message: Message, _connection: int, _client_id: str | None) -> bool:
-        """Return whether the subscription gets a publication on its topic, by its selector."""
+        """Return whether the subscription's selector selects a publication."""
         return self._selector is None or self._selector.matches(message)
 
 

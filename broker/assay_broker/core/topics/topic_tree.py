@@ -30,11 +30,11 @@ class Reach(StrEnum):
     """The subscribers that a publication must reach (PMSGDLV, NPMSGDLV)."""
 
     ALL = "ALL"
-    """Every subscriber; otherwise the send fails and no subscriber gets it."""
+    """Every subscriber; otherwise the send fails and no subscriber gets the publication."""
     DURABLE = "ALLDUR"
-    """Every durable subscriber; otherwise the send fails and no subscriber gets it.
+    """Every durable subscriber; otherwise the send fails and no subscriber gets the publication.
 
-    A non-durable subscriber gets the publication if it can take it.
+    A non-durable subscriber gets the publication if its queue can take the message.
     """
     AVAILABLE = "ALLAVAIL"
     """Every subscriber that can take the publication; the send succeeds even if other subscribers cannot take it."""

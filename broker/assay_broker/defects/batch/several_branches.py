@@ -189,7 +189,7 @@ def _joined_outside() -> Seams:
 
 @defect(made, "places-of-rolled-back-branches-taken", "BT-13")
 def _places_taken() -> Seams:
-    """What a branch has sent takes places on its queues although the branch is rolled back."""
+    """Messages of a branch that was rolled back still count towards MAXDEPTH of their queues."""
     units: dict[bytes, tuple[int, int]] = {}
     sent: dict[tuple[int, int], list[str]] = {}
     lost: Counter[str] = Counter()

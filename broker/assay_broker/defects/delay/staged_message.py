@@ -169,7 +169,7 @@ def _bytes(message: Message) -> Message:
 
 @defect(delayed_messages, "staged-bytes-become-text", "DD-39")
 def _text(message: Message) -> Message:
-    """A delay makes bytes a text; what is not UTF-8 in them is lost."""
+    """A delayed message with a body of bytes becomes a text message, without the octets that are not UTF-8."""
     return as_text(message)
 
 

@@ -63,7 +63,7 @@ def _second_before_flush(delivery: Deliver, view: View) -> Deliver | None:
 
 @defect(replies, "answered-with-the-batch-before", "PD-20")
 def _answered_with_the_one_before(answer: Answer, asked: Command, _now_ms: int, _view: View) -> Answer:
-    """A send is answered as soon as that is on disk which was written before it."""
+    """The broker answers a send as soon as earlier records are on disk, and does not wait for the send's own record."""
     early = isinstance(asked, Put) and answer.after is not None and answer.after > 1
     return replace(answer, after=answer.after - 1) if early and answer.after is not None else answer
 

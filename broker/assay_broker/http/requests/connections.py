@@ -1,4 +1,4 @@
-"""The connection of a request to the queue manager, whose commands can be awaited.
+"""The connection of an HTTP request to the queue manager; a coroutine can send commands on it and await the answers.
 
 The queue manager runs on the server's loop, so sending a command is a call.  The answer comes later only if records
 must be durable first.

@@ -137,7 +137,7 @@ def _as_defined_there(command: FromMember, parcel: Carry, view: View) -> Command
 
 @defect(commands, "one-clustered-queue-of-each", "DD-11")
 def _one_of_each(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """Of the clustered queues of another queue manager the broker knows the first alone."""
+    """The broker knows only the first of another queue manager's clustered queues."""
     bulletin = command.parcel if isinstance(command, FromMember) else None
     if not isinstance(command, FromMember) or not isinstance(bulletin, Bulletin):
         return None
@@ -146,7 +146,7 @@ def _one_of_each(command: Command, _now_ms: int, _view: View) -> Commands | None
 
 @defect(commands, "receipts-of-others-unheard", "DD-03")
 def _receipts_unheard(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """The receipts of another queue manager are not heard, so messages go there again after its restart."""
+    """The broker ignores another queue manager's receipts, so it sends messages again after the other's restart."""
     return () if isinstance(command, FromMember) and isinstance(command.parcel, Taken) else None
 
 

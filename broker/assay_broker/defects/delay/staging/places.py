@@ -80,7 +80,7 @@ def _store_refused_stays() -> Seams:
 
 @defect(made, "refused-send-undoes-unit", "DD-19")
 def _refused_undoes_unit() -> Seams:
-    """The commit of a unit of work in which a delayed send was refused backs the unit out."""
+    """If a delayed send in a unit of work was refused, the commit backs the unit of work out."""
     spoilt: set[tuple[int, int]] = set()
 
     def command(passing: Command, _now_ms: int, _view: View) -> Commands | None:

@@ -163,7 +163,7 @@ def _in_ascii(row: Described) -> Described:
 
 @defect(shown, "reports-of-bytes-as-text", "DD-57", "DD-72")
 def _bytes_as_text(row: Described) -> Described:
-    """A report on a message of bytes has a text; what is not UTF-8 in them is lost."""
+    """A report on a message of bytes has a text as its body, without the octets that are not UTF-8."""
     if row.descriptor.get("MsgType") != MQMT_REPORT:
         return row
     return replace(row, message=as_text(row.message))
