@@ -10,7 +10,7 @@ SHOWN = 12
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """Return a sentence which says that a name is unknown, with the closest known name, or else the known names.
+    """Return the error text for an unknown name, with the closest known name, or else with the known names.
 
     Args:
         what: The kind of name, such as ``backend``.

@@ -238,7 +238,7 @@ class Unsupported(Event, frozen=True, kw_only=True, tag="unsupported"):
     """The reason why a scenario was not run: the pair lacks something that it needs.
 
     Args:
-        capability: The name of what is missing.
+        capability: The name of the missing capability or circumstance.
         reason: The reason in one sentence.
         source: The document or source file that supports the reason.
         apart: Whether the missing thing is no ability of the pair, such as virtual time; then the rule's other

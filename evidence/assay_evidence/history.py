@@ -120,7 +120,7 @@ class History:
 
     Args:
         events: The evidence for the claim (`visible_to`).
-        delays_placed: Whether the journal says when the harness was late, so that `delays` has all long delays.
+        delays_placed: Whether `delays` is complete: the journal has an event for each long delay of the harness.
 
     Attributes:
         consumers: All calls that create a consumer.

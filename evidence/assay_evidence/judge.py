@@ -331,7 +331,7 @@ def _findings(trace: list[AnyEvent]) -> list[tuple[Claim, Finding]]:
 
 
 def _lack(step: Step, made: Collection[str]) -> str:
-    """Return what a Then-step lacks: a claim, or its claim's line in the journal; empty if it lacks neither.
+    """Return the fault of a Then-step that made no claim, or whose claim is missing in the journal; empty for no fault.
 
     Args:
         step: A step that is done.

@@ -150,7 +150,7 @@ class ConnectionLostError(MessagingError):
 
 
 class StaleDeliveryError(MessagingError):
-    """Raised if the message came over an earlier connection, so it cannot be confirmed; it may come again."""
+    """Raised if a message came over an earlier connection and so cannot be confirmed; the broker may redeliver it."""
 
 
 class IllegalStateRuntimeError(MessagingRuntimeError):
@@ -198,7 +198,7 @@ class ConnectionLostRuntimeError(MessagingRuntimeError):
 
 
 class StaleDeliveryRuntimeError(MessagingRuntimeError):
-    """Raised if the message came over an earlier connection, so it cannot be confirmed; it may come again."""
+    """Raised if a message came over an earlier connection and so cannot be confirmed; the broker may redeliver it."""
 
 
 CHECKED: Mapping[JmsErrorKind, type[MessagingError]] = {

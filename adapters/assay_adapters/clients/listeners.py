@@ -14,14 +14,14 @@ _NS_PER_MS = 1_000_000
 
 
 class ScriptedFailureError(RuntimeError):
-    """The exception that a callback raises because its script says so."""
+    """The exception of a callback whose script demands a failure."""
 
 
 class ScriptedListener(Generic[T]):
     """A listener that carries out a script in each callback.
 
-    As far as the script says so, the listener waits, raises an exception, acknowledges, commits, rolls back, sets
-    itself on its consumer again, and closes the consumer, in this order.
+    A callback can have these steps, in this order: wait, raise an exception, acknowledge, commit, roll back, set the
+    listener on its consumer again, close the consumer.  The script says which of them it has.
 
     Args:
         script: The script.
@@ -61,7 +61,7 @@ class ScriptedListener(Generic[T]):
             messages: The messages of the callback: one, or a batch.
 
         Raises:
-            ScriptedFailureError: The script says that this callback fails.
+            ScriptedFailureError: The script demands that this callback fails.
         """
         script = self._script
         self._callbacks += 1

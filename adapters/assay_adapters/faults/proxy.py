@@ -152,12 +152,12 @@ class Proxy:
     def arm(self, instant: Instant, strike: Strike) -> None:
         """Cause a fault, once, at an instant of the protocol.
 
-        - `BeforeAnswer`: when the broker's answer to the message reaches the proxy. The proxy does not pass the answer
-          on, and cuts its connection.
-        - `AfterAnswer`: when the proxy has passed the answer on to the client, before it passes anything later on.
+        - `BeforeAnswer`: when the broker's answer to the message reaches the proxy. The proxy does not forward the
+          answer, and cuts its connection.
+        - `AfterAnswer`: when the proxy has forwarded the answer to the client, before it forwards anything later.
         - `FirstSight`: when `seen` is called, or when the client settles the message after a call of `sighted`,
-          whichever is first. The proxy does not pass such a settlement on, and cuts its connection. A settlement before
-          the sighting passes, such as that of a client that confirms by itself.
+          whichever is first. The proxy does not forward such a settlement, and cuts its connection. The proxy
+          forwards a settlement before the sighting, such as that of a client that confirms by itself.
 
         Args:
             instant: The instant, with the message's key.

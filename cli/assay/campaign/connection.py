@@ -25,7 +25,7 @@ class LostError(Exception):
 
 
 class ClientConnection:
-    """A connection of an actor; after a loss, the next call opens a new one.
+    """A connection of an actor; after a loss, the next call opens a new connection.
 
     Args:
         name: The actor's name; the names of sessions and units of work add a number.

@@ -36,7 +36,7 @@ class Manager:
         connection.done(case.branch.prepare(connection.session))
 
     def decide(self, case: Case, connection: ClientConnection) -> None:
-        """Commit a prepared branch, or roll it back, as its decision says.
+        """Commit a prepared branch or roll it back, according to the transaction manager's decision.
 
         Raises:
             LostError: The broker cannot be reached, or refused a call.

@@ -45,10 +45,10 @@ def client_title(asked: str, scenarios: Iterable[ScenarioVerdict]) -> str:
 
 
 def faces_sentence(clients: Mapping[str, int]) -> str:
-    """Return a sentence that says how many scenarios each face ran.
+    """Return a sentence with the number of scenarios that each face ran.
 
     Args:
-        clients: The number of scenarios by client, from `clients_of`; the first client is the one that was asked for.
+        clients: The number of scenarios by client, from `clients_of`; the first is the client that the user asked for.
 
     Returns:
         ``face mqlight (2 scenarios), simplified (1 scenario that mqlight cannot run)``; empty for one client only.

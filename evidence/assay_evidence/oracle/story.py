@@ -135,11 +135,11 @@ class Consumer(Struct, frozen=True):
 
     Args:
         consumes: Whether the actor created a consumer.
-        selects: Whether it gets only some messages, by a selector or because it excludes local ones.
-        shared: Whether its subscription is shared.
-        subscription: The name of its subscription; None without a name.
-        listens: Whether it set a listener.
-        batches: Whether it set a batch listener.
+        selects: Whether the actor gets only some messages, because of a selector or of noLocal.
+        shared: Whether the actor's subscription is shared.
+        subscription: The name of the actor's subscription; None without a name.
+        listens: Whether the actor set a listener.
+        batches: Whether the actor set a batch listener.
     """
 
     consumes: bool = False
@@ -304,7 +304,7 @@ class Story:
     def telling(self, span: Span) -> bool:
         """Return whether silence at the end of a watch shows that the broker had no message for the consumer.
 
-        It does not if the consumer selects messages, uses batches, still runs a callback, or raised in its last one.
+        Not so if the consumer selects messages or uses batches, or if its last callback still runs or raised.
         """
         who = self.consumer(span.begin.actor)
         working = who.listens and isinstance(span.last, Seen)

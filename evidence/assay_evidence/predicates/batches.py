@@ -51,7 +51,7 @@ class Lateness(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """A text that says how late the batch was, and how late it may be."""
+        """A text with the batch's delay and the permitted delay."""
         return f"batch {self.number} {duration(self.ns)} after it could have been, of {duration(self.limit_ns)}"
 
 

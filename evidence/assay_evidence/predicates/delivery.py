@@ -37,7 +37,7 @@ def by_key(claim: Claim, history: History) -> dict[str, list[Seen]]:
 
 
 def counts(seen: dict[str, list[Seen]]) -> str:
-    """Return a text that says how often each message was seen."""
+    """Return a text with the number of sightings of each message."""
     return ", ".join(f"{key} seen {counted(len(sightings), 'time')}" for key, sightings in seen.items())
 
 
@@ -57,7 +57,7 @@ def silence_of(claim: Claim, history: History, seen: dict[str, list[Seen]]) -> S
 
 
 def heard(silence: Silence) -> str:
-    """Return a text that says how long the silence was, and how long it must be."""
+    """Return a text with the duration of a silence, and the necessary duration."""
     if silence.span is None and silence.ns == 0:
         return "no watch afterwards"
     return f"then silence for {duration(silence.ns)} ({duration(silence.needed_ns)} needed)"

@@ -149,7 +149,7 @@ def _deliveries(key: str, claim: Claim, history: History) -> Iterable[Delivery]:
 
 
 def _acknowledged(key: str, transfer: Frame, later: Frame | None, claim: Claim, history: History) -> Call | None:
-    """Return the first call by which an actor acknowledged a message between its transfer and the next one.
+    """Return the first call that acknowledged a message after one transfer of it and before the next transfer.
 
     None if no call did.
     """
@@ -210,7 +210,7 @@ def _flaws(deliveries: list[Delivery], claim: Claim) -> Iterable[_Flaw]:
 
 
 def _flaw(one: Delivery, deed: Event | None, *, settled: bool) -> _Flaw | None:
-    """Return the flaw in a delivery that must be accepted, and settled if the claim says so; None without a flaw."""
+    """Return the flaw in a delivery that must be accepted (and, with ``settled``, settled); None without a flaw."""
     outcome = one.outcome
     if outcome is None and one.end is not None:
         mine, other = "so the default outcome of its source applies", "so its receiver owed no outcome"

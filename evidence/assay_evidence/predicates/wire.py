@@ -12,7 +12,7 @@ from assay_evidence.verdicts import Finding
 
 
 def transferred(claim: Claim, history: History) -> Finding:
-    """Decide whether each message was transferred as often as the claim says, and settled or not as it says.
+    """Decide whether each message had as many transfers as the claim demands, settled or unsettled as demanded.
 
     If the claim names an actor, the transfers to this actor count; otherwise those that the client sent.  Without a
     frame of any message, the finding is not-demonstrated.

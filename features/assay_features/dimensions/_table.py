@@ -29,7 +29,7 @@ class Cell(Struct, frozen=True):
     Args:
         dimension: The dimension of the trait.
         trait: The trait.
-        state: What the cell says.
+        state: Whether scenarios test the rule under the trait.
         scenarios: The number of the rule's scenarios that have the trait; each row of an outline counts as one.
         why: The reason if no scenario has the trait.
     """

@@ -99,7 +99,7 @@ def own_of(pairs: Sequence[Pair]) -> Own:
 
 
 def headline(own: Own, pairs: Sequence[Pair], rules: Matrix) -> str:
-    """Make the first sentences of the start page: the numbers of rules and own scenarios, and the latter's verdicts.
+    """Make the first sentences of the start page: the numbers of rules, of own scenarios, and of their verdicts.
 
     Args:
         own: The user's own scenarios.

@@ -39,7 +39,7 @@ class BasisView(Struct, frozen=True):
 
 
 class DefectView(Struct, frozen=True):
-    """A defect with the scenarios of this rule that catch it, or with the exception of its own code."""
+    """A defect, with the rule's scenarios that catch it, or with the exception that the defect's own code raised."""
 
     name: str
     caught_by: tuple[str, ...]
@@ -224,7 +224,10 @@ def _lacks(views: Sequence[ScenarioView]) -> list[Lack]:
 
 
 def _whose(rule: Rule, pair: Pair, client: str) -> str:
-    """Return a sentence that names the judged part; a client rule with our client says nothing about the broker."""
+    """Return a sentence that names the judged part of the pair.
+
+    For a rule about clients and the kit's own client, the sentence adds that nothing was learned about the broker.
+    """
     begin = pair.evidence.begin
     ours = begin.ours if begin else ()
     if rule.judged == (Judged.CLIENT,):

@@ -45,8 +45,8 @@ from assay_sdk.time import Clock, Runner
 _LOG = logging.getLogger(__name__)
 
 ExceptionListener = Callable[[Refused, Exception | None], None]
-"""Called with a refusal that no call of the application can raise.  The exception is the one of the application's
-listener that caused the refusal; None if no listener did."""
+"""Called with a refusal that no call of the application can raise.  If an exception of the application's
+listener caused the refusal, the second argument is this exception, otherwise None."""
 
 
 class EngineConnection:

@@ -22,7 +22,7 @@ class Act(StrEnum):
     """The next action of the code that reported an event."""
 
     GO = "go"
-    """Do what the event asks for."""
+    """Carry out the event's action."""
     SKIP = "skip"
     """Do nothing."""
     WAIT = "wait"

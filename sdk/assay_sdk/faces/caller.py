@@ -47,7 +47,7 @@ class ConnectKeywords(TypedDict, total=False):
         ca_file: PEM file with the trusted certificates, for ``amqps://``; None (the default) for the system's.
         runner: Runs the connection's I/O, timers and callbacks.  By default the runner of the in-process broker at the
             URL; for any other URL, an I/O loop that all connections of the process share.
-        driver: Driver of the protocol; by default the one that serves the URL's scheme.
+        driver: Driver of the protocol; by default the driver that serves the URL's scheme.
         observer: Called with each event of the client; by default, events are ignored.
         trace: Whether the observer also gets each protocol frame; False by default.
         id_prefix: Prefix of message ids; None (the default) generates one for each connection.

@@ -232,7 +232,7 @@ class SessionBase:
             reply_type: Type of the reply's body; None accepts text, bytes and JSON.
 
         Returns:
-            The reply, acknowledged as the session's mode says; None when no reply came in time.
+            The reply, acknowledged as the session's mode requires; None if no reply came before the timeout.
 
         Raises:
             JmsError: The session is transacted, so the broker would get the request only at the commit.  Or the message

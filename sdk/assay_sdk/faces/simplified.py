@@ -131,7 +131,7 @@ class _SharedConnection:
         self._contexts += 1
 
     def leave(self, caller: int) -> Operation[None]:
-        """Count one context less, and close the connection after the last one.
+        """Note that a context has closed; after the last context, close the connection.
 
         Args:
             caller: Identifier of the thread that closes the context.

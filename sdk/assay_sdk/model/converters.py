@@ -176,7 +176,7 @@ def _check_numbers(value: object) -> None:
     """Check that a value of dicts and lists has no NaN and no infinity.
 
     Raises:
-        ValueError: The value has one; the text says where.
+        ValueError: The value has a lone surrogate; the text gives its place.
     """
     waiting: list[tuple[str, object]] = [("", value)]
     while waiting:
@@ -201,7 +201,7 @@ def converter_for(kind: object) -> Converter[Any]:
         kind: str, bytes, dict, dict[str, ...], a msgspec Struct type or a dataclass.
 
     Raises:
-        NoConverterError: The type is another one, for which the application must pass a converter.
+        NoConverterError: The type has no converter here; the application must pass one.
     """
     plain = _PLAIN.get(kind) if isinstance(kind, type) else None
     if plain is not None:

@@ -17,7 +17,7 @@ GROUP_SEQUENCE = "JMSXGroupSeq"
 """Name of the property with the message's position in its group, an integer from 1."""
 
 LAST_IN_GROUP = "JMS_IBM_Last_Msg_In_Group"
-"""Name of the property that says whether the message is the last one of its group, a boolean."""
+"""Name of the boolean property that marks the last message of a group."""
 
 RETAIN = "JMS_IBM_Retain"
 """Name of the property with which a publication is retained, an integer; see `RETAIN_PUBLICATION`."""

@@ -131,7 +131,7 @@ def recover(recorder: Recorder, asker: Session, branches: Iterable[Branch]) -> A
     Args:
         recorder: Writes the call to the journal.
         asker: The session that asks.
-        branches: The scenario's branches; the recorded answer says for each, by name, whether it is in doubt.
+        branches: The scenario's branches; the recorded answer has an entry for each: whether the branch is in doubt.
 
     Returns:
         The XIDs of all branches in doubt.

@@ -70,7 +70,7 @@ class World(Waiting):
         journal: The scenario's journal.
         evidence: Records the scenario's claims.
         limits: The time limits.
-        faces: The instance's clients, and the one that runs the scenario.
+        faces: The instance's clients, and the choice of the client that runs the scenario.
         rounds: The number of messages for "many" in a step; small on a real broker, because a kill takes seconds there.
         judges_client: Whether the scenario judges the client.
     """
@@ -174,7 +174,7 @@ class World(Waiting):
         Args:
             name: The scenario's name for the connection.
             client_id: The scenario's client id; made unique on a shared broker. None for no client id.
-            face: The face of the client; None for the one that runs the scenario.
+            face: The face of the client; None for the scenario's own client.
             member: The steps' name of the queue manager; None for the first.
             user: The name of the connecting user; None for an anonymous user, or the instance's default user.
         """
@@ -433,7 +433,7 @@ class World(Waiting):
         """Search the files of the broker's data folder for a message's key, which its body contains.
 
         Returns:
-            Reference of the event that says whether the files contain the key.
+            Reference of the event that records whether the files contain the key.
         """
         found = self.instance.storage_holds(self.key(label).encode())
         if isinstance(found, Refused):

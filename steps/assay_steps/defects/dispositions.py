@@ -52,7 +52,7 @@ class _RestLater(_Holding):
 
 
 class _AnotherOfTwo(_Holding):
-    """The client acknowledges the oldest unacknowledged message, not the one on which the application calls."""
+    """The client acknowledges its oldest unacknowledged message instead of the application's choice."""
 
     def accepting(self, command: Settle) -> tuple[DriverCommand, ...]:
         oldest = min(self.held.get(command.link, command.deliveries), default=command.deliveries[0])

@@ -264,7 +264,7 @@ class _OwnOptionsStay(_Settings):
 
 
 class _OwnOptionsAlone(_Settings):
-    """A send with delivery mode or priority of its own does not get the producer's time to live."""
+    """A send that gives a delivery mode or priority does not get the producer's time to live."""
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         own = _has_own_options(asked) and asked.ttl_ms is None

@@ -74,8 +74,8 @@ def _attaches_again(hit: Callable[[OpenReceiver, int], bool]) -> Callable[[Drive
     """Make a filter of drivers that opens only some subscriptions again on later connections.
 
     Args:
-        hit: Chooses an earlier subscription that is opened again, by it and by the number opened before it on this
-                connection.
+        hit: Returns whether a subscription is opened again; gets the subscription, and the number of subscriptions that
+                were opened before on this connection.
     """
 
     def filtered(driver: Driver) -> Driver:
@@ -192,7 +192,7 @@ def _counts_stale(client: Client) -> Client:
 
 
 class _DropsAtClose(ConsumingClientFilter):
-    """A client that loses the messages that it has acknowledged and not delivered when it is closed."""
+    """A client that loses, at its close, messages that it has acknowledged and not yet delivered."""
 
     def __init__(self, behind: Client) -> None:
         super().__init__(behind, tell=self._heard)

@@ -146,7 +146,7 @@ def commands(rewrite: Callable[[DriverCommand], tuple[DriverCommand, ...] | None
     """Make a function for `Defect.wire` that rewrites some commands.
 
     Args:
-        rewrite: Maps a command to the commands in its place; None lets the command pass.
+        rewrite: Returns the commands in place of a command; None leaves the command as it is.
     """
 
     class Commands(WireFilter):

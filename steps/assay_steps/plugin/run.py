@@ -115,7 +115,7 @@ class Provided(Struct, frozen=True, eq=False):
 
     Args:
         instance: The broker instance.
-        faces: The clients, and the one that runs the scenario.
+        faces: The clients, and the choice of the client that runs the scenario.
     """
 
     instance: Instance
@@ -135,7 +135,7 @@ class Concluded(Struct, frozen=True):
 
 
 class Run:
-    """The part of a run that one process does.
+    """A process's part of a run.
 
     Args:
         options: The request for the run.
@@ -403,7 +403,7 @@ class Run:
         instance.close()
 
     def go_on_as(self, writer: str) -> None:
-        """Continue as another writer, in a process forked from the one that planned the run.
+        """Continue as another writer, in a process that was forked from the process with the plan.
 
         Raises:
             JournalError: The new writer's journal cannot be created.

@@ -46,7 +46,7 @@ _OCTETS = array(_CODE).itemsize
 
 
 class Writer(Protocol):
-    """The part of a run that one process does; `Run` implements it."""
+    """A process's part of a run; `Run` implements this protocol."""
 
     def go_on_as(self, writer: str) -> None:
         """Continue as another writer, in a forked process."""
@@ -63,7 +63,7 @@ class _Said(Struct, frozen=True):
     Args:
         reports: Pytest's reports on the finished scenario, serialised.
         begins: The index of the scenario that the process begins now; None if the process ends.
-        follows: The index of the scenario after that one, so that pytest keeps the fixtures that it needs.
+        follows: The index of the scenario after `begins`; pytest keeps the fixtures for it.
         problem: The error that ended the process early; empty for none.
     """
 

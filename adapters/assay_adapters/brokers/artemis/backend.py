@@ -266,7 +266,7 @@ class ArtemisBackend(AmqpBackend):
         return available
 
     def provision(self, needs: Needs) -> ArtemisInstance | Unsupported:
-        """Return the shared instance, or for a scenario that needs its own instance the one with faults.
+        """Return the shared instance, or the instance for faults if the scenario needs its own instance.
 
         Raises:
             BackendError: Artemis cannot be started.

@@ -262,7 +262,7 @@ class EngineLink:
             self.tell()
 
     def tell(self) -> None:
-        """Write a flow, unless the engine will write one anyway at the end of a drain, after the queued deliveries."""
+        """Write a flow, unless the engine will write one at the end of a drain, after the queued deliveries."""
         if self.alive and not (self.is_sender and self.draining and self.queued):
             self.engine.tell(self)
 
@@ -332,14 +332,14 @@ class EngineLink:
         return self._sending is not None
 
     def send_on(self) -> bool:
-        """Send the next part of a message if the last one has left; return True if the message is complete."""
+        """Send the next part of a message, if the part before has been sent; return True if the message is complete."""
         sending = self._sending
         if sending is not None and self.alive and not _pending(sending.delivery):
             self._give(sending)
         return self._sending is None
 
     def give_up(self, delivery: Delivery) -> bool:
-        """Abort a delivery if it was sent only in part; return True if it was.  Aborting settles the delivery."""
+        """Abort and settle a delivery that was sent only in part; return False for any other delivery."""
         if self._sending is None or self._sending.delivery != delivery:
             return False
         self.abort()
@@ -389,7 +389,7 @@ class EngineLink:
         return self.alive and bool(lib.pn_link_current(self.pointer) == delivery)
 
     def drop(self, delivery: Delivery) -> None:
-        """Discard the octets of the current delivery, and settle it if it is complete."""
+        """Discard the octets of the current delivery; settle the delivery if it is complete."""
         if self.is_current(delivery):
             self.read(delivery)
             if not lib.pn_delivery_partial(delivery):

@@ -103,7 +103,7 @@ class UnreportedFields:
         """Whether the client has asked for a flow that the server has not sent yet."""
 
     def mark(self, delivery: DeliveryStart, flaw: str) -> None:
-        """Mark a delivery for whose mistake the link must be detached; only the first one is kept.
+        """Mark a delivery whose mistake makes the server detach the link; only its first mistake is kept.
 
         Args:
             delivery: The delivery.  If the engine has not yet reported an earlier delivery with this tag, the earlier

@@ -289,7 +289,7 @@ class FrameValidator:
         )
 
     def _transfer(self, channel: int, said: transfers.Transfer) -> bool:
-        """Check a transfer that is not plain, or that belongs to a delivery of several transfers.
+        """Check a transfer that is not plain, or that is one of several transfers of a delivery.
 
         Returns:
             True if the engine gets the transfer.

@@ -242,7 +242,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
         """Handle a change of credit."""
 
     def flowed(self) -> None:
-        """Handle the client's flow, and answer it if the client asks for it."""
+        """Handle the client's flow, and answer with a flow if the client requests one (echo)."""
         if self.attach.unreported.acquires is not None:
             self._change_acquisition()
         if self.state is not LinkState.EXPELLED:

@@ -297,7 +297,7 @@ class OutgoingEnd(SettlingEnd):
         return {number: delivery for number, delivery in found.items() if delivery is not None}
 
     def _give_back_unsent(self, number: int) -> bool:
-        """Give a delivery back, without counting it as one, if the link has not begun to send it.
+        """Return a delivery to the queue without counting it, if the link has not begun to send it.
 
         Returns:
             True if the delivery was given back.

@@ -38,7 +38,7 @@ class RequestEnd(SenderEnd):
         self.asked(Answer(self.context.number, 0))
 
     def catch_up(self) -> None:
-        """Give the client new credit, once it has used half of it."""
+        """Give the client new credit, once it has used half of its credit."""
         most = self.context.limits.credit
         room = most - self.engine.credit
         if room * 2 >= most:

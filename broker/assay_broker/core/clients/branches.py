@@ -78,7 +78,7 @@ class Branch(Work, Stepper[BranchState, BranchInput, BranchAction]):
         self.kept: list[KeptPublication] = []
         """The publications to retain at the commit; empty before the prepare."""
         self.committed: bool | None = None
-        """True if an operator committed the branch, False if one backed it out; None if no operator completed it."""
+        """The decision of an operator: True for a commit, False for a backout, None for no decision."""
         self.prepared_ms: int | None = None
         """When the branch was prepared, in milliseconds since the epoch; None before the prepare."""
 

@@ -34,9 +34,9 @@ class Neighbour:
 
     def __init__(self) -> None:
         self.up = False
-        """Whether the other queue manager runs, as far as is known."""
+        """Whether the other queue manager runs, according to the messages that came from it."""
         self.bulletin = _SILENT
-        """The last bulletin from the other queue manager; kept while it is down, and over a restart of this one."""
+        """The last bulletin from the other queue manager; kept while one of the two is down."""
         self.taken: set[int] = set()
         """The numbers of messages that came from the other queue manager, and that it may send again."""
 

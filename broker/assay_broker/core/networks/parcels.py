@@ -40,7 +40,7 @@ class Taken(Struct, frozen=True, tag=True):
 
 
 class NotTaken(Struct, frozen=True, tag=True):
-    """The news that the receiving queue manager could not take a message; the sender tries again later.
+    """A parcel that reports that the receiving queue manager could not take a message; the sender tries again later.
 
     Args:
         number: The number of the message (`Carry.number`).
@@ -50,7 +50,7 @@ class NotTaken(Struct, frozen=True, tag=True):
 
 
 class Forget(Struct, frozen=True, tag=True):
-    """The news that the sender of a message has removed its copy, and will not send that number again.
+    """A parcel that reports that the sender of a message has removed its copy, and will not send that number again.
 
     Args:
         number: The number of the message (`Carry.number`).
@@ -85,7 +85,7 @@ class Interest(Struct, frozen=True, order=True):
 
 
 class Bulletin(Struct, frozen=True, tag=True):
-    """A queue manager's announcement about itself, which replaces its last one.
+    """A queue manager's announcement about itself; it replaces the sender's last announcement.
 
     Args:
         parent: The name of its parent in a publish/subscribe hierarchy; empty for none.
@@ -100,7 +100,7 @@ class Bulletin(Struct, frozen=True, tag=True):
 
 
 class Gone(Struct, frozen=True, tag=True):
-    """The news that the sending queue manager has stopped."""
+    """A parcel that reports that the sending queue manager has stopped."""
 
 
 Parcel = Carry | Taken | NotTaken | Forget | Outstanding | Bulletin | Gone

@@ -39,8 +39,8 @@ class Ledger:
             batch: The number of the batch with the records that the effect needs; 0 for none.
 
         Returns:
-            This batch while it is pending; 0 once it is stored. If it has failed, the newest pending batch before it,
-            or 0 without one.
+            The number of this batch while it is pending; 0 once it is stored. If the batch has failed, the number of
+            the newest earlier batch that is pending, or 0 if none is.
         """
         if batch <= self.stored or batch in self.pending:
             return batch if batch > self.stored else 0

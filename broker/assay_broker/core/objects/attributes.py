@@ -54,7 +54,7 @@ class Attribute(Struct, frozen=True, kw_only=True):
         values: The values that the attribute can have.
         default: The factory setting, which SYSTEM.DEFAULT objects have.
         fixed: Whether only DEFINE can set the attribute, not ALTER.
-        shown: Whether the attribute is read-only: DISPLAY shows it, the queue manager sets it, no definition holds it.
+        shown: Whether the attribute is read-only: the queue manager sets it, and only DISPLAY shows it.
         zos: Whether only a queue manager on z/OS has the attribute.
         since: The first command level with the attribute, such as 940.
     """

@@ -143,7 +143,7 @@ class Queue:
         """The keys (connection and number) of the senders that have the queue open."""
         self.entries = Copies()
         self.lines: dict[str | tuple[int, int] | None, Line[Receiver]] = {}
-        """The waiting lines, by the selector's text, or by the key of a receiver that has a line of its own."""
+        """The waiting lines, by the text of the selector, or by the key of a receiver with a separate line."""
         self._waiting: dict[int, Entry] = {}
         self._own: defaultdict[Owner, dict[int, Entry]] = defaultdict(dict)
         self._holders: Holders[Receiver] = Holders()
@@ -304,7 +304,7 @@ class Queue:
     def leave_out(self, receiver: Receiver, entry: Entry) -> None:
         """Never deliver a message to this receiver again (AMQP 1.0, 3.4.5, undeliverable-here).
 
-        From now on the receiver has a waiting line of its own.
+        From now on the receiver has a separate waiting line.
 
         Args:
             receiver: The receiver.

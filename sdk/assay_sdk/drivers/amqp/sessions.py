@@ -54,7 +54,7 @@ class SessionEnd:
         self.engine.close()
 
     def give_up(self) -> str:
-        """End the session, because the broker did not begin it in time; the broker may still begin it later.
+        """End the session, because the broker did not begin it before the timeout, and might still begin it.
 
         Returns:
             The end of the error's sentence.

@@ -30,7 +30,7 @@ class Recipient(Protocol):
         ...
 
     def drain(self) -> Pending[None]:
-        """Drain the link: the broker sends available messages within the credit, and gives the rest of it back."""
+        """Drain the link: the broker sends available messages within the credit, and returns unused credit."""
         ...
 
     def release_buffer(self) -> None:

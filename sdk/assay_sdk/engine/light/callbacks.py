@@ -1,4 +1,4 @@
-"""The callbacks of an MQ Light client, which calls them one at a time for all its subscriptions."""
+"""The callbacks of an MQ Light client.  At most one callback of a client runs at a time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay_sdk.time import Runner, StalledError
 
 
 class Callbacks:
-    """The callbacks of one client, each of which is called in a job of its own.
+    """The callbacks of one client; the runner calls each of them in a separate job.
 
     Args:
         runner: Runs the jobs.

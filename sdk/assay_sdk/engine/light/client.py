@@ -54,7 +54,7 @@ class _SenderLink:
     def peer_closed(self, refused: Refused | None) -> None:
         """Forget the link, because the broker has closed it.
 
-        The next send attaches a new link.  If the broker refuses that one, too, the send raises the reason.
+        The next send attaches a new link.  If the broker refuses the second message, too, the send raises the reason.
         """
         del refused
         self._attempt.senders.pop(self._key, None)

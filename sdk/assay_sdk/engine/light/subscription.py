@@ -29,8 +29,8 @@ class SubscriptionTerms(Struct, frozen=True, kw_only=True):
         share: Name of the share; None for a subscription of this client.
         qos: Quality of service.
         auto_confirm: Whether the client confirms messages on arrival; only with at least once.
-        ttl_ms: How long the subscription remains without a connection, in milliseconds.  0 ends it with the
-            connection, and None keeps it until the client unsubscribes.
+        ttl_ms: How long the subscription remains without a connection, in milliseconds.  With 0,
+            the subscription ends with the connection; with None, it remains until the client unsubscribes.
     """
 
     topic: Address
@@ -180,7 +180,7 @@ class LightSubscription:
         self.replenish()
 
     def withdraw(self) -> Operation[None]:
-        """Drain the link: the broker sends available messages within the credit, and gives the rest of it back."""
+        """Drain the link: the broker sends available messages within the credit, and returns unused credit."""
         attempt, link = self._attempt, self._link
         if attempt is not None and self._granted:
             answer = attempt.connection.post(lambda token: Drain(token, link))
@@ -280,7 +280,7 @@ class LightSubscription:
     def replenish(self) -> None:
         """Grant the broker credit up to the limit, if at most half of the limit is in use.
 
-        Messages that may still arrive, that are in the buffer or that are unconfirmed use credit.
+        Messages use credit while they are in the buffer or unconfirmed, or may still arrive.
         """
         here = max(len(self._unconfirmed), len(self.buffer))
         ahead = self._granted + here
@@ -306,7 +306,7 @@ class LightSubscription:
         self.host.due(self)
 
     def drained(self) -> None:
-        """Handle the end of a drain: the broker has given the rest of the credit back."""
+        """Handle the end of a drain: the broker has returned unused credit."""
         self._granted = 0
 
     def peer_closed(self, refused: Refused | None) -> None:

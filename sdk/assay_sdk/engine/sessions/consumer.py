@@ -102,8 +102,8 @@ class EngineConsumer:
                 `receiveBody`).  In another session the message then counts as delivered.
 
         Returns:
-            The message, settled as the session's mode says; None when none came or the consumer was closed during the
-            wait.
+            The message, settled as the session's mode requires; None if no message came, or if the consumer was closed
+            during the wait.
 
         Raises:
             RefusedError: The consumer has a listener (BT-03), is closed or lost, or waits in another receive call.
@@ -233,7 +233,7 @@ class EngineConsumer:
         return self._batches - 1
 
     def drain(self) -> Pending[None]:
-        """Drain the link: the broker sends available messages within the credit, and gives the rest of it back.
+        """Drain the link: the broker sends available messages within the credit, and returns unused credit.
 
         Returns:
             A pending value, which is set when the broker has done both.
@@ -302,7 +302,7 @@ class EngineConsumer:
             self._grant(window - ahead)
 
     def let_go(self) -> None:
-        """Count one delivered message as settled; detach a closed consumer's link after the last one."""
+        """Count one delivered message as settled; after a closed consumer's last message, detach the link."""
         self.held -= 1
         if self.held == 0 and self._link.take(LinkEvent.SETTLED) is Act.GO:
             self._detach()
@@ -335,7 +335,7 @@ class EngineConsumer:
         self._wake()
 
     def drained(self) -> None:
-        """Handle the end of a drain: the broker has given the rest of the credit back."""
+        """Handle the end of a drain: the broker has returned unused credit."""
         self._credit = 0
         drained, self._draining = self._draining, None
         if drained is not None:

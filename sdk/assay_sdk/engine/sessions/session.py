@@ -281,7 +281,7 @@ class EngineSession:
         """Close the session (JMS 2.0, 6.2.15, 8.8).
 
         Messages that were not delivered to the application go back to the broker unchanged.  Delivered, unsettled
-        messages are settled as the acknowledgement mode says (`Behaviour.leaving`).
+        messages are settled as the acknowledgement mode requires (`Behaviour.leaving`).
 
         Args:
             caller: Identifier of the calling thread.
@@ -392,7 +392,7 @@ class EngineSession:
             self._forget(deliveries)
 
     def received(self, delivery: EngineDelivery) -> Operation[None]:
-        """Settle the message of a receive call, as the acknowledgement mode says.
+        """Settle the message that a receive call returns, as the acknowledgement mode requires.
 
         If the connection is lost meanwhile, the application still gets the message, and the broker may deliver it again
         (JMS 2.0, 6.2.11).
@@ -430,7 +430,7 @@ class EngineSession:
         return answers
 
     def called_back(self, handing: Handing, raised: Exception | None) -> Operation[None]:
-        """Settle the messages of a listener's call, as the acknowledgement mode says (JMS 2.0, 8.7, BT-08).
+        """Settle the messages that a listener was called with, as its session's mode requires (JMS 2.0, 8.7, BT-08).
 
         Args:
             handing: The messages of the call.

@@ -43,7 +43,7 @@ def _stopping(twist: Callable[[ClientConnection], ClientConnection]) -> Callable
 
 
 class _NeverStops(StoppedFilter):
-    """A stopped connection goes on delivering messages."""
+    """A stopped connection continues to deliver messages."""
 
     def stop(self) -> Answer[None]:
         return Ok(None)

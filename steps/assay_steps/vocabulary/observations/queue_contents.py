@@ -1,11 +1,11 @@
 """Claims about messages on queues, as an administrator sees them: descriptors, headers and ids.
 
-These steps look at the queue until the expected state, or until the backend's time limit is over:
+Steps with these expectations browse the queue until they are met, or until the backend's time limit is over:
 
 - a message or a number of messages is on the queue
 - messages have left it ("no longer holds", "has become empty")
 
-A step that expects a queue to be empty, or not to hold a message, looks once.
+A step that expects a queue to be empty, or not to hold a message, browses the queue once.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class OwnBroker(FaultTarget, Protocol):
         ...
 
     def watch(self, observer: Callable[[DiskSeen], None]) -> None:
-        """Report to an observer what the broker's store does, if the kit can observe it."""
+        """Report each write, flush and loss in the broker's store to an observer, if the kit can observe the store."""
         ...
 
     def holds(self, octets: bytes) -> bool:

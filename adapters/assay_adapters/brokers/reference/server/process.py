@@ -108,7 +108,7 @@ class ServerProcess:
         self._fork_server.control(self.pid, control)
 
     def watch(self, observer: Callable[[DiskSeen], None]) -> None:
-        """Report to an observer what the server's store does, now and after each later start.
+        """Report each write, flush and loss in the server's store to an observer, also after later starts.
 
         Args:
             observer: Called on the thread that reads the fork server's events.

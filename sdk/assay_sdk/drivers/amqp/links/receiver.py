@@ -76,7 +76,7 @@ class Incoming(LinkEnd):
         self.close(None)
 
     def is_drained(self) -> bool:
-        """Return whether the broker has given the credit back, and the client has read all messages."""
+        """Return whether the broker has returned unused credit, and the client has read all messages."""
         return not self.engine.draining() and self.engine.queued == 0
 
     def refused(self, condition: Condition | None) -> Refused:
@@ -175,7 +175,7 @@ class ReceiverEnd(Incoming):
             self.answers.done(token)
 
     def drain(self, token: int) -> None:
-        """Drain the link; the token is answered when the broker has given the unused credit back."""
+        """Drain the link; answer the token when the broker has returned unused credit."""
         if self._is_usable(token):
             self._drains.append(token)
             self.engine.drain(0)
@@ -215,7 +215,7 @@ class ReceiverEnd(Incoming):
         unit.when_declared(lambda: self._enlist(token, deliveries, unit))
 
     def flow(self) -> None:
-        """Check whether the broker has given the credit back."""
+        """Check whether a drain has ended, because the credit has changed."""
         self._look_drained()
 
     def delivery(self, delivery: Delivery) -> None:

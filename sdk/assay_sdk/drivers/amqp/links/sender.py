@@ -100,7 +100,7 @@ class SenderEnd(LinkEnd):
         self.flow()
 
     def flow(self) -> None:
-        """Send waiting messages as far as credit allows; if the broker drains the link, give the rest of it back."""
+        """Send waiting messages as far as credit allows; if the broker drains the link, give unused credit back."""
         if self.state is LinkState.OPEN:
             while self._waiting and self.engine.credit > 0:
                 self._transfer(*self._waiting.popleft())

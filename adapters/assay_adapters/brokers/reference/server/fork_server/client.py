@@ -109,7 +109,7 @@ class ForkServer:
             raise BackendError("the server ended before it carried out a control")
 
     def watch(self, pid: int, observer: Callable[[DiskSeen], None]) -> None:
-        """Report to an observer what the store of a server does.
+        """Report each write, flush and loss of records in a server's store to an observer.
 
         Args:
             pid: The server's process id.
