@@ -17,7 +17,7 @@ from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 
 class Forwarder:
-    """The translator of one connection's commands, which it passes to a queue manager.
+    """The translator of one connection's commands to commands of a queue manager.
 
     Args:
         number: The connection's number at the queue manager.

@@ -61,7 +61,7 @@ LIMITS = Limits()
 
 
 class LocalServer:
-    """A listener on a Unix socket, which connects each client through a driver.
+    """A listener on a Unix socket; connects each client through a driver.
 
     Args:
         path: The path of the socket file.  A socket file on which no program listens is replaced.

@@ -338,5 +338,5 @@ def _home(record: Record) -> str | None:
 
 
 def _failed(batches: list[int], why: str) -> StoreFailed:
-    """Return one failure for several batches, which are given with the newest first."""
+    """Return one failure for several batches; `batches` begins with the newest."""
     return StoreFailed(batches[0], why, tuple(batches[1:]))

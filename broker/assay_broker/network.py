@@ -84,8 +84,8 @@ def sharing_group(runner: Runner, members: tuple[Member, ...]) -> Mapping[str, Q
 class Network:
     """Several queue managers with a channel between every two.
 
-    Each parcel reaches the receiving queue manager in a job of its own, in the order of sending.  A queue manager that
-    is down never gets it.  The sending queue manager keeps its messages until the receiving one confirms them.
+    Each parcel reaches the receiving queue manager in a separate job, in the order of sending.  A queue manager
+    that is down does not get the parcel.  The sending queue manager keeps a message until the receiver confirms it.
 
     Args:
         runner: Runs the jobs, and has the clock.

@@ -415,7 +415,7 @@ class Fault(Event, frozen=True, kw_only=True, tag="fault"):
 
 
 class Disk(Event, frozen=True, kw_only=True, tag="disk"):
-    """An operation of the broker's storage, which the kit has observed.
+    """An operation of the broker's storage that the kit has observed.
 
     Args:
         source: The observed disk (``simulated disk`` ...).

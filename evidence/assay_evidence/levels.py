@@ -12,7 +12,7 @@ class Level(StrEnum):
     """A level of evidence; the weakest level is the first."""
 
     BLACK_BOX = "black-box"
-    """The evidence is what clients saw."""
+    """The evidence consists of the clients' observations."""
     ADMINISTRATION = "administration"
     """An administrator inspected the broker."""
     RESTART = "restart"

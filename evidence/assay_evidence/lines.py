@@ -36,7 +36,7 @@ _TAIL = len(_MARK) + _SUM_DIGITS + len(_CLOSE)
 
 
 class JournalDamage(Struct, frozen=True):
-    """Damage to a journal, which `judge` takes into account and reports show.
+    """Damage to a journal; verdicts depend on it, and reports show it.
 
     Args:
         kind: The kind of damage:

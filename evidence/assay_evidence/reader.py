@@ -1,4 +1,4 @@
-"""The reader of journals, which turns each line into an event or into damage.
+"""The reader of journals: makes an event or a record of damage from each line.
 
 The reader checks in this order:
 

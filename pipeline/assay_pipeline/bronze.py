@@ -95,7 +95,7 @@ def _escaped(path: str) -> str:
 
 
 def _path(uri: Column) -> Column:
-    """Return the path in a file's URI, which Spark percent-encodes except for plus signs."""
+    """Return the path in a file's URI, without Spark's percent encoding, which excludes plus signs."""
     decoded = F.url_decode(F.replace(uri, F.lit("+"), F.lit("%2B")))
     return F.regexp_replace(decoded, "^file:/+", "/")
 

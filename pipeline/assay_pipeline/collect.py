@@ -22,7 +22,7 @@ from assay_pipeline.rules import INVARIANTS, examine_all
 from assay_pipeline.verdicts import SHOWN, Remark, RunOf, Tally
 
 _LINES = "lines"
-"""The name of an intermediate table with every line and its event, which is removed at the end."""
+"""The name of an intermediate table with every line and its event; the table is removed at the end."""
 DAMAGE_SHOWN = 20
 """The most sentences about a folder's damage in the verdicts; the tables hold all damage."""
 

@@ -1,4 +1,4 @@
-"""The table of subjects, which is the result of each invariant."""
+"""The table of subjects that each invariant returns as its result."""
 
 from __future__ import annotations
 

@@ -224,7 +224,7 @@ def _judged(collected: Collected, limits: Limits) -> Iterator[Judged]:
 
 
 def _unused(name: str, taken: set[str]) -> str:
-    """Return a folder's name, with a number if another run has the same name."""
+    """Return a name that is not among the taken ones: the given name, or the name with a number."""
     plain = re.sub(r"[^A-Za-z0-9._+-]", "_", name).lstrip(".") or "run"
     number, chosen = 1, plain
     while chosen in taken:

@@ -31,7 +31,7 @@ _VERDICT_OF = {
 
 
 class RunOf(Struct, frozen=True, order=True):
-    """One run in one folder, which gets one `Verdicts`.
+    """One run in one folder; for each such run, the pipeline makes one `Verdicts`.
 
     Args:
         folder: The folder.

@@ -39,7 +39,7 @@ class Handed(Struct, frozen=True, kw_only=True):
 
 
 class Seen(Struct, frozen=True, tag=True):
-    """Event: the application is about to receive a message, which is not settled yet."""
+    """Event: the application is about to receive a message; the message is not settled yet."""
 
     handed: Handed
 

@@ -168,7 +168,7 @@ class LightConsumer:
         return _unsupported("batch listeners")
 
     def close(self) -> Outcome[None]:
-        """Detach from the subscription, which continues at the broker for its time to live."""
+        """Detach from the subscription; at the broker, the subscription continues for its time to live."""
         return attempt(self._close)
 
     def _receive(self, timeout_ms: int) -> Seen | None:

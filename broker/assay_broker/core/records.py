@@ -201,7 +201,7 @@ class MemberTold(Struct, frozen=True, tag=True):
 
 
 class ParcelTaken(Struct, frozen=True, tag=True):
-    """A persistent message arrived from another queue manager, which may send it again under this number.
+    """A persistent message arrived from another queue manager; the other may send the message again under this number.
 
     Args:
         member: The name of the other queue manager.

@@ -1,4 +1,4 @@
-"""One turn of the core, which collects the effects of one command, or of several that arrived together.
+"""One turn of the core: collects the effects of one command, or of several commands that arrived together.
 
 All records of a turn form one batch, which the store takes as a whole or not at all. Effects that leave the broker wait
 for that batch (PD-20, PD-24).

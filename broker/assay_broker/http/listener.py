@@ -28,7 +28,7 @@ _BACKLOG = 128
 _ADVICE = "; end the program that listens there, or name another address."
 
 _PEERS = logging.getLogger("assay_broker.http.peers")
-"""The logger of uvicorn's connections, which drops their warnings: a malformed request is answered, not logged."""
+"""The logger of uvicorn's connections.  It shows no warnings: malformed requests are answered, not logged."""
 _PEERS.setLevel(logging.ERROR)
 
 

@@ -94,7 +94,7 @@ def topic_lines(status: TopicStatus, showing: Showing) -> list[str]:
 
 
 def thread_lines(status: ThreadStatus) -> list[str]:
-    """Return the lines of DISPLAY THREAD for a branch, whose long name has its own line."""
+    """Return the lines of DISPLAY THREAD for a branch; its name has a separate line, because the name is long."""
     items = (f"{keyword}({value or ' '})" for keyword, value in status.attributes.items())
     return [f"{_INDENT}THREAD({status.name})", *_columns(items)]
 

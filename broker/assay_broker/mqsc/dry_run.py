@@ -1,4 +1,4 @@
-"""The dry run of a script, which computes its effect on objects and authority records without a queue manager."""
+"""The dry run of a script: computes the effect on objects and authority records without a queue manager."""
 
 from __future__ import annotations
 

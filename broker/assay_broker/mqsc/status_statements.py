@@ -1,4 +1,4 @@
-"""The readers of commands about topic strings and branches of global units of work, which are not objects."""
+"""The readers of commands about topic strings and about branches of global units of work."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ _KILLED = 128
 
 
 class Ready(Struct, frozen=True, kw_only=True):
-    """The news that a server is ready, with its addresses; the ready file holds it as JSON.
+    """The announcement that a server is ready, with the server's addresses; the ready file holds it as JSON.
 
     Args:
         name: The queue manager's name.
@@ -55,7 +55,7 @@ class Ready(Struct, frozen=True, kw_only=True):
 
     @property
     def sentence(self) -> str:
-        """The news as a sentence for a person."""
+        """The announcement as a sentence for a person."""
         kept = "keeps its data in memory only" if self.data is None else f"keeps its data in {self.data}"
         where = " and ".join(one for one in (self.amqp, self.http) if one is not None)
         return f"{self.name} is ready at {where}; it {kept}."

@@ -28,7 +28,7 @@ class Disk(Protocol):
         ...
 
     def crash(self) -> None:
-        """Simulate a failure of the machine, which loses unflushed data."""
+        """Simulate a failure of the machine: discard unflushed data."""
         ...
 
 

@@ -231,7 +231,7 @@ class Folder:
 
 @contextmanager
 def told(path: Path) -> Generator[None]:
-    """Translate an error of the operating system in this block to a `StoreError`, whose text is a sentence.
+    """Raise a `StoreError`, with a sentence as its text, for an error of the operating system in this block.
 
     Args:
         path: The file or folder that the block uses.

@@ -1,4 +1,4 @@
-"""A check of SQLite's write-ahead log, which distinguishes a crash from an alteration by another program.
+"""A check of SQLite's write-ahead log: distinguishes a crash from an alteration by another program.
 
 SQLite silently drops everything after a broken frame, so the store checks the log itself.  The store flushes each
 transaction before it writes the next, so a crash leaves at most the last transaction incomplete.  If a complete

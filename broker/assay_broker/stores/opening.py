@@ -128,7 +128,7 @@ def _migrate(connection: apsw.Connection) -> None:
 
 @contextmanager
 def reported(folder: Folder) -> Generator[None]:
-    """Translate an error of SQLite in this block to a `StoreError`, whose text is a sentence.
+    """Raise a `StoreError`, with a sentence as its text, for an error of SQLite in this block.
 
     Args:
         folder: The folder of the database.

@@ -12,7 +12,7 @@ import apsw
 APPLICATION_ID = 0x41737361
 """The application id in the file's header (SQLite file format, 1.3.10)."""
 VERSION = 1
-"""The current version of the schema, which the header has as its user version."""
+"""The current version of the schema; the header of the file holds it as the user version."""
 MIGRATIONS: Mapping[int, tuple[str, ...]] = MappingProxyType({})
 """The statements that migrate each version to the next."""
 PAGE_BYTES = 4096

@@ -19,9 +19,9 @@ _DECODER: msgspec.msgpack.Decoder[Record] = msgspec.msgpack.Decoder(Record)
 _LONGS: msgspec.msgpack.Decoder[tuple[Long, ...]] = msgspec.msgpack.Decoder(tuple[Long, ...])
 
 _AT_ONCE = 1_000
-"""How many numbers the store reserves ahead with one write."""
+"""The number of message numbers that the store reserves with one write."""
 _PIECE_BITS = 16
-"""The low bits of a piece's number, which count the pieces of one record: enough for 4 GiB."""
+"""The number of low bits of a piece's number that count the pieces of one record: enough for 4 GiB."""
 
 
 class Row(Struct, frozen=True, eq=False, gc=False):
@@ -189,7 +189,7 @@ class Tables:
     def load(self) -> Iterator[Record]:
         """Yield the records of all slots: named slots in the order of their filling, then messages, then marks.
 
-        The last records are removals, from which recovery learns which numbers were given.
+        The last records are removals with the next free numbers, so that recovery learns the numbers that are in use.
 
         Raises:
             ValueError: A row was altered by another program.
@@ -243,12 +243,12 @@ def _spans(numbers: Collection[int]) -> list[tuple[int, int]]:
 
 
 def _owner(number: int) -> int:
-    """Return the owner number of a message's pieces, which is even."""
+    """Return the owner number for the pieces of a message: an even number."""
     return number << 1
 
 
 def _named_owner(number: int) -> int:
-    """Return the owner number of a named slot's pieces, which is odd."""
+    """Return the owner number for the pieces of a named slot: an odd number."""
     return number << 1 | 1
 
 

@@ -1,4 +1,4 @@
-"""A disk for tests, which a test can make fail or crash; a crash undoes the writes that were not flushed.
+"""A disk that a test can make fail or crash; a crash undoes the writes that were not flushed.
 
 The disk is an SQLite VFS on top of the system's own.  It passes each write on, and remembers the former content until
 the file is flushed.  The same run always has the same crash.
@@ -54,7 +54,7 @@ class Extent:
 
 
 class WatchedDisk:
-    """The disk of this machine, which a test can observe and make fail or crash.
+    """A disk for tests: the disk of this machine, with observers, failures and crashes.
 
     Args:
         through: Whether a flush reaches the machine's own disk.  A test that only uses `crash` does not need it.
@@ -64,7 +64,7 @@ class WatchedDisk:
         self.before_sync: list[SyncObserver] = []
         """Functions that run before each flush."""
         self.survives: Callable[[int], bool] = lambda _: False
-        """Tells, by its number, whether an unflushed write survives a crash; on a real disk, any write may."""
+        """A function that takes the number of an unflushed write, and returns whether the write survives a crash."""
         self.syncs: Counter[str] = Counter()
         """The number of flushes, by file name."""
         self._system = SystemDisk()

@@ -115,7 +115,7 @@ def _rule(family: Family, holder: str, sending: Sending, *, taken: bool) -> str:
 def _early(family: Family, accounts: Accounts) -> Iterator[Claiming]:
     """Claim that no delayed message is delivered before its delay is over.
 
-    Only messages for which a receiver watched between the kills, and early messages, can show this.  If the round has
+    A message counts if it came early, or if a receiver waited during enough of its delay.  If the round has
     no such message, one claim is still made; the judge finds it not demonstrated.
     """
     if family is not Family.DELAYED:

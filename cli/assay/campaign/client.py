@@ -1,4 +1,4 @@
-"""The process of a client of the campaign, which takes part in each round and writes its own journal."""
+"""The process of one client of the campaign; takes part in each round, and writes its own journal."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DRAIN_MS = 100
 
 
 class Role(StrEnum):
-    """The role of a client in the load, which decides its acts."""
+    """The role of a client in the load: the kinds of acts that the client does."""
 
     MIXED = "mixed"
     """Sends and receives messages of every kind."""

@@ -35,7 +35,7 @@ STORES: Mapping[str, Callable[[Path], Store]] = {
     "sqlite": lambda folder: SqliteStore(folder, NAME),
     "memory": lambda _: MemoryStore(),
 }
-"""The stores by name.  The memory store loses everything in a kill, which the campaign must find."""
+"""The stores by name.  The memory store loses everything in a kill; the campaign must find this loss."""
 
 
 class BrokerOrder(Struct, frozen=True, kw_only=True):

@@ -36,7 +36,7 @@ from assay_steps.plugin.suite import SuiteOptions, names_tests, run_suite
 
 STOPPED = "Ctrl-C, SIGTERM or SIGHUP"
 REFERENCE = "reference"
-"""The name of the default backend, which runs in this process."""
+"""The name of the default backend: the reference broker in this process."""
 CORES = 4
 """The most processes for the in-process backend; with more processes, a run takes longer, because each must start."""
 REAL_WORKERS = 12
@@ -48,7 +48,7 @@ FEW_WORKERS = 4
 _IDLE = frozenset({"--collect-only", "--co", "--fixtures", "--markers", "--setup-plan", "--version", "--help", "-h"})
 """The arguments with which pytest prints information and runs no scenario."""
 _WORKERS = re.compile(r"-n(\d+|auto|logical)?|--numprocesses(=.*)?|--dist(=.*)?|-d")
-"""The arguments of pytest-xdist that start processes, which this command must control itself."""
+"""The arguments with which pytest-xdist starts processes; only this command may decide about processes."""
 EACH = 4
 """For a backend in real time, the least number of scenarios for each process."""
 

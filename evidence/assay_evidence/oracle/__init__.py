@@ -1,4 +1,4 @@
-"""The oracle: a check of the pipeline, which examines journals in plain Python.
+"""The oracle: examines journals in plain Python, to check the results of the pipeline.
 
 The pipeline joins tables of all scenarios; the oracle examines one scenario after the other.  The two share no code:
 each invariant has one form for each of them (`assay_pipeline.rules`).  A test and ``assay judge --oracle`` compare the

@@ -11,7 +11,7 @@ from assay_evidence.subjects import LIMITS, Limits, Outcome, Subject
 Examined = tuple[str, Outcome, int, Event]
 """A subject with its outcome, its figure, and the event that stands for it (`Subject`)."""
 InPython = Callable[[Story, Limits], Iterator[Examined]]
-"""An invariant in its plain-Python form, which examines one scenario."""
+"""The plain-Python form of an invariant: a function that examines one scenario."""
 
 
 def examine(

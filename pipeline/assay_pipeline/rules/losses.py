@@ -8,7 +8,7 @@ by the numbers of one writer, or after its begin by the clocks.
 
 *Broken*: the message was never seen, every such fault is over, and the queue was drained afterwards.  A queue is
 drained if a consumer of it had a quiet tail (`QUIET_MS`) after the last of those faults and after the message was due,
-and every other consumer that came to the queue after the faults had one, too.
+and every other consumer that came to the queue after the faults also had a quiet tail.
 
 *Not examinable*:
 

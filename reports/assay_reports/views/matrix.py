@@ -183,7 +183,7 @@ def _attention(pairs: Sequence[Pair], catalogue: Catalogue) -> Iterable[Attentio
 
 
 def _grouped(attention: Iterable[Attention]) -> tuple[Attention, ...]:
-    """Join rules with the same pair and cause in one entry, which is that of the first rule."""
+    """Join rules with the same pair and cause in one entry: the entry of the first rule."""
     groups: dict[tuple[str, str, bool, str], list[Attention]] = {}
     for item in attention:
         # Rules without a reason stay alone.

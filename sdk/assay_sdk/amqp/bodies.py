@@ -29,7 +29,7 @@ def body(octets: bytes) -> Body:
 
 
 def is_plain(octets: bytes) -> bool:
-    """Return whether an encoded message has no body or a body of text or bytes, which `Message.body` can represent.
+    """Return whether `Message.body` can represent an encoded message's body: no body, a text, or bytes.
 
     Raises:
         DecodeError: The message is malformed.

@@ -48,8 +48,8 @@ KINDS: Mapping[int, AddressKind] = {number: kind for kind, number in _KIND_NUMBE
 """Kind of destination for each number in the annotations."""
 
 MAX_TTL_MS = 2**32 - 1
-"""Longest time to live of the header, which is a uint of milliseconds (3.2.1).  A longer one is sent only as
-absolute-expiry-time."""
+"""Longest time to live in a header, whose field is a uint of milliseconds (3.2.1).  A longer time to live is sent only
+as absolute-expiry-time."""
 
 
 class Prefixes(Struct, frozen=True):

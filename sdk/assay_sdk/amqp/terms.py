@@ -26,7 +26,7 @@ OPEN_FAILED = "amqp:connection-establishment-failed"
 """Property of an open with which a broker announces that it refuses the connection; its close has the reason."""
 INVALID_FIELD = "invalid-field"
 CONTAINER_ID = "container-id"
-"""Value of ``invalid-field`` in the info of a close, with which a broker refuses the client id."""
+"""Value of ``invalid-field`` in the info of a close: the broker refuses the client id."""
 
 SELECTOR = "jms-selector"
 SELECTOR_CODE = 0x468C00000004

@@ -56,7 +56,7 @@ class Wire(Protocol):
 
     @property
     def epoch(self) -> int:
-        """Number of this connection among the driver's, which grows with each connection.
+        """Number of this connection; each later connection of the driver has a higher number.
 
         The numbers of deliveries are valid only within one epoch.
         """

@@ -13,7 +13,10 @@ from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.time import CancelJob, Runner
 
 GiveUp = Callable[[], str]
-"""A function that ends a request whose command has timed out, and returns the end of the error's sentence."""
+"""A function that ends the request of a command that has timed out.
+
+It returns the end of the error's text: words about the possible effect of the command.
+"""
 
 UNKNOWN = "the client does not know whether the broker carried the command out"
 

@@ -29,9 +29,11 @@ class Qos(IntEnum):
 
 
 AS_DESTINATION = -1
-"""Priority that stands for the destination's default (DEFPRTY), which the broker applies when the message is sent
-(DELAY:58).  `DeliveryMode.AS_DESTINATION` has the same number for the default of the delivery mode (DEFPSIST).  IBM MQ
-uses this number in the URI of a destination (``persistence=-1``)."""
+"""Priority that stands for the destination's default (DEFPRTY); the broker applies the default at the send (DELAY:58).
+
+`DeliveryMode.AS_DESTINATION` has the same number, for the default of the delivery mode (DEFPSIST).  IBM MQ uses this
+number in the URI of a destination (``persistence=-1``).
+"""
 
 
 DEFAULT_PRIORITY = 4

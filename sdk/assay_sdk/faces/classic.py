@@ -99,7 +99,7 @@ class Session(SessionBase):
         no_local: bool = False,
         **poison: Unpack[PoisonOptions],
     ) -> MessageConsumer[T]:
-        """Create a consumer of an unshared durable subscription, which is created if it does not exist.
+        """Create a consumer of an unshared durable subscription; if the subscription does not exist, create it too.
 
         The client id and `name` together name the subscription, so the connection needs a client id (PD-17).
 
@@ -128,7 +128,7 @@ class Session(SessionBase):
     def create_shared_consumer(
         self, topic: Topic[T], name: str, selector: str | None = None, **poison: Unpack[PoisonOptions]
     ) -> MessageConsumer[T]:
-        """Create a consumer of a shared non-durable subscription, which is created if it does not exist.
+        """Create a consumer of a shared non-durable subscription; if the subscription does not exist, create it too.
 
         Args:
             topic: Topic of the subscription.
@@ -153,7 +153,7 @@ class Session(SessionBase):
     def create_shared_durable_consumer(
         self, topic: Topic[T], name: str, selector: str | None = None, **poison: Unpack[PoisonOptions]
     ) -> MessageConsumer[T]:
-        """Create a consumer of a shared durable subscription, which is created if it does not exist.
+        """Create a consumer of a shared durable subscription; if the subscription does not exist, create it too.
 
         Args:
             topic: Topic of the subscription.
@@ -196,7 +196,7 @@ class Session(SessionBase):
 
 
 class XaSession(Session):
-    """A session for XA transactions, which sends and receives only within a branch (JMS 6.2.9)."""
+    """A session for XA transactions; sends and receives only within a branch (JMS 6.2.9)."""
 
     def __init__(self, caller: Caller, engine: EngineSession) -> None:
         super().__init__(caller, engine)

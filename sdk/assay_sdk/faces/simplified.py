@@ -285,7 +285,7 @@ class Context(SessionBase):
         no_local: bool = False,
         **poison: Unpack[PoisonOptions],
     ) -> Consumer[T]:
-        """Create a consumer of an unshared durable subscription, which is created if it does not exist.
+        """Create a consumer of an unshared durable subscription; if the subscription does not exist, create it too.
 
         The client id and `name` together name the subscription, so the connection needs a client id (PD-17).
 
@@ -314,7 +314,7 @@ class Context(SessionBase):
     def create_shared_consumer(
         self, topic: Topic[T], name: str, selector: str | None = None, **poison: Unpack[PoisonOptions]
     ) -> Consumer[T]:
-        """Create a consumer of a shared non-durable subscription, which is created if it does not exist.
+        """Create a consumer of a shared non-durable subscription; if the subscription does not exist, create it too.
 
         Args:
             topic: Topic of the subscription.
@@ -339,7 +339,7 @@ class Context(SessionBase):
     def create_shared_durable_consumer(
         self, topic: Topic[T], name: str, selector: str | None = None, **poison: Unpack[PoisonOptions]
     ) -> Consumer[T]:
-        """Create a consumer of a shared durable subscription, which is created if it does not exist.
+        """Create a consumer of a shared durable subscription; if the subscription does not exist, create it too.
 
         Args:
             topic: Topic of the subscription.
@@ -420,7 +420,7 @@ class Context(SessionBase):
 
 
 class XaContext(Context):
-    """A context for XA transactions, which sends and receives only within a branch (JMS 11.2)."""
+    """A context for XA transactions; sends and receives only within a branch (JMS 11.2)."""
 
     def __init__(self, caller: Caller, shared: _SharedConnection, engine: EngineSession, mode: AckMode) -> None:
         super().__init__(caller, shared, engine, mode)

@@ -169,7 +169,7 @@ def _answered(event: driver.Done) -> _Answered:
 
 
 def _check(message: Message) -> None:
-    """Check the types of a message's body and properties, which the decoder does not check.
+    """Check the types of a message's body and properties, because the decoder does not check these types.
 
     A property is a scalar, and a body is text or bytes.
 

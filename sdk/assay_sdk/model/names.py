@@ -1,4 +1,4 @@
-"""Valid names of message properties, which are a selector's identifiers (Jakarta Messaging 3.1, 3.5.1, 3.8.1.1)."""
+"""Valid names of message properties: the identifiers of selectors (Jakarta Messaging 3.1, 3.5.1, 3.8.1.1)."""
 
 from __future__ import annotations
 

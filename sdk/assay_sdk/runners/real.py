@@ -79,7 +79,7 @@ class _Entry:
 
 
 class RealRunner:
-    """A runner with an I/O loop on a daemon thread, which starts with the first job or wait.
+    """A runner with an I/O loop on a daemon thread; the thread starts with the first job or wait.
 
     Args:
         on_error: Called with each exception of a job or callback; the loop keeps running.  With None, `run_until`

@@ -50,7 +50,7 @@ class Waiting:
         self._sightings = sightings
         self._judges_client = judges_client
         self.client_error: Exception | None = None
-        """The first exception that the judged client raised during a wait; None for none.  It prevents a pass."""
+        """The first exception that the judged client raised during a wait; with it, the scenario cannot pass."""
 
     def sent_ns(self, label: str) -> int:
         """Return the time at which the send of a message began, in nanoseconds of the backend's monotonic clock."""

@@ -352,7 +352,7 @@ class World(Waiting):
         )
 
     def _handle(self, label: str) -> int:
-        """Return the client's handle of a received message, with which a step can send it on.
+        """Return the client's handle of a received message, so that a step can send the message again.
 
         Raises:
             LookupError: No consumer has received the message.
@@ -430,7 +430,7 @@ class World(Waiting):
         self.wait_until(told, self.limits.quiet_ms)
 
     def search_storage(self, label: str) -> str:
-        """Search the files of the broker's data folder for a message's key, which its body contains.
+        """Search the files of the broker's data folder for a message's key; the message's body contains the key.
 
         Returns:
             Reference of the event that records whether the files contain the key.

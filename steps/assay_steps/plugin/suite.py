@@ -79,7 +79,7 @@ class SuiteOptions(RunRequest, frozen=True, kw_only=True):
 
 
 def names_tests(argument: str) -> bool:
-    """Say whether an argument for pytest names a user's feature or module, so that the suite's are not run.
+    """Return whether an argument for pytest names a user's feature or module; then the kit's modules are not run.
 
     Folders do not count, because a folder's name may also be the value of an option such as ``-k``.
     """

@@ -22,7 +22,7 @@ FAULT_GROUPS = 4
 """The number of broker instances for scenarios that inject faults; each instance belongs to one worker."""
 
 Groups = dict[str, str]
-"""The group of each test that belongs to a group, by the test's id."""
+"""The groups of tests, by the tests' ids; tests without a group are missing."""
 
 
 def group_of(case_id: str) -> str:

@@ -38,7 +38,7 @@ _NOUNS: Mapping[ObjectKind, str] = MappingProxyType(
 )
 _QUEUES = frozenset({ObjectKind.QUEUE, ObjectKind.ALIAS, ObjectKind.MODEL})
 _SYSTEM = "SYSTEM."
-"""The prefix of the names of the queue manager's own objects, which a queue manager never creates on use (DD-40)."""
+"""The prefix of the names of system objects; a queue manager never creates such an object on use (DD-40)."""
 _ALL = ("ALL",)
 _TENTH_MS = 100
 

@@ -208,7 +208,7 @@ def _problem(status: int, octets: bytes, objects: tuple[str, ...]) -> Refused:
 
 
 def _refusal(reason: int, text: str, *objects: str | None) -> Refused:
-    """Return a refusal with its reason code, which is an MQRC or an MQRCCF."""
+    """Return a refusal with this reason code, an MQRC or an MQRCCF."""
     named = tuple(one for one in objects if one is not None)
     try:
         return refused(Mqrc(reason), text, *named)

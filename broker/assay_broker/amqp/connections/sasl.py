@@ -116,7 +116,7 @@ class SaslServer:
         self.user: str | None = None
         """The user's name, in phase DONE; None for an anonymous client."""
         self.refusal: str | None = None
-        """In phase REFUSED, the reason for the server's log, which the client does not get."""
+        """In phase REFUSED, the reason, which the server logs and does not tell the client."""
         self.rest = b""
         """In phase DONE, the client's octets that follow the negotiation."""
 

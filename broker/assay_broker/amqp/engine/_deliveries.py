@@ -12,7 +12,7 @@ from assay_broker.amqp.conditions import Condition
 from assay_broker.amqp.engine._data import data, set_condition, set_data
 
 Delivery = NewType("Delivery", object)
-"""A delivery of the engine, which is valid until the server settles it or its link is freed."""
+"""A delivery of the engine; the object is valid until the server settles the delivery or frees the link."""
 
 
 class DeliveryState(IntEnum):
@@ -90,7 +90,7 @@ def reject(delivery: Delivery, problem: Condition) -> None:
 
 
 def set_transactional(delivery: Delivery, fields: bytes) -> None:
-    """Give a delivery to the client a transactional state, which is sent with its transfer (4.5.8).
+    """Set the transactional state of an outgoing delivery; the state is sent with the transfer (4.5.8).
 
     Args:
         delivery: The delivery.

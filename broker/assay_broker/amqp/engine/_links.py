@@ -59,7 +59,7 @@ class LinkOwner(Protocol):
 
 
 class LinkEvents(Protocol):
-    """The receiver of events about a link, which is a `assay_broker.amqp.links.link.LinkEnd`."""
+    """The receiver of events about a link, implemented by `assay_broker.amqp.links.link.LinkEnd`."""
 
     def changed(self, delivery: Delivery) -> None:
         """Handle a new delivery, a further part of a delivery, or a delivery's new state."""
@@ -93,7 +93,7 @@ class _Sending(Struct):
 
 
 class Tag:
-    """A delivery tag of four octets in C memory, which is reused for each delivery, because the engine copies it."""
+    """A delivery tag of four octets in C memory; each delivery reuses the memory, because the engine copies the tag."""
 
     __slots__ = ("_octets", "_owner", "_place", "_shown")
 

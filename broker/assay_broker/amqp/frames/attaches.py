@@ -32,7 +32,7 @@ OFFERED_AT, DESIRED_AT, PROPERTIES_AT = 11, 12, 13
 """The positions of the fields of an attach that the server uses."""
 
 _MOST_OF_END = 11
-"""The number of fields of a source, which has more than a target."""
+"""The number of fields of a source; a target has fewer."""
 DEFAULT_EXPIRY = "session-end"
 _MIXED = 2
 

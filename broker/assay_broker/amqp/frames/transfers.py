@@ -132,7 +132,7 @@ def scan(data: bytes, body: int, end: int) -> Transfer | None:
 
 
 def of(fields: Sequence[Any]) -> Transfer:
-    """Return a transfer from its decoded fields, whose types were checked before."""
+    """Return a transfer from its decoded fields; the caller has checked their types."""
     values: list[Any] = [*fields, *_NOTHING]
     handle, number, tag, form, _, more, second, _, resume, aborted, *_ = values
     return Transfer(
@@ -177,7 +177,7 @@ def _contradiction(said: DeliveryStart, begun: DeliveryStart) -> str | None:
 
 
 def _value(position: int, encoded: bytes) -> object:
-    """Decode the field at a position of a transfer; None for null and for the state, which is not decoded.
+    """Decode the field at a position of a transfer; None for null, and for the field with the delivery state.
 
     Raises:
         KeyError: The field is of a wrong type.

@@ -48,7 +48,7 @@ _LONGEST_FOR_SEVERAL = 4_096
 """The most octets of a disposition of several deliveries, because the engine copies its state for each of them."""
 _WRAP = 1 << 32
 _HEAD = bytes((0x00, 0x53))
-"""The first octets of a performative with a small numeric descriptor, which all clients write."""
+"""The first octets of a performative whose descriptor is a small number; all clients write this form."""
 _PLAIN_TRANSFER = bytes((*_HEAD, _TRANSFER, 0xC0))
 """The first octets of a transfer whose list of fields is short."""
 _BEHIND_HANDLE = {0x43: 15, 0x52: 16}

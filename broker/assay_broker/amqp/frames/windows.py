@@ -7,7 +7,7 @@ import struct
 from assay_sdk.amqp.frames import HEADER_SIZE
 
 _SHORTEST_TRANSFER = 15
-"""The octets of the shortest transfer, which has only a handle."""
+"""The octets of the shortest transfer: its only field is a handle."""
 _LENGTH = struct.Struct(">I").unpack_from
 
 

@@ -60,7 +60,7 @@ _NO_LOCALS = frozenset({NO_LOCAL_CODE, "apache.org:no-local-filter:list"})
 _NEVER = "never"
 _MS = 1000
 _DELETE_ON_CLOSE = Described(0x2B, [])
-"""The lifetime policy of a temporary destination, which ends when its link is closed (3.5.10)."""
+"""The lifetime policy of temporary destinations: the destination ends when its link is closed (3.5.10)."""
 
 _QUEUES = (AddressKind.QUEUE, AddressKind.TEMPORARY_QUEUE)
 

@@ -11,7 +11,7 @@ from assay_sdk.amqp import types
 
 
 class Participant(Protocol):
-    """A link on which deliveries have an outcome in a transaction, which takes effect at the commit (4.4.2)."""
+    """A link on which deliveries have an outcome in a transaction; the outcome takes effect at the commit (4.4.2)."""
 
     def transaction_committed(self, delivery: int) -> None:
         """Settle a delivery, because the queue manager has applied its outcome with the commit."""

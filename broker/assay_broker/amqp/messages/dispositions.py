@@ -57,7 +57,7 @@ MAX_ADDED = 1_024
 """The most octets of annotations that one outcome may add to a message; more are ignored."""
 _REMEMBERED = 64
 _KEPT = frozenset((terms.DELIVERY_TIME, terms.DELIVERY_DELAY, terms.DESTINATION, terms.REPLY_TO, terms.PRIORITY))
-"""The annotations of the sender for the queue manager, which a receiver cannot change."""
+"""The annotations by which the sender instructs the queue manager; a receiver cannot change them."""
 
 
 def outcome_of(delivery: Delivery, state: int) -> Disposition | None:

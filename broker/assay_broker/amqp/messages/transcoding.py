@@ -54,7 +54,7 @@ DEFAULT_PRIORITY = 4
 """The priority of a message whose header has none (3.2.1)."""
 
 HIGHEST_PRIORITY = 9
-"""The highest priority of the server, which replaces a higher one (3.2.1)."""
+"""The highest priority that the server knows; it replaces higher priorities (3.2.1)."""
 
 _LONG_END = 2**63
 """The first number above the range of times, which are signed 64-bit numbers."""
@@ -64,7 +64,7 @@ _SHORT = 64
 """The most octets of a section that is cached; short sections are often equal in many messages."""
 _REMEMBERED = 1_024
 _SECTION = bytes((0x00, 0x53))
-"""The first octets of a section, which all clients write."""
+"""The first octets of a section, in the form that all clients write."""
 
 
 class _Header(NamedTuple):
@@ -251,7 +251,9 @@ def _number(value: Simple, where: str, end: int, begin: int = 0) -> int | None:
 
 
 def _time(value: Simple, where: str) -> int | None:
-    """Return a time in milliseconds since the epoch, which may be negative; the queue manager refuses negative times.
+    """Return a time in milliseconds since the epoch.
+
+    The time may be negative; the queue manager refuses negative times.
 
     Raises:
         DecodeError: The value is not a time.

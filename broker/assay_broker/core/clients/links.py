@@ -258,7 +258,7 @@ def _unmake(state: State, subscription: Subscription, turn: Turn) -> None:
 
 
 def _expel(state: State, subscription: Subscription, key: tuple[int, int], turn: Turn) -> None:
-    """Close a receiver, because the store refused the change of the subscription that its attach made."""
+    """Close a receiver whose attach changed its subscription, because the store refused this change."""
     receiver = subscription.receivers.get(key)
     if receiver is None:
         return

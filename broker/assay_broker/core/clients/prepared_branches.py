@@ -117,7 +117,7 @@ def stand_uncommitted(branch: Branch, queue: Queue, entry: Entry) -> None:
 
 
 def stand_by_for_staging(state: State, branch: Branch, entry: Entry) -> None:
-    """Reserve a place on the staging queue for a branch's delayed copy, which is staged at the commit."""
+    """Reserve a place on the staging queue for a branch's delayed copy, because the commit stages the copy."""
     entry.unit = branch
     entry.place = Place.UNCOMMITTED
     state.staging.reserved += 1

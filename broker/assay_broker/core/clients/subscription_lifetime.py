@@ -109,7 +109,7 @@ def wait_for_end(state: State, subscription: Subscription) -> None:
 
 
 def resume(state: State, turn: Turn, subscription: Subscription, terms: Terms, expel: Callable[[Turn], None]) -> None:
-    """Prepare an existing subscription for a new receiver, which also gets the stored messages (PD-25, QS-21).
+    """Prepare an existing subscription for a new receiver, which then also gets stored messages (PD-25, QS-21).
 
     The receiver's terms replace the time to live, which does not run while the subscription has a receiver.
 

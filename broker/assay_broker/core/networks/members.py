@@ -77,6 +77,6 @@ class Members:
         ]
 
     def next_turn(self) -> int:
-        """Return the next number of a counter, with which the instances of a clustered queue take turns."""
+        """Increment and return the counter by which the instances of a clustered queue take turns."""
         self._turn += 1
         return self._turn

@@ -26,7 +26,7 @@ class Obstacle(Struct, frozen=True):
 
 
 def length(message: Message) -> int:
-    """Return the number of bytes of a message's body, which MAXMSGL of a queue limits (DD-36, DD-78).
+    """Return the number of bytes of a message's body; MAXMSGL of a queue limits this number (DD-36, DD-78).
 
     In IBM MQ properties have a limit of their own (developing applications, "Message properties and message length").
     Here MAXMSGL of the queue manager limits body and properties together (`size`).
@@ -35,7 +35,7 @@ def length(message: Message) -> int:
 
 
 def size(message: Message) -> int:
-    """Return the number of bytes of a message's body and properties, which MAXMSGL of the queue manager limits."""
+    """Return the number of bytes of a message's body and properties; MAXMSGL of the queue manager limits it."""
     if message.encoded is not None:
         return len(message.encoded)
     total = octets_of(message.body)

@@ -187,7 +187,7 @@ class Queue:
             line.offer(entry)
 
     def enter_uncommitted(self, entry: Entry, owner: Owner) -> None:
-        """Add a message of an open unit of work, which only the unit's session can get (DD-25).
+        """Add a message of an open unit of work; only the unit's session can get the message (DD-25).
 
         Args:
             entry: The message.
@@ -198,7 +198,7 @@ class Queue:
         self._own[owner][entry.key] = entry
 
     def enter_unseen(self, entry: Entry) -> None:
-        """Add a message of a branch in doubt, which no receiver can get."""
+        """Add a message of a branch in doubt; no receiver can get the message."""
         self.entries.add(entry)
         entry.place = Place.UNCOMMITTED
 
@@ -336,7 +336,7 @@ class Queue:
         return best
 
     def _next_own(self) -> tuple[Receiver, Entry] | None:
-        """Return a receiver and a message that its own session's open unit of work put (DD-25); None without one."""
+        """Return a receiver and an uncommitted message of the receiver's own session (DD-25); None without one."""
         for line in self.lines.values():
             for receiver in line.ready.values():
                 own = [

@@ -86,7 +86,7 @@ class Retained:
         return tuple(topic for topic, one in self._by_topic.items() if not one.there(now_ms))
 
     def fitting(self, topic: Address, now_ms: int) -> tuple[RetainedPublication, ...]:
-        """Return the retained publications for a new subscription, whose topic may have wildcards."""
+        """Return the retained publications for a new subscription; the subscription's topic may have wildcards."""
         return tuple(one for one in self._under(topic) if one.there(now_ms))
 
     def _under(self, topic: Address) -> Iterator[RetainedPublication]:

@@ -1,4 +1,4 @@
-"""The index of subscriptions by topic, which finds the subscriptions for a publication."""
+"""The index of subscriptions by topic: finds the subscriptions for a publication."""
 
 from __future__ import annotations
 

@@ -77,8 +77,8 @@ def _reaches(rewrite: dict[str, str] | None = None, value: str | None = None) ->
     """Make filters that alter PMSGDLV and NPMSGDLV in an administrator's definitions and alterations of topics.
 
     Args:
-        rewrite: The other keyword by keyword; None keeps the keywords.
-        value: The value of both; None keeps the administrator's values.
+        rewrite: The replacement of each keyword; None keeps the keywords.
+        value: The value for both keywords; None keeps the administrator's values.
     """
 
     def other(change: Change, _view: View) -> Change | None:

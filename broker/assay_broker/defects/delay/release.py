@@ -46,7 +46,7 @@ def _without(record: Record, dropped: Mqro, *, expiring: bool = False) -> tuple[
     Args:
         record: The record.
         dropped: The options to remove.
-        expiring: Whether only messages with an expiry change.
+        expiring: Whether to change only messages with an expiry.
     """
     if not isinstance(record, MessageStored) or record.due_ms is None or (expiring and record.expires_ms is None):
         return (record,)

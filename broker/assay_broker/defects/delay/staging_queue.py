@@ -27,7 +27,7 @@ _UNREAD: dict[str, Value] = {"DestQName": "", "DeliveryDelay": 0}
 
 
 def _staged(rewrite: Callable[[Described], Described]) -> Seams:
-    """Make filters that alter what administrators see on the staging queue."""
+    """Make filters that alter the messages of the staging queue in answers to administrators."""
     return replies(
         lambda answer, asked, _now_ms, _view: reshown(answer, rewrite) if browses(asked, STAGING_QUEUE) else answer
     )

@@ -17,9 +17,9 @@ from assay_sdk.model.message import Address, AddressKind
 
 @defect(made, "non-durable-never-deleted", "PD-12")
 def _never_deleted() -> Seams:
-    """The broker never deletes a non-durable subscription, which goes on storing messages.
+    """The broker never deletes a non-durable subscription, and continues to store messages for it.
 
-    The defect replaces each receiver that leaves by one of its own that grants no credit.
+    In place of each receiver that leaves, the defect attaches a receiver of the defect, which grants no credit.
     """
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:

@@ -128,7 +128,10 @@ async def _run(
 
 
 def one_command(text: str) -> SourceCommand:
-    """Return a command given as one string, in which ``+``, ``-`` and ``*`` have no meaning at the edges of lines."""
+    """Return the command in a string.
+
+    The string is no script: ``+`` and ``-`` at the end of a line, and ``*`` at its beginning, have no special meaning.
+    """
     start = Position(1, 1)
     fault = None
     if len(text) > LONGEST_COMMAND:

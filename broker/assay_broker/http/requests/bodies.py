@@ -160,7 +160,7 @@ def summary(version: Version, described: Described) -> dict[str, object]:
 
 
 def whole(version: Version, described: Described) -> dict[str, object]:
-    """Return a whole message for an answer in JSON, which is our extension for administrators."""
+    """Return a whole message for an answer in JSON.  This answer is an extension of the kit, for administrators."""
     body = content(described.message)
     return summary(version, described) | {
         "descriptor": described.descriptor,

@@ -23,7 +23,7 @@ _CONNECT = 0
 
 
 class ManagerConnection:
-    """A request's connection to the queue manager, which `connected` opens and closes.
+    """A request's connection to the queue manager; `connected` opens and closes the connection.
 
     It is the connection's `assay_broker.facility.Peer`.
 

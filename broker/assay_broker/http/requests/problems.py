@@ -59,7 +59,7 @@ class Faults(Enum):
 
 
 class HttpProblem(Exception):  # noqa: N818 - a problem is the answer to a request, not always an error
-    """A problem with a request, which the server answers with an error.
+    """A problem with a request; the server answers the request with an error.
 
     Args:
         fault: The kind of error.

@@ -63,7 +63,7 @@ class SessionEnd:
         return "the session is closed"
 
     def remote_closed(self, condition: Condition | None) -> None:
-        """Handle the broker's end of the session, which the client may have requested.
+        """Handle the broker's end frame, which may be the answer to an end of the client.
 
         Args:
             condition: Error condition of the broker's end; None without one.

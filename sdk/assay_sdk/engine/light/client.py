@@ -401,7 +401,7 @@ class LightClient:
         return delivery
 
     def _hand_over(self, subscriptions: Sequence[LightSubscription], *, wait: bool) -> Operation[None]:
-        """Stop receiving, and pass the messages that the broker does not deliver again to callbacks.
+        """Stop receiving, and call callbacks with the messages that the broker will not deliver again.
 
         Args:
             subscriptions: Subscriptions that stop.

@@ -41,7 +41,7 @@ class SubscriptionTerms(Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """Name of the subscription at the broker, which is also the name of its link."""
+        """Name of the subscription at the broker, and of its link."""
         return f"{PRIVATE}:{self.topic.name}" if self.share is None else f"{SHARE}:{self.share}:{self.topic.name}"
 
 

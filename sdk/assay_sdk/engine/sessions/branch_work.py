@@ -37,7 +37,7 @@ class BranchWork:
         self._enlisting: list[Pending[Done]] = []
 
     def need(self) -> Operation[int]:
-        """Return the number of the branch, which sends and deliveries name.
+        """Return the number by which sends and deliveries name the branch.
 
         Raises:
             RefusedError: The session works in no branch.

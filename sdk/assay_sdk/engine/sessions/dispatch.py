@@ -1,4 +1,4 @@
-"""The dispatcher of a session, which calls the session's listeners one at a time (JMS 2.0, 6.2.4)."""
+"""The dispatcher: calls the listeners of a session one at a time (JMS 2.0, 6.2.4)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay_sdk.time import StalledError
 
 
 class Dispatcher:
-    """A dispatcher, which calls the listeners of one session, each call in a job of its own.
+    """A dispatcher, which calls the listeners of one session; each call is a separate job.
 
     Args:
         session: Session of the listeners.

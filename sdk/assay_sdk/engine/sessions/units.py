@@ -1,4 +1,7 @@
-"""Local units of work of a transacted session, which begins one at its first send or delivery (JMS 2.0, 6.2.7)."""
+"""Local units of work of a transacted session.
+
+The session begins a unit of work at the first send or delivery (JMS 2.0, 6.2.7).
+"""
 
 from __future__ import annotations
 

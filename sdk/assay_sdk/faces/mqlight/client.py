@@ -86,7 +86,7 @@ class Client:
 
     @property
     def service(self) -> tuple[str, ...]:
-        """URLs of the service, which the client tries in turn."""
+        """URLs of the service; the client tries them in turn."""
         return self._service
 
     @property

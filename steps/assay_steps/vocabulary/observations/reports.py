@@ -1,7 +1,7 @@
 """Claims about report messages (exception, expiration, confirmation), as an administrator or a receiver sees them.
 
-A report belongs to the message whose message id or correlation id it holds.  A step that expects a report looks for it
-until the backend's time limit is over.
+A report belongs to the message whose message id or correlation id it holds.  A step that expects a report waits
+for it until the backend's time limit is over.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ class ContainerHost:
 
     @property
     def homes(self) -> Path:
-        """The folder with the brokers' logs, which the container mounts at the same path."""
+        """The folder with the brokers' logs; the container mounts the folder at the same path."""
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="assay-box-")
             Path(self._folder.name).chmod(0o755)

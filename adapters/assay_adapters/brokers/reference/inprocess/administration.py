@@ -55,7 +55,7 @@ _KINDS: Mapping[ObjectKind, Kind] = MappingProxyType(
 )
 _QUEUES = (Kind.QLOCAL, Kind.QALIAS, Kind.QMODEL)
 _SYSTEM = "SYSTEM."
-"""The prefix of the names of the queue manager's own objects, which a queue manager never creates on use (DD-40)."""
+"""The prefix of the names of system objects; a queue manager never creates such an object on use (DD-40)."""
 _CONNECT = 0
 _TENTH_MS = 100
 

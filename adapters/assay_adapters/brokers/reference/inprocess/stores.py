@@ -31,7 +31,7 @@ class WatchedStore(Store, Protocol):
 
 
 class ScenarioStore(Struct, frozen=True, eq=False):
-    """A store for one scenario, which can be made to fail.
+    """A store for one scenario, with a function that makes the store fail.
 
     Args:
         store: The store.
@@ -50,7 +50,7 @@ def _in_memory(_name: str) -> ScenarioStore:
 
 
 def _in_a_folder(name: str) -> ScenarioStore:
-    """Return a store in a temporary folder, which `close` removes."""
+    """Return a store in a temporary folder; `close` removes the folder."""
     folder = Path(tempfile.mkdtemp(prefix="assay-store-"))
     disk = WatchedDisk(through=False)  # a kill undoes unflushed writes by itself, so the real disk need not flush
     store = SqliteStore(folder / name, name, disk, log_bytes=LOG_BYTES)

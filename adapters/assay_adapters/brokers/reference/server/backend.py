@@ -249,7 +249,7 @@ class ReferenceServerBackend(AmqpBackend):
         return self._users()
 
     def _users(self) -> Path:
-        """Return the path of the users file, which all servers of this process share; the first call writes it."""
+        """Return the path of the users file of all servers of this process; the first call writes the file."""
         from assay_broker.security.users import LEAST_ITERATIONS
         from assay_broker.server.accounts import users_text
 

@@ -70,12 +70,12 @@ class ServerProcess:
 
     @property
     def amqp_port(self) -> int:
-        """The port of the AMQP listener, which changes with each start."""
+        """The port of the AMQP listener; each start of the server has a new port."""
         return _port(self._reported.amqp)
 
     @property
     def http_port(self) -> int:
-        """The port of the HTTP listener, which changes with each start."""
+        """The port of the HTTP listener; each start of the server has a new port."""
         return _port(self._reported.http)
 
     def start(self, changed: Mapping[str, object] | None = None) -> None:

@@ -137,7 +137,7 @@ def _interested_in_everything(command: Command, _now_ms: int, _view: View) -> Co
 
 @defect(made, "administered-subscriptions-untold", "DD-81")
 def _administered_untold() -> Seams:
-    """Other queue managers are not told of the topics to which only an administrator's subscription leads."""
+    """The broker does not announce a topic to other queue managers if only an administrator's subscription is on it."""
 
     def without(parcel: Bulletin, view: View) -> Bulletin:
         topics = {one.address.name for one in view.receivers.values()}

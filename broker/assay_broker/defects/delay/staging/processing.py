@@ -1,4 +1,4 @@
-"""Defects of the processor, of gets from the staging queue, and of reports, that show only under one more condition."""
+"""Defects of the delay processor, of reports and of gets from the staging queue, each with a special condition."""
 
 from __future__ import annotations
 

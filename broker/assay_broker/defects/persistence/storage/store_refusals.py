@@ -39,7 +39,7 @@ def _returns(asked: Command) -> bool:
 
 @defect(made, "refused-return-ends-subscription", "QS-21")
 def _refused_return_ends() -> Seams:
-    """A subscription with a time to live is gone when the store refuses to note that its subscriber is back."""
+    """A subscription with a time to live ends when the store refuses the record of its subscriber's return."""
 
     def follow(asked: Command, _view: View) -> Commands:
         if not isinstance(asked, Attach) or not _returns(asked):
@@ -51,9 +51,9 @@ def _refused_return_ends() -> Seams:
 
 @defect(made, "refused-return-stops-the-time", "QS-22")
 def _refused_return_stops() -> Seams:
-    """A subscription never ends once the store has refused to note that its subscriber is back.
+    """A subscription never ends after the store has refused the record of its subscriber's return.
 
-    A receiver of the defect's own sets its time to live aside, and leaves.
+    The defect attaches a receiver with an unlimited time to live to the subscription, and detaches it at once.
     """
 
     def follow(asked: Command, view: View) -> Commands:
@@ -69,7 +69,7 @@ def _refused_return_stops() -> Seams:
 def _refused_unsubscription_loses() -> Seams:
     """A durable subscription loses its messages although the store refuses its end.
 
-    It ends after all, and its subscriber makes another one when it comes back.
+    The subscription ends in spite of the refusal, and the returning subscriber creates a new subscription.
     """
 
     def follow(asked: Command, _view: View) -> Commands:

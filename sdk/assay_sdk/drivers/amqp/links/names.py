@@ -235,7 +235,7 @@ def make_browser(
 
 
 def make_lookup(session: Session, name: str) -> Receiver:
-    """Return a receiver's link with a null source, with which the broker looks up a subscription by the link's name."""
+    """Return a receiver's link with a null source; the broker then looks for a subscription with the link's name."""
     link: Receiver = session.receiver(name)
     link.source.type = Terminus.UNSPECIFIED
     link.snd_settle_mode = Link.SND_UNSETTLED

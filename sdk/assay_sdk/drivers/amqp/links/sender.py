@@ -145,7 +145,7 @@ class SenderEnd(LinkEnd):
                 unit.answered()
 
     def _give_up(self, token: int) -> str:
-        """Handle the timeout of a message, which waits for credit or for its outcome.
+        """Handle the timeout of a message that still waits for credit or for its outcome.
 
         A message that waits for credit is then not sent.
 

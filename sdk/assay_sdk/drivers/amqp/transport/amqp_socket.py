@@ -1,4 +1,4 @@
-"""The socket of an AMQP connection, which connects, logs in, then copies octets between the network and Proton.
+"""The socket of an AMQP connection: connects, logs in, then copies octets between the network and Proton.
 
 The code runs on the runner's loop, except for look-ups of host names and slow login proofs.  `AmqpSocket` does not
 interpret the frames; `AmqpWire` handles Proton's events.

@@ -29,7 +29,7 @@ exceed it."""
 
 
 _MAX_ITERATIONS = 1_000_000
-"""Largest number of hash iterations that the client accepts, which take about half a second.  A hostile broker could
+"""Largest number of hash iterations that the client accepts: about half a second of computing.  A hostile broker could
 request iterations that take hours."""
 
 _QUICK_ITERATIONS = 20_000
@@ -70,7 +70,7 @@ class SaslClient:
         self._received = bytearray()
         self.phase = Phase.HEADER
         self.prove: Callable[[], bytes] | None = None
-        """In phase PROVING, a function that computes the proof for the broker, which takes up to half a second."""
+        """In phase PROVING, a function that computes the proof for the broker; the call takes up to half a second."""
         self.refused: Refused | None = None
         """In phase REFUSED, the reason of the failure."""
         self.rest = b""

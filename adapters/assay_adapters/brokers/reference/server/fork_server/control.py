@@ -46,7 +46,7 @@ _KEYS_PER_EVENT = 16
 
 
 class FalteringStore(SqliteStore):
-    """A store in a folder, whose flushes the kit can make fail."""
+    """A store in a folder, with flushes that the kit can make fail."""
 
     failing = 0
     """How many of the next flushes fail."""

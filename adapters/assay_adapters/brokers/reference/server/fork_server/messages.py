@@ -57,7 +57,7 @@ Control = FailStore | SlowDisk | EndWorker | BlockWrites | UnblockWrites | Watch
 
 
 class NumberedControl(Struct, frozen=True):
-    """A control with a number, which the answer (`Controlled`) repeats."""
+    """A control with a number; the answer (`Controlled`) has the same number."""
 
     number: int
     control: Control
