@@ -14,7 +14,7 @@ from assay_sdk.time import Runner
 
 
 class Peer(Protocol):
-    """The listener's or wire's end of a client's connection; the queue manager calls it."""
+    """The interface of a client's connection for the queue manager; listeners and wires implement it."""
 
     def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
         """Give the client the answer to a command, and then call `sent`, if given."""

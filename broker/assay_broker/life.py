@@ -65,7 +65,7 @@ class Life:
         self._let_out(self, effects)
 
     def contain(self, job: Callable[[], None]) -> bool:
-        """Run a job of the log, and log an exception of it; return whether it ended without one."""
+        """Run a job, and write its exception, if any, to the server's log; return whether the job succeeded."""
         return self._contain(job)
 
     def schedule_tick(self) -> None:

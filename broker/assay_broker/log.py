@@ -26,7 +26,7 @@ from assay_sdk.time import CancelJob, Runner
 FLUSH_NS = 1_000_000
 """The default time from the first write to the flush, in nanoseconds.
 
-It is about a disk's latency, and a whole number of milliseconds, as a virtual clock needs.
+This is about the latency of a disk.  It is a whole number of milliseconds, because virtual time needs that.
 """
 
 _WORTH_A_THREAD = 16
@@ -113,7 +113,7 @@ class Writer(Protocol):
         ...
 
     def contain(self, job: Callable[[], None]) -> bool:
-        """Run a job of the log, and log an exception of it; return whether it ended without one."""
+        """Run a job, and write its exception, if any, to the server's log; return whether the job succeeded."""
         ...
 
 
@@ -194,7 +194,7 @@ class Log:
         self._held.pop(batch, None)
 
     def flush(self) -> None:
-        """Flush all written batches, and let the writers carry out the effects that waited for them."""
+        """Flush all written batches; the writers then carry out the effects that have waited for these batches."""
         self.land()
         written = self._take()
         begun_ns = self._runner.clock.monotonic_ns()
@@ -266,7 +266,7 @@ class Log:
         return written
 
     def _conclude(self, written: list[tuple[int, Writer]], failed: dict[int, str]) -> None:
-        """Report the result of a flush to the writers, and let them carry out the effects that waited for it."""
+        """Report the result of a flush to the writers, and make them carry out the effects that have waited for it."""
         self._tell(written, failed)
         done = [(batch, writer) for batch, writer in written if id(writer) not in failed]
         if not done:

@@ -18,7 +18,7 @@ from assay_evidence.spans import Span, clip, merge, split, subtract, total
 
 NS_PER_MS = 1_000_000
 CATCHING_UP_NS = 100_000_000
-"""How long after a delay the harness may still note events that happened during the delay, in nanoseconds."""
+"""The time after a delay in which the harness may still note events of the delay, in nanoseconds."""
 
 
 def was_prompt(event: Event, history: History) -> bool:

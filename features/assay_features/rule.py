@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Strength(StrEnum):
-    """How binding a rule is."""
+    """The degree to which a rule is binding."""
 
     MUST = "must"
     """A document demands it; a broker or client that breaks the rule fails."""

@@ -174,7 +174,7 @@ class Proxy:
         self._sighted.add(key)
 
     def seen(self, key: str) -> None:
-        """Start the faults that wait for a consumer's first reception of this message, without waiting for them."""
+        """Start the faults that wait for a consumer's first reception of this message; returns at once."""
         self._sighted.add(key)
         self._loop.call_soon_threadsafe(self._seen, key)
 

@@ -165,7 +165,7 @@ def changes(rewrite: Callable[[Change, View], Change | None]) -> Seams:
     """Make filters that replace some of the changes that an administrator asks for.
 
     Args:
-        rewrite: Maps a change and the view to the change in its place; None lets the change pass.
+        rewrite: Returns the change in place of a change; None leaves the change as it is.
     """
 
     def only_changes(command: Command, _now_ms: int, view: View) -> Commands | None:

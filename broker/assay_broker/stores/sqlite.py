@@ -84,7 +84,7 @@ class SqliteStore:
     def observe(self, observer: Observer) -> None:
         """Call an observer at each write, flush and drop, with the records.
 
-        A flush is reported when the disk has flushed the log that holds the records, whether for a commit or not.
+        A flush is reported when the disk has flushed the write-ahead log with the records, also outside a commit.
         """
         self._observers.append(observer)
 

@@ -21,7 +21,7 @@ _SECOND_MS = 1_000
 
 
 def _without_false(command: Command, _now_ms: int, view: View) -> tuple[Command, ...] | None:
-    """Remove the durable header from a publication if the header is false; a message to a queue keeps it."""
+    """Remove the durable header from a publication if the header is false; messages to queues keep the header."""
     target = view.target(command)
     if not isinstance(command, Put) or target is None or not is_topic(target) or command.message.durable is not False:
         return None

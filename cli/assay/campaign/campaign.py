@@ -61,7 +61,7 @@ UP_S = 0.1
 HALT_LIMIT_S = 3.0
 
 CALM_MS = 200
-"""How long the clients still receive after the longest delay has ended, in milliseconds."""
+"""The time for which the clients still receive after the longest delay, in milliseconds."""
 
 ROLES = (Role.MIXED, Role.MIXED, Role.WATCHER, Role.SUBSCRIBER)
 

@@ -29,7 +29,7 @@ class Batch(Struct, frozen=True):
 
 
 class Lateness(Struct, frozen=True):
-    """How much later than possible a batch was delivered.
+    """The delay of a batch: the time from its first possible delivery to its delivery.
 
     Args:
         ns: The delay according to the journal.

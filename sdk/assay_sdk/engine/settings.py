@@ -43,7 +43,7 @@ MAX_PRIORITY = 9
 """The highest priority (JMS 2.0, 3.4.10)."""
 
 LISTENER_WINDOW = 100
-"""How many messages the broker may send ahead to a message listener, by default.
+"""The default number of messages that the broker may send ahead to a message listener.
 
 The number is large enough to hide a round trip (about 50 µs on loopback; a listener rarely takes less than 1 µs).  It
 is small enough that a failing listener gives few messages back, and that a second consumer gets its share.  Brokers'

@@ -358,7 +358,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         self.context.ask(self._left, commands.Disconnect, clean=True)
 
     def _left(self, answer: Answer) -> None:
-        """Answer the client's close, because the queue manager has ended the connection or did not know it."""
+        """Answer the client's close; the queue manager has ended the connection or does not know the connection."""
         del answer
         self._queue_manager.forget(self.context.number)
         self.context.number = 0

@@ -70,7 +70,7 @@ class Sessions:
             end.forget()
 
     def _cut(self, session: EngineSession) -> None:
-        """End the links of a session, and with them the transactions declared on them."""
+        """End the links of a session, and the transactions that were declared on these links."""
         for end in tuple(self._links.values()):
             if end.engine.session is session:
                 end.cut(alone=True)

@@ -146,7 +146,7 @@ class Engine:
         self._incomplete, self._beginning, self._attaching = NOTHING, None, None
 
     def _take_out(self) -> None:
-        """Keep the engine's output so far, because the engine could write later frames before it."""
+        """Take the present output out of the engine, because the engine could write later frames before this output."""
         self._cut_out += self._pull()
 
     def _written(self) -> bytes:

@@ -66,7 +66,7 @@ class LinkEvents(Protocol):
         ...
 
     def flowed(self) -> None:
-        """Handle the client's flow, which may change credit or ask to drain it."""
+        """Handle the client's flow, which may change the credit or request a drain."""
         ...
 
     def detached(self, *, closed: bool) -> None:

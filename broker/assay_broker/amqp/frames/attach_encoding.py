@@ -75,7 +75,7 @@ def encode_terminus(terminus: Terminus, code: int, outcomes: bytes = b"") -> byt
 
 @lru_cache(_REMEMBERED)
 def _plain_terminus(address: str | None, capabilities: tuple[str, ...], code: int, outcomes: bytes) -> bytes:
-    """Encode a terminus with only an address and capabilities; cached, because most links share a few of them."""
+    """Encode a terminus with only an address and capabilities; cached, because many links have the same terminus."""
     return _encode_terminus(Terminus(address=address, capabilities=capabilities), code, outcomes)
 
 

@@ -104,7 +104,7 @@ class CoordinatorEnd(RequestEnd):
         self.context.ask(committed, commands.Commit, transaction.number)
 
     def _close_transaction(self, transaction: Transaction) -> None:
-        """Remove a transaction from the open ones, so that the client can no longer use it."""
+        """Remove a transaction from the open transactions, so that the client can no longer use it."""
         if self.context.transactions.pop(transaction.txn_id, None) is not None:
             transaction.end_acquisition()
 

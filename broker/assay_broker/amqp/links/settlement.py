@@ -42,7 +42,7 @@ class SettlingEnd(ReceiverEnd):
         self._settling: dict[int, Delivery] = {}
         """Deliveries whose outcome the queue manager is storing, by number."""
         self._enlisted: dict[int, Delivery | None] = {}
-        """Deliveries with an outcome in an open transaction, by number; None if the client has settled it."""
+        """Deliveries with an outcome in an open transaction, by number; None for a settled delivery."""
         self._acquirer: Transaction | None = None
         """The transaction in which the client acquires deliveries from now on (4.4.3); None for no transaction."""
         self._acquired: dict[int, Transaction] = {}

@@ -80,7 +80,7 @@ class Branch(Work, Stepper[BranchState, BranchInput, BranchAction]):
         self.committed: bool | None = None
         """The decision of an operator: True for a commit, False for a backout, None for no decision."""
         self.prepared_ms: int | None = None
-        """When the branch was prepared, in milliseconds since the epoch; None before the prepare."""
+        """The time of the prepare, in milliseconds since the epoch; None before the prepare."""
 
     @property
     def name(self) -> str:

@@ -28,7 +28,7 @@ class Processor(Stepper[ProcessorState, ProcessorInput, ProcessorAction]):
     def __init__(self, table: ProcessorTable) -> None:
         super().__init__(table, ProcessorState.DOWN)
         self.restart_ms: int | None = None
-        """When the failed processor restarts, in milliseconds since the epoch; None if no restart is due."""
+        """The time of the failed processor's restart, in milliseconds since the epoch; None if no restart is due."""
 
     @property
     def watching(self) -> bool:

@@ -36,7 +36,7 @@ class Neighbour:
         self.up = False
         """Whether the other queue manager runs, according to the messages that came from it."""
         self.bulletin = _SILENT
-        """The last bulletin from the other queue manager; kept while one of the two is down."""
+        """The last bulletin from the other queue manager; kept while the other is down, and over a restart."""
         self.taken: set[int] = set()
         """The numbers of messages that came from the other queue manager, and that it may send again."""
 

@@ -79,7 +79,7 @@ class Subscription:
         self.queue = queue
         self.receivers: dict[tuple[int, int], Receiver] = {}
         self.left_ms: int | None = None
-        """When the last receiver of a subscription with a time to live left, in milliseconds since the epoch.
+        """The time at which the last receiver left a subscription with a time to live, in milliseconds since the epoch.
 
         None while the subscription has a receiver.
         """
@@ -110,7 +110,7 @@ class Subscription:
 
     @property
     def ends_ms(self) -> int | None:
-        """When the time to live is over, in milliseconds since the epoch; None while it does not run."""
+        """The end of the time to live, in milliseconds since the epoch; None while the time to live does not run."""
         timeout_ms = self.terms.timeout_ms
         return None if self.left_ms is None or timeout_ms is None else self.left_ms + timeout_ms
 

@@ -204,7 +204,7 @@ def _native_put(*, delayed: bool) -> Callable[[Command, int, View], Commands | N
     """Make a function that stages native puts.
 
     Args:
-        delayed: Whether it stages the puts that ask for a delay; False for the puts that do not.
+        delayed: True to stage the puts that ask for a delay, False to stage the other puts.
     """
 
     def put(command: Command, now_ms: int, view: View) -> Commands | None:

@@ -18,7 +18,7 @@ from assay_sdk.model.selectors import Selector
 
 @defect(puts, "unselected-dropped", "PD-18")
 def _unselected_dropped(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """If all consumers of a queue have selectors, the queue drops messages that match none of them."""
+    """If all consumers of a queue have selectors, the queue drops messages that match none of the selectors."""
     if is_topic(target) or is_delayed(put, now_ms):
         return None
     selectors = [attach.selector for attach in view.on(target)]

@@ -96,7 +96,7 @@ def _anonymous_shared_refused(command: Command, _now_ms: int, view: View) -> Com
 
 @defect(commands, "second-client-takes-over", "PD-17")
 def _takes_over(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A second connection with a client id ends the first connection with it."""
+    """A second connection with a client id ends the first connection with this client id."""
     if not isinstance(command, Connect) or command.client_id is None:
         return None
     owners = [number for number, client in view.connections.items() if client.client_id == command.client_id]

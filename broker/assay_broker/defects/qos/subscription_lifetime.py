@@ -145,7 +145,7 @@ def _as(change: Callable[[Attach, int], int | None]) -> Callable[[Command, int, 
     """Make a function that changes the time to live for which a receiver asks.
 
     Args:
-        change: Maps the receiver and its time to live in milliseconds to another; None for no end.
+        change: Returns another time to live for a receiver, in milliseconds, from its own; None for no end.
     """
 
     def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:

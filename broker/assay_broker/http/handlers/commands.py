@@ -38,7 +38,7 @@ class CommandText(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RunCommand(Struct, frozen=True, forbid_unknown_fields=True, tag="runCommand", tag_field="type"):
-    """The body of a request with a command as text, as runmqsc takes it."""
+    """The body of a request with an MQSC command as text, as for runmqsc."""
 
     parameters: CommandText
 

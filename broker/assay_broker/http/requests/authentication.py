@@ -30,7 +30,7 @@ _LONGEST_LOGIN = 1_024
 
 
 class Passwords(Protocol):
-    """The users of a server, as far as the HTTP listener needs them."""
+    """The interface of a server's users for the HTTP listener."""
 
     def check(self, user: str, password: str) -> bool:
         """Tell whether a password is the user's; slow on purpose, also for an unknown user."""
@@ -38,7 +38,7 @@ class Passwords(Protocol):
 
 
 class Security(Protocol):
-    """The users and TLS of a server, as far as the HTTP listener needs them."""
+    """The interface of a server's users and TLS context for the HTTP listener."""
 
     @property
     def users(self) -> Passwords | None:

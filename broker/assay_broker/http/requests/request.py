@@ -21,7 +21,7 @@ from assay_sdk.time import Runner
 
 
 class ConnectionView(Protocol):
-    """An AMQP client's connection, as the status page shows it."""
+    """The description of an AMQP client's connection for the status page."""
 
     @property
     def container_id(self) -> str:
@@ -107,7 +107,7 @@ class ApiRequest(Struct, frozen=True, kw_only=True):
         return str(self.http.path_params[name])
 
     def query(self, name: str) -> str | None:
-        """Return the value of a query parameter; None if the query does not have it."""
+        """Return the value of a query parameter; None if the query does not have this parameter."""
         return self.http.query_params.get(name)
 
     def number(self, name: str, default: int, highest: int) -> int:

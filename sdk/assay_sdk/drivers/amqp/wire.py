@@ -47,7 +47,7 @@ IDLE_TIMEOUT_S = 30.0
 Artemis is a minute."""
 
 CLOSE_TIMEOUT_MS = 5_000
-"""How long a close waits for the broker's close before it closes the socket, in milliseconds."""
+"""The time for which the client waits for the broker's close before it closes the socket, in milliseconds."""
 
 MAX_FRAME = 1 << 20
 """Largest frame that the client accepts, in octets; the same as in Qpid JMS (``jms.maxFrameSize``)."""

@@ -27,7 +27,7 @@ class AckMode(StrEnum):
 
 
 class Settling(StrEnum):
-    """When and how the client settles a message that the application has received."""
+    """The moment and the way in which the client settles a message that the application has received."""
 
     NOW = "now"
     """The client accepts the message at once."""
@@ -43,7 +43,7 @@ class Settling(StrEnum):
 
 
 class Leaving(StrEnum):
-    """How a closing session treats delivered, unsettled messages."""
+    """The treatment of delivered, unsettled messages when a session closes."""
 
     GIVE_BACK = "give-back"
     """The session gives the messages back, and the broker delivers them again, as redelivered."""

@@ -1,4 +1,4 @@
-"""Defects of durable subscriptions after the store has refused a change of them."""
+"""Defects of durable subscriptions after the store has refused to record a change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _after_refusal(follow: Callable[[Command, View], Commands]) -> Seams:
     """Filters that add commands once the store has refused what the last attach or unsubscription changed.
 
     Args:
-        follow: Maps the refused command to these commands.
+        follow: Returns these commands, from the refused command.
     """
     last: list[Command] = []
 

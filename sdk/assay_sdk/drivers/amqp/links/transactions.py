@@ -55,7 +55,7 @@ class Transaction:
         self.state = TransactionState.DECLARING
         self.txn_id: bytes = b""
         self.failed: Refused | None = None
-        """Why the unit of work can only be rolled back; None if it can be committed."""
+        """The reason why the unit of work can only be rolled back; None if it can be committed."""
         self.enlisted: list[Callable[[], None]] = []
         """Called at the commit: each function forgets deliveries of one receiver."""
         self._parked: deque[Callable[[], None]] = deque()

@@ -57,7 +57,7 @@ class TlsClient:
         self.ready = False
         """Whether the handshake has ended, so that data can be sent."""
         self.refused: Refused | None = None
-        """Why the connection cannot be used; None if it can."""
+        """The reason why the connection cannot be used; None if it can be used."""
 
     def start(self) -> bytes:
         """Return the first octets to send."""

@@ -49,7 +49,7 @@ class FalteringStore(SqliteStore):
     """A store in a folder, with flushes that the kit can make fail."""
 
     failing = 0
-    """How many of the next flushes fail."""
+    """The number of next flushes that fail."""
 
     def begin_flush(self) -> Callable[[], None] | None:
         """Begin to flush all written records, or fail if the kit has asked for a failure.
