@@ -244,7 +244,7 @@ class Confirms(Struct, frozen=True):
     )
 
     def measure(self, running: Running, number: int, settings: Settings) -> Figures:
-        """Load a broker, as described in `Load`."""
+        """Run this load on a broker, and return the figures that it measures (see `Load.measure`)."""
         address = running.address(number)
         counters = Counters()
         job = Confirm(running.place, Role(address, sends=True), self.rate, settings.seconds)
@@ -277,7 +277,7 @@ class Connections(Struct, frozen=True):
     columns: tuple[Column, ...] = (Column("connections/s"), Column("broker CPU, us each"), Column("client busy, %"))
 
     def measure(self, running: Running, number: int, settings: Settings) -> Figures:
-        """Load a broker, as described in `Load`."""
+        """Run this load on a broker, and return the figures that it measures (see `Load.measure`)."""
         role = Role(running.address(number), sends=True)
         pids = running.pids()
         before = usage(pids)
@@ -312,7 +312,7 @@ class Waiting(Struct, frozen=True):
     )
 
     def measure(self, running: Running, number: int, settings: Settings) -> Figures:
-        """Load a broker, as described in `Load`."""
+        """Run this load on a broker, and return the figures that it measures (see `Load.measure`)."""
         address = running.address(number)
         before = memory(running.pids())
         counters = Counters()
@@ -357,7 +357,7 @@ class Idle(Struct, frozen=True):
     )
 
     def measure(self, running: Running, number: int, settings: Settings) -> Figures:
-        """Load a broker, as described in `Load`."""
+        """Run this load on a broker, and return the figures that it measures (see `Load.measure`)."""
         before = memory(running.pids())
         role = Role(running.address(number), sends=False, durable=False)
         with client(hold, Hold(running.place, role, settings.idle)) as one:

@@ -95,7 +95,7 @@ class Look(Struct, frozen=True):
 def visible_to(claim: Claim, events: Iterable[AnyEvent]) -> list[AnyEvent]:
     """Return the evidence for a claim: its writer's earlier events, and other writers' events that are not later.
 
-    The claim is so decided from the whole journal as it was when the step made the claim.  Delays of the harness
+    Thus the whole journal decides the claim, as it was when the step made the claim.  Delays of the harness
     (`Late`) are always part of the evidence, because the thread that notes them may be slower than the step.
     """
     kept: list[AnyEvent] = []
