@@ -80,14 +80,20 @@ def others_failed(folder: Path) -> list[str]:
 
 
 def ending(verdicts: Verdicts, surprises: Sequence[str]) -> Exit:
-    """Return the exit code of one backend's run; a run without scenarios never gets "as expected"."""
-    found = {scenario.verdict for scenario in scenarios_of(verdicts)}
-    if not found:
+    """Return the exit code of one backend's run; a run without scenarios never gets "as expected".
+
+    Args:
+        verdicts: The run's verdicts.
+        surprises: What was not expected, one sentence each. A sentence about a verdict begins with the scenario's id.
+    """
+    tried = scenarios_of(verdicts)
+    if not tried:
         return Exit.INCONCLUSIVE
     if not surprises:
         return Exit.AS_EXPECTED
-    only_trouble = Verdict.FAIL not in found and bool(found & TROUBLE)
-    return Exit.INCONCLUSIVE if only_trouble else Exit.NOT_AS_EXPECTED
+    undecided = tuple(f"{one.scenario}: {one.verdict.value}: " for one in tried if one.verdict in TROUBLE)
+    only_undecided = all(surprise.startswith(undecided) for surprise in surprises)
+    return Exit.INCONCLUSIVE if only_undecided else Exit.NOT_AS_EXPECTED
 
 
 def summary(verdicts: Verdicts, seconds: float | None) -> str:

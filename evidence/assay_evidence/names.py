@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 
 PREFIX = "assay"
-_LENGTH = 8
+_LENGTH, _RUN_LENGTH = 8, 4
 
 
 @lru_cache(maxsize=4096)
@@ -20,11 +20,29 @@ def token_of(scenario: str) -> str:
     Args:
         scenario: The scenario's id.
     """
-    return hashlib.sha256(scenario.encode(errors="surrogatepass")).hexdigest()[:_LENGTH]
+    return _digits(scenario, _LENGTH)
+
+
+def token_in_run(scenario: str, run: str) -> str:
+    """Return the token of a scenario's names in one run: the scenario's token and four more digits.
+
+    A broker that runs longer than the kit still has what an earlier run left on it. These names keep the runs apart.
+
+    Args:
+        scenario: The scenario's id.
+        run: The run's id.
+    """
+    return token_of(scenario) + _digits(run, _RUN_LENGTH)
+
+
+def _digits(text: str, length: int) -> str:
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:length]
 
 
 def plain(text: str, scenario: str) -> str:
     """Shorten full names to the feature's names: ``assay.1d56b564.ORDERS`` to ``ORDERS``, ``1d56b564/m1`` to ``m1``.
+
+    The run's digits behind the token go, too.
 
     Args:
         text: Any text; only names with this scenario's token change.
@@ -36,4 +54,5 @@ def plain(text: str, scenario: str) -> str:
 
 @lru_cache(maxsize=256)
 def _prefix(token: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{PREFIX}\.{token}\.|{PREFIX}-{token}-|{token}/)")
+    full = f"{token}(?:[0-9a-f]{{{_RUN_LENGTH}}})?"
+    return re.compile(rf"\b(?:{PREFIX}\.{full}\.|{PREFIX}-{full}-|{full}/)")

@@ -347,17 +347,21 @@ def test_elsewhere_than_on_a_terminal_progress_is_plain_lines(assay: Assay, tmp_
     [
         ((Verdict.PASS,), [], Exit.AS_EXPECTED),
         ((Verdict.FAIL,), [], Exit.AS_EXPECTED),
-        ((Verdict.FAIL, Verdict.ERROR), ["a"], Exit.NOT_AS_EXPECTED),
+        ((Verdict.FAIL, Verdict.ERROR), [Verdict.FAIL, Verdict.ERROR], Exit.NOT_AS_EXPECTED),
+        ((Verdict.FAIL, Verdict.ERROR), [Verdict.ERROR], Exit.INCONCLUSIVE),  # the fail is a known outcome
         ((Verdict.PASS,), ["a stale entry"], Exit.NOT_AS_EXPECTED),
-        ((Verdict.PASS, Verdict.ERROR), ["a"], Exit.INCONCLUSIVE),
-        ((Verdict.INCONCLUSIVE,), ["a"], Exit.INCONCLUSIVE),
-        ((Verdict.NOT_DEMONSTRATED,), ["a"], Exit.INCONCLUSIVE),
+        ((Verdict.PASS, Verdict.ERROR), ["a stale entry"], Exit.NOT_AS_EXPECTED),
+        ((Verdict.PASS, Verdict.ERROR), ["a stale entry", Verdict.ERROR], Exit.NOT_AS_EXPECTED),
+        ((Verdict.PASS, Verdict.ERROR), [Verdict.ERROR], Exit.INCONCLUSIVE),
+        ((Verdict.INCONCLUSIVE,), [Verdict.INCONCLUSIVE], Exit.INCONCLUSIVE),
+        ((Verdict.NOT_DEMONSTRATED,), [Verdict.NOT_DEMONSTRATED], Exit.INCONCLUSIVE),
     ],
 )
 def test_the_exit_code_follows_from_verdicts_and_surprises(
-    found: tuple[Verdict, ...], surprises: list[str], code: Exit
+    found: tuple[Verdict, ...], surprises: list[Verdict | str], code: Exit
 ) -> None:
-    assert ending(verdicts(*found), surprises) is code
+    told = [f"delay/early.feature::{one}: {one}: because" if one in found else one for one in surprises]
+    assert ending(verdicts(*found), told) is code
 
 
 def test_a_scenario_that_sleeps_is_an_error(assay: Assay, tmp_path: Path) -> None:
@@ -449,6 +453,17 @@ def test_an_own_scenario_that_claims_nothing_is_no_pass(assay: Assay, tmp_path: 
     ended = assay("run", "--out", tmp_path / "out", "--", tmp_path / "own.feature")
     assert ended.code is Exit.INCONCLUSIVE
     assert "1 scenario of your own (1 not-demonstrated)" in ended.out
+
+
+def test_a_claim_about_a_message_that_is_due_much_later_is_refused(assay: Assay, tmp_path: Path) -> None:
+    (tmp_path / "own.feature").write_text(
+        "Feature: Own\n  Scenario: Late\n    Given an empty queue\n    And a receiver is waiting on the queue\n"
+        '    When message "o" is sent to the queue with a delivery delay of 2 m\n'
+        '    Then the receiver sees "o" exactly once\n'
+    )
+    ended = assay("run", "--out", tmp_path / "out", "--", tmp_path / "own.feature")
+    assert ended.code is Exit.INCONCLUSIVE
+    assert 'own.feature:6: "o" is due in 120 s, and this step waits 60 s: write `"o" is overdue` before it' in ended.out
 
 
 @pytest.mark.parametrize("rule", ["DD-56", "PD-01", "PD-12", "PD-18", "PD-20", "PD-26", "PD-27"])

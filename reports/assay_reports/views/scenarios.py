@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
@@ -152,9 +153,9 @@ def title_of(verdict: ScenarioVerdict) -> str:
 
 def _prefix(scenario: str, events: Sequence[AnyEvent]) -> str:
     """Return the prefix of the scenario's names on the broker; empty if its events hold no such name."""
-    prefix = f"{PREFIX}.{token_of(scenario)}."
+    own = re.compile(rf"{PREFIX}\.{token_of(scenario)}[0-9a-f]*\.")
     named = (event.destination for event in events if isinstance(event, Call))
-    return prefix if any(prefix in name for name in named if name) else ""
+    return next((found[0] for name in named if name and (found := own.search(name))), "")
 
 
 def _steps(

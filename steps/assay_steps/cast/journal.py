@@ -37,6 +37,11 @@ class ScenarioJournal:
         self._clock = clock
         self._interrupts = interrupts
 
+    @property
+    def run(self) -> str:
+        """The run's id."""
+        return self._writer.run
+
     def write(self, kind: type[E], *, at: Instant | None = None, **fields: Any) -> E:
         """Write an event, with the present instant or an earlier one of the same clock.
 

@@ -94,7 +94,7 @@ class World(Waiting):
         self.rounds = rounds
         self.many: tuple[str, ...] = ()
         """The labels of the messages of the last step that sent many messages."""
-        self.names = Names(journal.scenario, instance.members)
+        self.names = Names(journal.scenario, instance.members, None if instance.environment.ours else journal.run)
         self.faults = ScenarioFaults(instance, journal, self._suffered)
         self.administrator = Administrator(instance, self.recorder, self.names)
         self.connections: Cast[Connection] = Cast("connection")

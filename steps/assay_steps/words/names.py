@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from assay_evidence.names import PREFIX, token_of
+from assay_evidence.names import PREFIX, token_in_run, token_of
 
 STAGING_QUEUE = "SYSTEM.DDELAY.LOCAL.QUEUE"
 """The name of IBM MQ's staging queue for delayed messages (DELAY:29)."""
@@ -71,10 +71,11 @@ class Names:
     Args:
         scenario: The scenario's id.
         members: The names of the broker instance's queue managers.
+        run: The run's id, for a broker that may still have what an earlier run left on it; None for a new broker.
     """
 
-    def __init__(self, scenario: str, members: tuple[str, ...]) -> None:
-        self.token = token_of(scenario)
+    def __init__(self, scenario: str, members: tuple[str, ...], run: str | None = None) -> None:
+        self.token = token_of(scenario) if run is None else token_in_run(scenario, run)
         self._members = members
 
     def own(self, name: str) -> str:

@@ -12,6 +12,7 @@ from assay_adapters.ports.capabilities import Needs
 from assay_adapters.ports.client import Origin, Script
 from assay_adapters.ports.outcome import Ok
 from assay_evidence import events
+from assay_evidence.names import plain
 from assay_evidence.verdicts import Verdict
 from assay_evidence.writer import JournalWriter
 from assay_steps.cast.claims import Evidence
@@ -22,7 +23,7 @@ from assay_steps.cast.world import World
 from assay_steps.plugin.run import VIRTUAL_LIMITS
 from assay_steps.vocabulary.clients.sending import send
 from assay_steps.words.mistakes import MistakeError
-from assay_steps.words.names import Place
+from assay_steps.words.names import Names, Place
 
 QUEUE = Place("queue", "queue")
 
@@ -64,6 +65,13 @@ def test_two_scenarios_never_meet_on_one_broker(world: World) -> None:
     assert world.names.token in world.names.own("queue")
     assert world.address(QUEUE).name == world.names.own("queue")
     assert world.coming_key("m").startswith(world.names.token)
+
+
+def test_two_runs_never_meet_on_a_broker_that_is_not_ours() -> None:
+    scenario = "own.feature::It"
+    ours, one, two = (Names(scenario, (), run) for run in (None, "one", "two"))
+    assert len({ours.own("queue"), one.own("queue"), two.own("queue")}) == 3
+    assert plain(f"{one.own('queue')} {one.identifier('reader')} {one.key('m')}", scenario) == "queue reader m"
 
 
 def test_a_send_leaves_a_call_with_the_values_in_effect_and_a_return(world: World) -> None:

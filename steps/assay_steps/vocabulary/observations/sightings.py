@@ -7,14 +7,33 @@ from pytest_bdd import then, when
 from assay_steps.cast.claims import Evidence, listed
 from assay_steps.cast.world import World
 from assay_steps.vocabulary.clients.receiving import RECEIVER
+from assay_steps.words.mistakes import MistakeError
 from assay_steps.words.names import Place, read_place
 from assay_steps.words.parsing import phrase
 
 STAGING = read_place("the staging queue")
 
 
+def _refuse_what_is_not_due(world: World, labels: tuple[str, ...]) -> None:
+    """Refuse to wait for messages whose delay lasts longer than a step waits.
+
+    Raises:
+        MistakeError: The scenario sent such a message.
+    """
+    for label in labels:
+        sent = world.messages.get(label)
+        left_ms = 0 if sent is None or not sent.delay_ms else world.left_ms(label, sent.delay_ms)
+        waits_ms = world.limits.expected_ms
+        if left_ms > waits_ms:
+            raise MistakeError(
+                f'"{label}" is due in {left_ms / 1_000:.0f} s, and this step waits {waits_ms / 1_000:.0f} s: '
+                f'write `"{label}" is overdue` before it'
+            )
+
+
 def _exactly(world: World, evidence: Evidence, actors: tuple[str, ...], labels: tuple[str, ...], times: int) -> None:
     keys = world.keys(labels)
+    _refuse_what_is_not_due(world, labels)
     world.observe(actors, keys, times)
     evidence.claim("delivered-exactly", {"kids": listed(keys), "actors": listed(actors)}, {"times": times})
 
@@ -42,6 +61,7 @@ def _(world: World, evidence: Evidence, names: tuple[str, ...], labels: tuple[st
 @then(phrase("one of {names:Names} sees {labels:Names}, at least once"))
 def _(world: World, evidence: Evidence, labels: tuple[str, ...], names: tuple[str, ...] = (RECEIVER,)) -> None:
     keys = world.keys(labels)
+    _refuse_what_is_not_due(world, labels)
     world.observe(names, keys)
     evidence.claim("delivered-at-least", {"kids": listed(keys), "actors": listed(names)}, {"times": 1})
 
