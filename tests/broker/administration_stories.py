@@ -31,7 +31,7 @@ STAGING = Address(AddressKind.QUEUE, STAGING_QUEUE)
 FIRST_LINK = 100
 
 
-def send(client: Client, to: str | Address, body: str, *, delay_ms: int = 50, **fields: object) -> None:
+def send(client: Client, to: str | Address, body: str | bytes, *, delay_ms: int = 50, **fields: object) -> None:
     """Send with a new sender, so that a refusal to open the sender is part of the story."""
     address = to if isinstance(to, Address) else Address(AddressKind.QUEUE, to)
     token = client.token()
@@ -39,7 +39,7 @@ def send(client: Client, to: str | Address, body: str, *, delay_ms: int = 50, **
     client.submit(driver.OpenSender(token, 1, link, address))
     now_ms = client.world.runner.clock.wall_ns() // MS
     plain = {
-        "message_id": body,
+        "message_id": str(body),
         "body": body,
         "durable": True,
         "delivery_time_ms": now_ms + delay_ms if delay_ms else None,

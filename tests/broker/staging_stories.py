@@ -112,7 +112,7 @@ def reported_with_more(story: Story) -> None:
     for body, options in asked.items():
         send(one, "Q", body, delay_ms=200, reply_to=REPLIES, properties={WHOLE_REPORT: int(options)})
     full = {WHOLE_REPORT: int(Mqro.EXCEPTION_WITH_FULL_DATA)}
-    send(one, "Q", "bytes", body=b"\xff\x00", delay_ms=200, reply_to=REPLIES, properties=full)
+    send(one, "Q", b"\xff\x00", delay_ms=200, reply_to=REPLIES, properties=full)
     send(one, "Q", "to an alias", delay_ms=200, reply_to=front, properties={WHOLE_REPORT: int(Mqro.EXCEPTION)})
     take(office, "taken")
     office.alter("Q", PUT="DISABLED")
