@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -26,10 +27,6 @@ PLUGINS = ("pytest_bdd.plugin", "assay_steps.entry")
 XDIST = "xdist.plugin"
 NO_OTHERS = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
 """The environment variable that disables installed plugins.  A plugin that shuffles tests would change the run."""
-
-
-LIKE_PYTEST = ("--import-mode=prepend", "-o", "filterwarnings=default")
-"""The options with which a user's own tests import their neighbours and may warn, as under plain pytest."""
 
 
 class SuiteOptions(RunRequest, frozen=True, kw_only=True):
@@ -64,8 +61,8 @@ class SuiteOptions(RunRequest, frozen=True, kw_only=True):
         workers = self._workers()
         names = (*PLUGINS, XDIST) if "-n" in workers else PLUGINS
         plugins = [argument for name in names for argument in ("-p", name)]
-        own = any(names_tests(argument) for argument in self.pytest_args)
-        suite = LIKE_PYTEST if own else ("--confcutdir", str(SUITE), str(SUITE))
+        own = [argument for argument in self.pytest_args if names_tests(argument)]
+        suite = _like_pytest(own) if own else ("--confcutdir", str(SUITE), str(SUITE))
         place = ["-c", str(INI), "--rootdir", str(INI.parent), *suite]
         return [*plugins, *place, *options, *workers, *self.pytest_args]
 
@@ -76,6 +73,14 @@ class SuiteOptions(RunRequest, frozen=True, kw_only=True):
         if CAN_FORK and not self.pytest_args:
             return [f"--assay-forks={self.workers}"]
         return ["-n", str(self.workers), "--dist", "load"]
+
+
+def _like_pytest(own: Sequence[str]) -> tuple[str, ...]:
+    """Return the options with which a user's own tests may warn, and import their neighbours, as under plain pytest."""
+    here = Path.cwd()
+    folders = [folder for argument in own for folder in Path(argument.partition("::")[0]).resolve().parents]
+    near = [folder for folder in folders if folder.is_relative_to(here)] or [folders[0]]
+    return ("-o", "filterwarnings=default", "-o", f"pythonpath={shlex.join(map(str, dict.fromkeys(near)))}")
 
 
 def names_tests(argument: str) -> bool:

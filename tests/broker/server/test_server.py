@@ -174,7 +174,7 @@ def test_a_defect_is_planted(tmp_path: Path) -> None:
     [
         ({"level": "8"}, "'8' is not a level"),
         ({"defect": "early-delivry"}, "did you mean 'early-delivery'"),
-        ({"name": "QM 1"}, "holds ' '"),
+        ({"name": "QM 1"}, "contains ' '"),
         ({"platform": "zos", "name": "LONGER"}, "at most 4"),
         ({"drain_ms": -1}, "drain_ms is -1: give milliseconds from 0"),
         ({"amqp": None, "http": None}, "no client could reach"),
