@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay_adapters.brokers.amqp.common import OF_THE_KIT, lacks_of
-from assay_adapters.brokers.amqp.product import Prefixes, Product
+from assay_adapters.brokers.amqp.product import Product
 from assay_adapters.ports.client import Source
 from assay_sdk.driver import Login
 from assay_sdk.model.capabilities import Capability
@@ -20,7 +20,6 @@ ACTIVEMQ = Product(
     images=("assay/activemq:6.3.1", "apache/activemq-classic:6.3.1"),
     login=_LOGIN,
     environment={"ACTIVEMQ_CONNECTION_USER": _LOGIN.user, "ACTIVEMQ_CONNECTION_PASSWORD": _LOGIN.password},
-    prefixes=Prefixes("queue://", "topic://"),
     data_folders=("/var/lib/activemq/data", "/opt/apache-activemq/data"),
     capabilities={
         **OF_THE_KIT,

@@ -161,15 +161,6 @@ class ProductBackend(AmqpBackend):
 
     # --- instances
 
-    def _driver(self) -> Driver:
-        from assay_sdk.drivers.amqp import AmqpDriver
-
-        prefixes = self._product.prefixes
-        driver: Driver = (
-            AmqpDriver() if prefixes is None else AmqpDriver(queue_prefix=prefixes.queue, topic_prefix=prefixes.topic)
-        )
-        return driver if self._filter is None else self._filter(driver)
-
     def _endpoint(self, port: int) -> Endpoint:
         return Endpoint(f"amqp://{LOOPBACK}:{port}", self._product.login)
 

@@ -13,18 +13,6 @@ from assay_sdk.driver import Login
 from assay_sdk.model.capabilities import Capability
 
 
-class Prefixes(Struct, frozen=True):
-    """The prefixes by which a product tells queues from topics, if it does not say so when a connection opens.
-
-    Args:
-        queue: In front of a queue's name.
-        topic: In front of a topic's name.
-    """
-
-    queue: str = ""
-    topic: str = ""
-
-
 class Product(Struct, frozen=True, kw_only=True):
     """A product that speaks AMQP 1.0.
 
@@ -34,7 +22,6 @@ class Product(Struct, frozen=True, kw_only=True):
         images: Images in the order of preference: the one that images/build makes, and the public one.
         login: The account that the kit uses.
         environment: Environment variables of its container, such as those that create the account in a public image.
-        prefixes: The prefixes of its destinations; None if it names them when a connection opens.
         data_folders: The folders in which its images keep messages.
         capabilities: The capabilities of broker, client and adapter together, each with its source.
         lacks: Why capabilities are absent.
@@ -47,7 +34,6 @@ class Product(Struct, frozen=True, kw_only=True):
     images: tuple[str, ...]
     login: Login
     environment: Mapping[str, str] = {}
-    prefixes: Prefixes | None = None
     data_folders: tuple[str, ...]
     capabilities: Mapping[Capability, Source]
     lacks: Mapping[Capability, Source]

@@ -18,18 +18,10 @@ DEFAULT_PORT, TLS_PORT = 5672, 5671
 
 
 class AmqpDriver:
-    """AMQP 1.0 over TCP or TLS, on proton's engine.
+    """The driver of AMQP 1.0 over TCP or TLS."""
 
-    Args:
-        queue_prefix: The prefix of queues, such as ``/queue/``, for a broker that needs one and does not say so when it
-            opens a connection; None for what the broker says.
-        topic_prefix: The same for topics.
-    """
-
-    def __init__(self, *, queue_prefix: str | None = None, topic_prefix: str | None = None) -> None:
+    def __init__(self) -> None:
         self._epochs = itertools.count(1)
-        self._queue_prefix = queue_prefix
-        self._topic_prefix = topic_prefix
 
     @property
     def name(self) -> str:
@@ -55,16 +47,7 @@ class AmqpDriver:
         if target.ca_file is not None and not place.tls:
             raise TargetError("ca_file is given, but amqp:// has no TLS: connect with amqps://, or leave ca_file out")
         context = client_context(target.ca_file) if place.tls else None
-        return AmqpWire(
-            target,
-            place,
-            sink,
-            cast("LoopRunner", runner),
-            next(self._epochs),
-            context=context,
-            queue_prefix=self._queue_prefix,
-            topic_prefix=self._topic_prefix,
-        )
+        return AmqpWire(target, place, sink, cast("LoopRunner", runner), next(self._epochs), context=context)
 
 
 def place_of(url: str) -> Place:

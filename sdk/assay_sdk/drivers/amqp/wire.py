@@ -74,8 +74,6 @@ class AmqpWire:
         runner: Runner that watches the socket.
         epoch: Number of the connection among the driver's.
         context: TLS context; None for a connection without TLS.
-        queue_prefix: Prefix of queues; None for the one that the broker names when it opens the connection.
-        topic_prefix: Prefix of topics; None for the one that the broker names.
     """
 
     def __init__(
@@ -87,12 +85,9 @@ class AmqpWire:
         epoch: int,
         *,
         context: ssl.SSLContext | None = None,
-        queue_prefix: str | None = None,
-        topic_prefix: str | None = None,
     ) -> None:
         self.epoch = epoch
         self.prefixes = Prefixes()
-        self._given_prefixes = queue_prefix, topic_prefix
         self.capabilities: frozenset[Capability] = frozenset()
         self.answers = Answers(sink, runner, target.request_timeout_ms, self._flush)
         self.ends: dict[Link, LinkEnd] = {}
@@ -250,8 +245,7 @@ class AmqpWire:
         self._timer()
         self._is_open = True
         self.capabilities = offers.capabilities(map(str, self.connection.remote_offered_capabilities or ()))
-        told = (str(properties.get(f"{kind}-prefix", "")) for kind in ("queue", "topic"))
-        self.prefixes = Prefixes(*(ours or theirs for ours, theirs in zip(self._given_prefixes, told, strict=True)))
+        self.prefixes = Prefixes(str(properties.get("queue-prefix", "")), str(properties.get("topic-prefix", "")))
         self._line.beat()
         self.answers.emit(Opened(self.epoch, self.capabilities, properties))
 

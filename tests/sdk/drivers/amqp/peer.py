@@ -222,13 +222,12 @@ class Bench:
         trace: bool = False,
         url: str | None = None,
         open_timeout_ms: int = LIMIT_MS,
-        driver: AmqpDriver | None = None,
     ) -> DriverEvent:
         """Connect, and return the first event that is not a frame."""
         target = Target(
             url=url or self.peer.url, client_id=client_id, login=login, trace=trace, open_timeout_ms=open_timeout_ms
         )
-        self.wire = (driver or AmqpDriver()).connect(target, self.said.append, self.runner)
+        self.wire = AmqpDriver().connect(target, self.said.append, self.runner)
         return self.expect(Opened | Closed)
 
     def expect(self, kind: Any, number: int = 1) -> Any:
