@@ -11,6 +11,7 @@ import msgspec
 from assay.exits import Exit
 from assay.tables import foreign_table, rules_table
 from assay.terminal import Terminal
+from assay_adapters.known import Surprise
 from assay_evidence.concluding.clients import faces_sentence
 from assay_evidence.figures import counted
 from assay_evidence.verdicts import ScenarioVerdict, Verdict, Verdicts
@@ -79,21 +80,19 @@ def others_failed(folder: Path) -> list[str]:
     return [f"{counted(len(failed), 'test')} failed that the kit does not judge ({named}){where}."]
 
 
-def ending(verdicts: Verdicts, surprises: Sequence[str]) -> Exit:
+def ending(verdicts: Verdicts, surprises: Sequence[Surprise]) -> Exit:
     """Return the exit code of one backend's run; a run without scenarios never gets "as expected".
 
     Args:
         verdicts: The run's verdicts.
-        surprises: What was not expected, one sentence each. A sentence about a verdict begins with the scenario's id.
+        surprises: What was not expected.
     """
-    tried = scenarios_of(verdicts)
-    if not tried:
+    if not scenarios_of(verdicts):
         return Exit.INCONCLUSIVE
     if not surprises:
         return Exit.AS_EXPECTED
-    undecided = tuple(f"{one.scenario}: {one.verdict.value}: " for one in tried if one.verdict in TROUBLE)
-    only_undecided = all(surprise.startswith(undecided) for surprise in surprises)
-    return Exit.INCONCLUSIVE if only_undecided else Exit.NOT_AS_EXPECTED
+    undecided = all(surprise.verdict in TROUBLE for surprise in surprises)
+    return Exit.INCONCLUSIVE if undecided else Exit.NOT_AS_EXPECTED
 
 
 def summary(verdicts: Verdicts, seconds: float | None) -> str:

@@ -138,19 +138,20 @@ def test_what_is_known_is_no_surprise_and_is_found() -> None:
 
 def test_a_fail_that_nobody_knows_is_a_surprise_with_its_reason() -> None:
     (told,) = KnownOutcomes().surprises([found("a", Verdict.FAIL)], TODAY, whole=True)
-    assert told == "a: fail: seen 3 ms early"
+    assert (told.text, told.verdict) == ("a: fail: seen 3 ms early", Verdict.FAIL)
 
 
 def test_an_entry_that_no_longer_holds_is_stale() -> None:
     (told,) = KnownOutcomes((outcome("a"),)).surprises([found("a", Verdict.PASS)], TODAY, whole=True)
-    assert told.startswith("a: pass, known as fail: the entry is stale")
+    assert told.text.startswith("a: pass, known as fail: the entry is stale")
+    assert told.verdict is None
 
 
 @pytest.mark.parametrize(("day", "surprises"), [(date(2027, 1, 30), 0), (date(2027, 1, 31), 1), (date(2028, 1, 1), 1)])
 def test_an_entry_counts_until_the_day_before_it_expires(day: date, surprises: int) -> None:
     told = KnownOutcomes((outcome("a"),)).surprises([found("a", Verdict.FAIL)], day, whole=True)
     assert len(told) == surprises
-    assert all("expired on 2027-01-31" in sentence for sentence in told)
+    assert all("expired on 2027-01-31" in one.text and one.verdict is None for one in told)
 
 
 @pytest.mark.parametrize(("whole", "surprises"), [(True, 1), (False, 0)])

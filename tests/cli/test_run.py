@@ -23,6 +23,7 @@ from assay.commands.run import CORES, FEW_WORKERS, OWN_WORKERS, REAL_WORKERS, de
 from assay.exits import Exit
 from assay.outcome import ending
 from assay.tables import rules_table
+from assay_adapters.known import Surprise
 from assay_evidence.events import LATENESS, Begin, Claim, Step
 from assay_evidence.lines import decode_line, encode_line
 from assay_evidence.reader import read_journals
@@ -342,6 +343,10 @@ def test_elsewhere_than_on_a_terminal_progress_is_plain_lines(assay: Assay, tmp_
     assert "\x1b" not in ended.err + ended.out
 
 
+STALE = None
+"""The verdict of a surprise that no verdict is: an entry that no longer holds."""
+
+
 @pytest.mark.parametrize(
     ("found", "surprises", "code"),
     [
@@ -349,18 +354,18 @@ def test_elsewhere_than_on_a_terminal_progress_is_plain_lines(assay: Assay, tmp_
         ((Verdict.FAIL,), [], Exit.AS_EXPECTED),
         ((Verdict.FAIL, Verdict.ERROR), [Verdict.FAIL, Verdict.ERROR], Exit.NOT_AS_EXPECTED),
         ((Verdict.FAIL, Verdict.ERROR), [Verdict.ERROR], Exit.INCONCLUSIVE),  # the fail is a known outcome
-        ((Verdict.PASS,), ["a stale entry"], Exit.NOT_AS_EXPECTED),
-        ((Verdict.PASS, Verdict.ERROR), ["a stale entry"], Exit.NOT_AS_EXPECTED),
-        ((Verdict.PASS, Verdict.ERROR), ["a stale entry", Verdict.ERROR], Exit.NOT_AS_EXPECTED),
+        ((Verdict.PASS,), [STALE], Exit.NOT_AS_EXPECTED),
+        ((Verdict.PASS, Verdict.ERROR), [STALE], Exit.NOT_AS_EXPECTED),
+        ((Verdict.PASS, Verdict.ERROR), [STALE, Verdict.ERROR], Exit.NOT_AS_EXPECTED),
         ((Verdict.PASS, Verdict.ERROR), [Verdict.ERROR], Exit.INCONCLUSIVE),
         ((Verdict.INCONCLUSIVE,), [Verdict.INCONCLUSIVE], Exit.INCONCLUSIVE),
         ((Verdict.NOT_DEMONSTRATED,), [Verdict.NOT_DEMONSTRATED], Exit.INCONCLUSIVE),
     ],
 )
 def test_the_exit_code_follows_from_verdicts_and_surprises(
-    found: tuple[Verdict, ...], surprises: list[Verdict | str], code: Exit
+    found: tuple[Verdict, ...], surprises: list[Verdict | None], code: Exit
 ) -> None:
-    told = [f"delay/early.feature::{one}: {one}: because" if one in found else one for one in surprises]
+    told = [Surprise("it says so", one) for one in surprises]
     assert ending(verdicts(*found), told) is code
 
 

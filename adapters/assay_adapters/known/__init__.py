@@ -4,6 +4,13 @@ These scenarios still run. A run ends as not expected if an entry has expired, m
 verdict than the run's.
 """
 
-from assay_adapters.known.outcomes import KnownOutcome, KnownOutcomes, KnownOutcomesError, known_outcomes, read_outcomes
+from assay_adapters.known.outcomes import (
+    KnownOutcome,
+    KnownOutcomes,
+    KnownOutcomesError,
+    Surprise,
+    known_outcomes,
+    read_outcomes,
+)
 
-__all__ = ["KnownOutcome", "KnownOutcomes", "KnownOutcomesError", "known_outcomes", "read_outcomes"]
+__all__ = ["KnownOutcome", "KnownOutcomes", "KnownOutcomesError", "Surprise", "known_outcomes", "read_outcomes"]

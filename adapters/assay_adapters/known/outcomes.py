@@ -52,6 +52,24 @@ class KnownOutcome(Struct, frozen=True, forbid_unknown_fields=True):
         return fnmatchcase(scenario, self.scenario.replace("[", "[[]"))
 
 
+class Surprise(Struct, frozen=True):
+    """A difference between a run and its known outcomes.
+
+    Args:
+        text: The difference, in one sentence.
+        verdict: The verdict that no entry expects; None if an entry no longer holds.
+    """
+
+    text: str
+    verdict: Verdict | None = None
+
+    @classmethod
+    def of(cls, scenario: ScenarioVerdict) -> Surprise:
+        """Return the surprise that a scenario has a verdict which no entry expects."""
+        text = f"{scenario.scenario}: {scenario.verdict.value}: {scenario.reason}"
+        return cls(text, scenario.verdict)
+
+
 class KnownOutcomes(Struct, frozen=True):
     """The entries of one backend."""
 
@@ -61,8 +79,8 @@ class KnownOutcomes(Struct, frozen=True):
         """Return the entry that expects this verdict of this scenario; None if no entry does."""
         return next((entry for entry in self.entries if entry.covers(scenario) and entry.verdict is verdict), None)
 
-    def surprises(self, scenarios: Iterable[ScenarioVerdict], today: date, *, whole: bool) -> list[str]:
-        """Return one sentence for each verdict that is not expected, and for each entry that no longer holds.
+    def surprises(self, scenarios: Iterable[ScenarioVerdict], today: date, *, whole: bool) -> list[Surprise]:
+        """Return a surprise for each verdict that is not expected, and for each entry that no longer holds.
 
         Args:
             scenarios: The run's scenario verdicts.
@@ -70,23 +88,22 @@ class KnownOutcomes(Struct, frozen=True):
             whole: Whether the run covers all rules. Only then is an entry that matches no scenario reported.
         """
         tried = list(scenarios)
-        found: list[str] = []
+        found: list[Surprise] = []
         for scenario in tried:
             # An entry is about the kit's scenarios only; a foreign scenario may have a matching name by chance.
             entries = [] if scenario.foreign else [one for one in self.entries if one.covers(scenario.scenario)]
             if not entries and scenario.verdict not in EXPECTED_WITHOUT_ENTRY:
-                found.append(f"{scenario.scenario}: {scenario.verdict.value}: {scenario.reason}")
+                found.append(Surprise.of(scenario))
             for entry in entries:
                 if entry.verdict is not scenario.verdict:
-                    found.append(
-                        f"{scenario.scenario}: {scenario.verdict.value}, known as {entry.verdict.value}: "
-                        "the entry is stale, remove or correct it."
-                    )
+                    known = f"{scenario.scenario}: {scenario.verdict.value}, known as {entry.verdict.value}"
+                    found.append(Surprise(f"{known}: the entry is stale, remove or correct it."))
                 elif today >= entry.expires:
-                    found.append(f"{scenario.scenario}: the known outcome expired on {entry.expires}: check it again.")
+                    told = f"{scenario.scenario}: the known outcome expired on {entry.expires}: check it again."
+                    found.append(Surprise(told))
         if whole:
             found += [
-                f"Known outcome {entry.scenario!r} matches no scenario: remove it or correct its pattern."
+                Surprise(f"Known outcome {entry.scenario!r} matches no scenario: remove it or correct its pattern.")
                 for entry in self.entries
                 if not any(entry.covers(scenario.scenario) for scenario in tried if not scenario.foreign)
             ]

@@ -19,9 +19,10 @@ from assay.commands.report import write_reports
 from assay.exits import CannotRunError, UsageProblem
 from assay.outcome import ending, scenarios_of, show, tell
 from assay.terminal import Terminal
+from assay_adapters.known import Surprise
 from assay_adapters.suggestions import unknown
 from assay_evidence.figures import counted
-from assay_evidence.verdicts import ScenarioVerdict, Verdict
+from assay_evidence.verdicts import Verdict
 from assay_steps.plugin.folder import make_room, room
 from assay_steps.plugin.run import conclude
 
@@ -53,8 +54,8 @@ def crash(
         terminal.show(histogram(tally))
         terminal.print(spoken(tally), markup=False, soft_wrap=True)
         show(verdicts, terminal, seconds=time.perf_counter() - began)
-        surprises = [surprise(one) for one in scenarios_of(verdicts) if one.verdict is not Verdict.PASS]
-        tell(surprises, terminal)
+        surprises = [Surprise.of(one) for one in scenarios_of(verdicts) if one.verdict is not Verdict.PASS]
+        tell([one.text for one in surprises], terminal)
         terminal.print(f"report: {write_reports({out: concluded}, out)}", markup=False, soft_wrap=True)
         return ending(verdicts, surprises)
 
@@ -101,8 +102,3 @@ def spoken(tally: Tally) -> str:
         f"fates of messages and units of work: {fates}",
     ]
     return "\n".join([*lines, tally.down] if tally.down else lines)
-
-
-def surprise(scenario: ScenarioVerdict) -> str:
-    """Return one line about a scenario that did not pass."""
-    return f"{scenario.scenario}: {scenario.verdict.value}: {scenario.reason}"

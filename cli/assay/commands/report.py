@@ -14,7 +14,7 @@ from msgspec import ValidationError, convert, to_builtins
 from assay.exits import Exit, UsageProblem
 from assay.outcome import SEVERITY, ending, others_failed, scenarios_of, show, tell
 from assay.terminal import Terminal
-from assay_adapters.known import KnownOutcome, KnownOutcomes
+from assay_adapters.known import KnownOutcome, KnownOutcomes, Surprise
 from assay_reports import RunEvidence, SourceError, junit_xml, read_run, render_site
 from assay_steps.plugin.folder import JOURNALS, JUNIT, KNOWN, REPORT
 from assay_steps.plugin.run import Concluded, conclude
@@ -40,7 +40,7 @@ def report(
             terminal.print(f"{folder}: run {run.verdicts.run}", markup=False, soft_wrap=True, style="bold")
         show(run.verdicts, terminal)
         surprises, unjudged = surprises_of(folder, run), others_failed(folder)
-        tell([*surprises, *unjudged], terminal)
+        tell([*(one.text for one in surprises), *unjudged], terminal)
         ended = Exit.NOT_AS_EXPECTED if unjudged else ending(run.verdicts, surprises)
         worst = max(worst, ended, key=SEVERITY.index)
     with writable(out or folders[0]):
@@ -63,7 +63,7 @@ def writable(folder: Path) -> Generator[None, None, None]:
         raise UsageProblem(f"{folder} cannot be written ({why}): name a folder in which you may write.") from problem
 
 
-def surprises_of(folder: Path, run: RunEvidence) -> list[str]:
+def surprises_of(folder: Path, run: RunEvidence) -> list[Surprise]:
     """List the verdicts that differ from the run's known outcomes; an outcome that has expired today does not count.
 
     Raises:

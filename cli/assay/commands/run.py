@@ -254,7 +254,7 @@ def try_one(options: SuiteOptions, terminal: Terminal) -> tuple[Exit, Concluded]
     surprises = known_outcomes(options.backend).surprises(scenarios_of(verdicts), datetime.now(UTC).date(), whole=whole)
     missing = [] if options.pytest_args else untried(options, verdicts)
     unjudged = others_failed(options.out)
-    tell([*surprises, *missing, *unjudged], terminal)
+    tell([*(one.text for one in surprises), *missing, *unjudged], terminal)
     ended = Exit.NOT_AS_EXPECTED if unjudged else ending(verdicts, surprises)
     return Exit.INCONCLUSIVE if missing and ended is Exit.AS_EXPECTED else ended, concluded
 
