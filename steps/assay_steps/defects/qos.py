@@ -11,12 +11,13 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from assay_adapters.ports.client import Client, ClientEvent
+from assay_broker.defects.sends import as_text
 from assay_sdk.driver import Arrived, Done, Driver, DriverCommand, DriverEvent, OpenReceiver, Outcome, Send, Settle
 from assay_sdk.engine.light.subscription import PRIVATE, SHARE
 from assay_sdk.model.message import Message
 from assay_steps.defects.consumers import ConsumingClientFilter
 from assay_steps.defects.model import Defect, on_wire
-from assay_steps.defects.wires import FilteredWire, WireFilter, as_text, commands, wires
+from assay_steps.defects.wires import FilteredWire, WireFilter, commands, wires
 
 
 def is_ours(message: Message) -> bool:
@@ -341,6 +342,12 @@ QOS_DEFECTS: tuple[Defect, ...] = (
         text="With automatic confirmation, the client acknowledges a message only after the callback has returned.",
         port=_LATE.port,
         wire=_LATE.wire,
+    ),
+    Defect(
+        name="sends-bytes-as-text",
+        rules=("QS-02",),
+        text="The client sends bytes as a text; what is not UTF-8 in them is lost.",
+        wire=commands(_sends_as(lambda command: replace(command, message=as_text(command.message)))),
     ),
     on_wire(wires, _Never, "never-confirms", "QS-11", "QS-13", "QS-14"),
     on_wire(wires, _Twice, "hands-over-twice", "QS-12"),

@@ -10,11 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import count
 
-from msgspec.structs import replace
-
 from assay_sdk.driver import Done, Driver, DriverCommand, DriverEvent, Failed, Target, Wire
 from assay_sdk.model.capabilities import Capability
-from assay_sdk.model.message import Message
 from assay_sdk.time import Runner
 
 
@@ -165,10 +162,3 @@ def events(rewrite: Callable[[DriverEvent], DriverEvent]) -> Callable[[Driver], 
             return (rewrite(event),)
 
     return wires(Events)
-
-
-def as_text(message: Message) -> Message:
-    """Return a message with its body of bytes as a text, without the octets that are not UTF-8."""
-    if not isinstance(message.body, bytes):
-        return message
-    return replace(message, body=message.body.decode(errors="replace"), encoded=None)

@@ -77,10 +77,13 @@ class SuiteOptions(RunRequest, frozen=True, kw_only=True):
 
 def _like_pytest(own: Sequence[str]) -> tuple[str, ...]:
     """Return the options with which a user's own tests may warn, and import their neighbours, as under plain pytest."""
-    here = Path.cwd()
-    folders = [folder for argument in own for folder in Path(argument.partition("::")[0]).resolve().parents]
-    near = [folder for folder in folders if folder.is_relative_to(here)] or [folders[0]]
-    return ("-o", "filterwarnings=default", "-o", f"pythonpath={shlex.join(map(str, dict.fromkeys(near)))}")
+    folders = [str(folder) for argument in own for folder in _folders_of(Path(argument.partition("::")[0]).resolve())]
+    return ("-o", "filterwarnings=default", "-o", f"pythonpath={shlex.join(dict.fromkeys(folders))}")
+
+
+def _folders_of(path: Path) -> list[Path]:
+    """Return a file's folder, and the folders above it as far as the working folder, which may have conftest files."""
+    return [folder for folder in path.parents if folder == path.parent or folder.is_relative_to(Path.cwd())]
 
 
 def names_tests(argument: str) -> bool:

@@ -167,7 +167,7 @@ def _bytes(message: Message) -> Message:
     return replace(message, body=message.body.encode()) if isinstance(message.body, str) else message
 
 
-@defect(delayed_messages, "staged-bytes-become-text", "DD-39")
+@defect(delayed_messages, "staged-bytes-become-text", "DD-03", "DD-39")
 def _text(message: Message) -> Message:
     """A delayed message with a body of bytes becomes a text message, without the octets that are not UTF-8."""
     return as_text(message)

@@ -11,8 +11,8 @@ from assay_broker.core.effects import Deliver, Effect
 from assay_broker.core.messages.bodies import opened
 from assay_broker.core.records import MessageMarked, MessageRemoved, MessageStored, Record
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.sends import dropped, is_delayed, is_topic, resent, twice
-from assay_broker.defects.shapes import Commands, filters, puts, read, read_together, written
+from assay_broker.defects.sends import as_text, dropped, is_delayed, is_topic, resent, twice
+from assay_broker.defects.shapes import Commands, deliveries, filters, puts, read, read_together, written
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, Message
@@ -25,6 +25,12 @@ _LATE_MS = 8_000
 def _altered(message: Message) -> Message:
     message = opened(message)
     return replace(message, body=message.body + "?") if isinstance(message.body, str) else message
+
+
+@defect(deliveries, "bytes-delivered-as-text", "PD-32")
+def _bytes_as_text(delivery: Deliver, _view: View) -> Deliver:
+    """The broker delivers bytes as a text; what is not UTF-8 in them is lost."""
+    return replace(delivery, message=as_text(delivery.message))
 
 
 # PD-18: a queue without a consumer
@@ -181,6 +187,7 @@ def _parked_altered(put: Put, target: Address, _now_ms: int, view: View) -> Comm
 
 
 WAITING_MESSAGE_DEFECTS = (
+    _bytes_as_text,
     _second_dropped,
     _ends_with_consumer,
     _lone_stuck,

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from assay_adapters.clients.keys import KID
 from assay_adapters.ports.client import Client, ClientEvent, Script
 from assay_adapters.ports.outcome import Outcome
+from assay_broker.defects.sends import as_text
 from assay_sdk.driver import (
     Arrived,
     Credit,
@@ -26,7 +27,7 @@ from assay_sdk.engine.settings import LISTENER_WINDOW
 from assay_sdk.model.message import Address
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter
 from assay_steps.defects.model import Defect, on_wire
-from assay_steps.defects.wires import FilteredWire, WireFilter, as_text, commands, events, wires
+from assay_steps.defects.wires import FilteredWire, WireFilter, commands, events, wires
 
 NS_PER_MS = 1_000_000
 HELD_MS = 5
