@@ -6,12 +6,12 @@ from msgspec.structs import replace
 
 from assay_adapters.ports.client import Client, ClientConnection, Endpoint, Seen
 from assay_adapters.ports.outcome import Ok, Outcome
-from assay_sdk.driver import Closed, Driver, DriverCommand, DriverEvent, Failed, Login, Opened, OpenReceiver, Send
-from assay_sdk.model.reasons import JmsErrorKind
+from assay_sdk.driver import Closed, Driver, DriverCommand, DriverEvent, Login, Opened, OpenReceiver, Send
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter, consuming
 from assay_steps.defects.model import Defect, at_port, on_wire
 from assay_steps.defects.ports import ConnectionFilter
 from assay_steps.defects.qos import is_ours
+from assay_steps.defects.qos_returning import AttachLostForGood
 from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 
 
@@ -85,22 +85,10 @@ class _OneMessageId(WireFilter):
         return (replace(command, message=replace(command.message, message_id=self._first)),)
 
 
-class _AttachingLostForGood(WireFilter):
+class _AttachingLostForGood(AttachLostForGood):
     """The client gives a subscription up if the connection is lost while it attaches the subscription's link."""
 
-    def __init__(self, line: FilteredWire) -> None:
-        super().__init__(line)
-        self._attaching: set[int] = set()
-
-    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
-        if isinstance(command, OpenReceiver):
-            self._attaching.add(command.token)
-        return (command,)
-
-    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
-        if isinstance(event, Failed) and event.token in self._attaching:
-            return (replace(event, refused=replace(event.refused, kind=JmsErrorKind.RESOURCE_ALLOCATION)),)
-        return (event,)
+    opens = OpenReceiver
 
 
 GOING_ON_QOS_DEFECTS: tuple[Defect, ...] = (

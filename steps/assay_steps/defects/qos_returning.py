@@ -308,19 +308,23 @@ def _asks_once(driver: Driver) -> Driver:
     return wires(Once)(driver)
 
 
-class _AttachLostForGood(WireFilter):
+class AttachLostForGood(WireFilter):
     """The client gives up a send if the connection is lost while it opens the producer's link."""
+
+    opens: type[OpenSender | OpenReceiver] = OpenSender
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
         self._attaching: set[int] = set()
 
     def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
-        if isinstance(command, OpenSender):
+        """Note the command that opens such a link."""
+        if isinstance(command, self.opens):
             self._attaching.add(command.token)
         return (command,)
 
     def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        """Make the failure of such a command one after which the client does not try again."""
         if isinstance(event, Failed) and event.token in self._attaching:
             return (replace(event, refused=replace(event.refused, kind=JmsErrorKind.RESOURCE_ALLOCATION)),)
         return (event,)
@@ -367,7 +371,7 @@ RETURNING_QOS_DEFECTS: tuple[Defect, ...] = (
     on_wire(wires, _CreditOnce, "credit-not-topped-up", "QS-14"),
     at_port(consuming, _FirstCallbackStays, "first-callback-stays", "QS-13"),
     on_wire(wires, _KeepsShares, "shares-not-removed", "QS-20"),
-    on_wire(wires, _AttachLostForGood, "attach-lost-for-good", "QS-05"),
+    on_wire(wires, AttachLostForGood, "attach-lost-for-good", "QS-05"),
     Defect(
         name="asks-once-for-a-message",
         rules=("QS-11",),
