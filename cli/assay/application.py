@@ -145,7 +145,7 @@ def stopped_early() -> Exit:
 
 
 def _told_of(problem: Exception) -> Exit | None:
-    """Print an error that the user or the machine caused, and return the exit code; None for a bug of the program."""
+    """Print an error that the user or the machine caused, and return the exit code; None if the error is a bug."""
     if isinstance(problem, CommandError):
         return told(str(problem), problem.code)
     if isinstance(problem, typer.TyperException):

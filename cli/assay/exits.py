@@ -42,7 +42,7 @@ class NothingSelected(UsageProblem):
 
     Args:
         rules: The ids of the selected rules.
-        others: For each test that ran and that the kit does not judge, whether it failed.
+        others: The tests that ran and that the kit does not judge; True for a failed test.
         own: Whether the call names the user's own features or modules.
     """
 

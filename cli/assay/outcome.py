@@ -81,11 +81,11 @@ def others_failed(folder: Path) -> list[str]:
 
 
 def ending(verdicts: Verdicts, surprises: Sequence[Surprise]) -> Exit:
-    """Return the exit code of one backend's run; a run without scenarios never gets "as expected".
+    """Return the exit code of one backend's run; a run without scenarios never gets the code for "as expected".
 
     Args:
         verdicts: The run's verdicts.
-        surprises: What was not expected.
+        surprises: The verdicts that were not expected.
     """
     if not scenarios_of(verdicts):
         return Exit.INCONCLUSIVE

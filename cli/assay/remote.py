@@ -245,7 +245,7 @@ class RemoteManager:
 
 
 def _is_forbidden(octets: bytes) -> bool:
-    """Say whether a refusal's body reports a lack of authority, and not a wrong login."""
+    """Return whether a refusal's body reports a lack of authority instead of a wrong login."""
     try:
         return any(one.msg_id == _NOT_AUTHORISED for one in msgspec.json.decode(octets, type=_Faults).error)
     except msgspec.DecodeError:

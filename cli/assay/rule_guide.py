@@ -74,8 +74,8 @@ class Guide(Struct, frozen=True):
 
     Args:
         rule: The rule.
-        scenarios: The scenarios that test it, by feature file and line.
-        code: The functions that name it, among them the code that enforces it.
+        scenarios: The scenarios that test the rule, sorted by feature file and line.
+        code: The functions that name the rule, including the code that enforces it.
         defects: The defects that break it.
         invariant: The rule's invariant; None without one.
     """

@@ -18,7 +18,7 @@ WIDE = 160
 
 
 class Terminal(Console):
-    """Standard output for people.  If the reader of a pipe ends, the output stops and the run continues.
+    """Standard output for people; if the reader of a pipe ends, the output stops and the run continues.
 
     Args:
         soft_wrap: Whether long lines stay unbroken.
@@ -92,7 +92,7 @@ def unwritten(error: OSError) -> str:
 
 
 def is_output_closed() -> bool:
-    """Say whether standard output is closed."""
+    """Return whether standard output is closed."""
     try:
         os.write(sys.stdout.fileno(), b"")
     except OSError as error:
@@ -101,7 +101,7 @@ def is_output_closed() -> bool:
 
 
 def is_output_full() -> bool:
-    """Say whether standard output cannot be written; if so, discard all later output."""
+    """Return whether standard output cannot be written; if so, discard all later output."""
     try:
         sys.stdout.flush()  # fails again if the buffer still holds output that was refused
     except OSError:

@@ -8,7 +8,7 @@
     ├── VerdictsError    a `verdicts.json` cannot be read
     └── ClaimError       a claim is malformed, or the evidence contradicts itself (`judge` turns it into `error`)
 
-Damage inside a journal raises no error: it is data (`assay_evidence.lines.JournalDamage`), which `judge` weighs.
+Damage inside a journal raises no error: `judge` uses it as data (`assay_evidence.lines.JournalDamage`).
 """
 
 from __future__ import annotations

@@ -186,7 +186,9 @@ class Plan(Event, frozen=True, kw_only=True, tag="plan"):
 
 
 class ScenarioBegin(Event, frozen=True, kw_only=True, tag="scenario"):
-    """The start of a scenario.  `Event.scenario` is its id; the fields of the plan have the plan's values.
+    """The start of a scenario; `Event.scenario` is its id.
+
+    The fields that `PlannedScenario` also has hold the same values.
 
     Args:
         client: The name, version and face of the client that runs the scenario; empty if no client runs it.
@@ -209,8 +211,8 @@ class ScenarioEnd(Event, frozen=True, kw_only=True, tag="scenario-end"):
     Args:
         elapsed_ns: The scenario's duration on the wall clock, in nanoseconds.
         waited_ns: The time for which the steps waited, on the backend's clock, in nanoseconds.
-        late_ns: The total delay of the harness on a busy machine, in nanoseconds: the sum of the delays with which a
-            thread woke up that does nothing else.  None in virtual time.
+        late_ns: The total delay of the harness on a busy machine, in nanoseconds: a thread that does nothing else
+            sleeps again and again, and this is the sum of the delays with which it woke up. None in virtual time.
         longest_ns: The longest of these delays, in nanoseconds.  None in virtual time, and in journals of versions
             that do not write long delays as events of their own (`Late`).
     """
@@ -222,11 +224,11 @@ class ScenarioEnd(Event, frozen=True, kw_only=True, tag="scenario-end"):
 
 
 class Late(Event, frozen=True, kw_only=True, tag="late"):
-    """A delay of the harness on a busy machine, at its end.  Events after it may have happened during the delay.
+    """A delay of the harness on a busy machine, written at its end; later events may have happened during the delay.
 
     Args:
-        held_ns: The longest possible duration of the delay, in nanoseconds: the time since the last sign that the
-            harness ran.
+        held_ns: The longest possible duration of the delay, in nanoseconds: the time since the harness last showed that
+            it ran.
         late_ns: The measured delay in nanoseconds; a part of `ScenarioEnd.late_ns`.
     """
 
@@ -399,7 +401,7 @@ class Admin(Event, frozen=True, kw_only=True, tag="admin"):
 
 
 class Fault(Event, frozen=True, kw_only=True, tag="fault"):
-    """The begin or end of a fault; silence between the two proves nothing.
+    """The begin or end of a fault; during the fault, silence proves nothing.
 
     Args:
         id: The fault's id, which is the same at begin and end.

@@ -18,7 +18,7 @@ _NS_PER_SECOND = 1_000_000_000
 def duration(ns: int) -> str:
     """Return a duration as text with four significant digits: ``2.001 s``, ``850 µs``, ``0 s``.
 
-    A text that compares two durations must also give their difference, because rounding can make them look equal.
+    A sentence that compares two durations must also state their difference, because rounded durations can look equal.
 
     Args:
         ns: The duration in nanoseconds; it may be negative.

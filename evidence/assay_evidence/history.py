@@ -64,7 +64,7 @@ def distance(later: Event, earlier: Event) -> Distance:
 def follows(event: Event, other: Event) -> bool:
     """Return whether `event` comes after `other`.
 
-    At equal times, the writer's numbers decide between events of one writer; events of two writers count as after each
+    At equal times, the sequence numbers decide if both events have the same writer; if not, each counts as after the
     other.
     """
     apart = distance(event, other).ns
@@ -93,10 +93,10 @@ class Look(Struct, frozen=True):
 
 
 def visible_to(claim: Claim, events: Iterable[AnyEvent]) -> list[AnyEvent]:
-    """Return the evidence for a claim: its writer's earlier events, and other writers' events that are not later.
+    """Return the evidence for a claim: earlier events of its writer, and events of other writers that are not later.
 
-    Thus the whole journal decides the claim, as it was when the step made the claim.  Delays of the harness
-    (`Late`) are always part of the evidence, because the thread that notes them may be slower than the step.
+    Thus the journal decides the claim as it was when the step made the claim.  Delays of the harness (`Late`) are
+    always part of the evidence, because the thread that notes them may be slower than the step.
     """
     kept: list[AnyEvent] = []
     writer, seq = claim.writer, claim.seq
@@ -129,8 +129,8 @@ class History:
         disk: All operations of the storage, in the order of each writer.
         callbacks: All ends of listeners' callbacks.
         units: All changes of units of work.
-        transfers: For each message's key, all frames in which the client sent it, in the order of each writer.
-        frames: For each message's key, all frames about it in either direction, in the order of each writer.
+        transfers: The frames in which the client sent a message, by the message's key, in the order of each writer.
+        frames: The frames about a message in both directions, by the message's key, in the order of each writer.
         delays: All delays of the harness (`Late`).
     """
 
@@ -216,7 +216,7 @@ class History:
 
     @cached_property
     def returns(self) -> list[AnyEvent]:
-        """All events by which a client gives messages back; after them, the broker may deliver the messages again."""
+        """The events by which a client gives messages back, so that the broker may deliver them again."""
         return [event for event in self._events if _gives_back(event)]
 
     @cached_property
@@ -311,7 +311,7 @@ def in_order(events: Iterable[E]) -> list[E]:
 
 
 def _parted(sightings: Iterable[Seen], name: Callable[[Seen], str]) -> dict[str, list[Seen]]:
-    """Group sightings by the result of a function, and keep their order."""
+    """Group sightings by a name that a function gives each of them, and keep their order."""
     parted: defaultdict[str, list[Seen]] = defaultdict(list)
     for seen in sightings:
         parted[name(seen)].append(seen)
@@ -322,7 +322,7 @@ _Phased = TypeVar("_Phased", Watch, Fault)
 
 
 def _is_around(watch: Watched, call: Call) -> bool:
-    """Return whether a watch contains this receive call of its consumer."""
+    """Return whether this receive call of a consumer happened during a watch of the consumer."""
     begin, end = watch.begin, watch.end
     mine = call.writer == begin.writer and call.actor == begin.actor
     return mine and end is not None and begin.seq < call.seq < end.seq

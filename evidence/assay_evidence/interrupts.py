@@ -17,7 +17,7 @@ Handler = Callable[[int, FrameType | None], object]
 
 
 class _Deferral:
-    """A handler of SIGINT that can defer Ctrl-C.  As a context manager, it defers Ctrl-C to the end of the block.
+    """A handler of SIGINT that can defer Ctrl-C; as a context manager, it defers Ctrl-C to the end of the block.
 
     Args:
         before: The earlier handler of SIGINT, which `_Deferral` calls at once or at the end of the block.
@@ -32,7 +32,7 @@ class _Deferral:
         self.strike(self.before, frame)
 
     def strike(self, handler: Handler, frame: FrameType | None) -> None:
-        """Call a handler now, or at the end of the block if a block is running."""
+        """Call a handler now or, if a block defers Ctrl-C, at the end of the block."""
         if self.depth:
             self._came = handler
         else:
@@ -82,7 +82,7 @@ def as_ctrl_c(handler: Handler) -> Handler:
     """Return a handler for another signal, such as SIGTERM, that is deferred as Ctrl-C is.
 
     Args:
-        handler: The handler that is called in the end, with the number of SIGINT.
+        handler: The handler that is called with the number of SIGINT, at once or after the deferral.
     """
 
     def struck(_number: int, frame: FrameType | None) -> None:

@@ -128,7 +128,8 @@ def _decide(
     Args:
         claim: The claim.
         visible: The evidence for the claim.
-        known: The evidence for the claim before with its index, which is used again if the evidence is equal.
+        known: The evidence and index of the scenario's previous claim; the function uses this index again if the
+            evidence is equal.
         delays_placed: Whether the journal says when the harness was late.
 
     Returns:
@@ -150,7 +151,7 @@ def _error(claim: Claim, reason: str) -> Finding:
 
 
 class _Facts(Struct, frozen=True):
-    """The facts about a scenario besides its claims."""
+    """The facts about a scenario, apart from its claims."""
 
     rules: tuple[str, ...]
     strength: str
@@ -298,12 +299,12 @@ class _Run:
         return Finding(claim="", verdict=Verdict.ERROR, reason="The scenario began and did not end.")
 
     def _harm(self, trace: list[AnyEvent]) -> str:
-        """Return the damage to a scenario's events, as a sentence; empty for no damage."""
+        """Return a sentence about the damage to a scenario's events; empty without damage."""
         writers = sorted({event.writer for event in trace} & self._damage.keys())
         return _harmed(self._damage[writers[0]]) if writers else self._common_harm
 
     def _circumstances(self, facts: _Facts, trace: list[AnyEvent]) -> Callable[[Claim], list[Circumstance]]:
-        """Return a function that returns the circumstances of a claim in this scenario."""
+        """Return a function that lists the circumstances of a claim in this scenario."""
         ends = _of_kind(trace, ScenarioEnd)
         harm = self._harm(trace)
         common = [
@@ -331,7 +332,7 @@ def _findings(trace: list[AnyEvent]) -> list[tuple[Claim, Finding]]:
 
 
 def _lack(step: Step, made: Collection[str]) -> str:
-    """Return the fault of a Then-step that made no claim, or whose claim is missing in the journal; empty for no fault.
+    """Return the fault of a Then-step that made no claim, or whose claim is missing in the journal; empty without a fault.
 
     Args:
         step: A step that is done.

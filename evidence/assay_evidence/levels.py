@@ -9,10 +9,10 @@ from assay_evidence.events import Admin, AnyEvent, Claim, Fault, Unsupported
 
 
 class Level(StrEnum):
-    """A level of evidence; the weakest level is the first."""
+    """A level of evidence; the members are in the order from the weakest to the strongest."""
 
     BLACK_BOX = "black-box"
-    """The evidence consists of the clients' observations."""
+    """The evidence is what the clients observed, and nothing else."""
     ADMINISTRATION = "administration"
     """An administrator inspected the broker."""
     RESTART = "restart"
@@ -69,7 +69,7 @@ def levels_of(events: Iterable[AnyEvent]) -> tuple[Level, ...]:
 
 
 def unreached(events: Iterable[AnyEvent]) -> tuple[Level, ...]:
-    """Return the levels that a scenario could not reach, because the pair lacks a capability; weakest first."""
+    """Return the levels that a scenario could not reach because the pair lacks a capability, the weakest first."""
     lacking = (event.capability for event in events if isinstance(event, Unsupported))
     return _ordered({_OF_CAPABILITY[capability] for capability in lacking if capability in _OF_CAPABILITY})
 

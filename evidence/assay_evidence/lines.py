@@ -1,8 +1,8 @@
 """The lines of a journal: one event each, with a checksum.
 
 A line is the event's JSON object with one more field at its end, ``"sum"``: eight lower-case hexadecimal digits, the
-CRC-32 (ISO 3309, as in zlib) of the line's bytes before ``,"sum":``.  The checksum shows that a line was altered.  It
-also shows two objects in one line, because the checksum at the end is that of the second object only.
+CRC-32 (ISO 3309, as in zlib) of the line's bytes before ``,"sum":``.  The checksum reveals an altered line.  It also
+reveals two objects in one line, because the last checksum then covers only the second object.
 """
 
 from __future__ import annotations

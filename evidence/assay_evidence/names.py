@@ -1,4 +1,4 @@
-"""The token in front of a scenario's names of destinations and messages, so that scenarios can share a broker.
+"""The token that begins the broker names of a scenario's destinations and messages, so scenarios can share a broker.
 
 The journal has the full names, as the broker knows them.  Reports show the names from the feature file.
 """
@@ -24,9 +24,9 @@ def token_of(scenario: str) -> str:
 
 
 def token_in_run(scenario: str, run: str) -> str:
-    """Return the token of a scenario's names in one run: the scenario's token and four more digits.
+    """Return the token of a scenario's names in one run: `token_of` the scenario and four digits for the run.
 
-    A broker that runs longer than the kit still has what an earlier run left on it. These names keep the runs apart.
+    A broker may still hold messages and objects of earlier runs, so the names of two runs must differ.
 
     Args:
         scenario: The scenario's id.
@@ -42,7 +42,7 @@ def _digits(text: str, length: int) -> str:
 def plain(text: str, scenario: str) -> str:
     """Shorten full names to the feature's names: ``assay.1d56b564.ORDERS`` to ``ORDERS``, ``1d56b564/m1`` to ``m1``.
 
-    The run's digits behind the token go, too.
+    The function also removes the four digits for the run.
 
     Args:
         text: Any text; only names with this scenario's token change.

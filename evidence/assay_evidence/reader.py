@@ -90,7 +90,7 @@ def _run_of(files: list[_File]) -> str | None:
 
 
 class _File:
-    """The events and the damage that the reader has found in one file."""
+    """One journal file, with the events and the damage that the reader has found in it."""
 
     def __init__(self, path: Path) -> None:
         self.name = path.name

@@ -41,7 +41,7 @@ def subtract(spans: Iterable[Span], holes: Iterable[Span]) -> list[Span]:
 
 
 def split(spans: Iterable[Span], points: Iterable[int]) -> list[Span]:
-    """Split the spans at each point that lies inside one of them."""
+    """Split the spans at the given points; a point outside all spans has no effect."""
     left = list(spans)
     for point in points:
         left = [

@@ -59,7 +59,7 @@ class Finding(Struct, frozen=True):
         expected: The demand of the rule, with figures.
         observed: The evidence in the journal, with figures.
         disclosed: The outcome that occurred where a `may` rule permits several; empty for none.
-        certain: For a pass or fail, whether no delay of the harness can have caused it.
+        certain: Whether a pass or fail is certain: no delay of the harness can have caused it.
         offenders: For a fail, the references (``writer:seq``) of the events that break the rule; empty if a missing
             event breaks it.
     """

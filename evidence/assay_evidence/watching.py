@@ -22,7 +22,7 @@ CATCHING_UP_NS = 100_000_000
 
 
 def was_prompt(event: Event, history: History) -> bool:
-    """Return whether the harness's delays before an event are known, and add up to at most `HELD_UP_NS`."""
+    """Return whether the harness's delays before an event are known, and are at most `HELD_UP_NS` in total."""
     before = (late for late in history.delays if follows(event, late))
     return history.delays_placed and sum(late.late_ns for late in before) <= HELD_UP_NS
 
@@ -87,7 +87,7 @@ class Silence(Struct, frozen=True):
         span: The first quiet watch; None if the evidence has none.
         ns: The duration of the quiet watch without delays of the harness, or else of the longest silence found.
         needed_ns: The shortest duration that suffices.
-        spoiled: Whether a silence would be long enough if the delays of the harness counted.
+        spoiled: Whether a silence is long enough only if the delays of the harness are counted as part of it.
     """
 
     span: Span | None
@@ -184,7 +184,7 @@ class Axis:
         return order.index(end) == order.index(watch.begin) + 1
 
     def _behind(self, watch: Watched, mark: Mark) -> bool:
-        """Return whether a whole watch comes after a mark.
+        """Return whether a watch lies completely after a mark.
 
         A watch that begins at the same time counts if it has a duration, or if its writer noted it after the mark.
         """

@@ -47,7 +47,7 @@ class JournalWriter:
 
     As a context manager it closes the journal.  If the block ends without an exception and has not called `close`, the
     journal gets an ``end`` record with the time of the last event.  After an exception it gets no ``end`` record, so
-    that the reader reports the damage.
+    the reader reports the damage.
 
     Args:
         path: The file to create, usually ``<writer>.jsonl``; it must not exist.

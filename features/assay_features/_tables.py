@@ -214,7 +214,7 @@ class _Reader:
         return self._lines.get(Place(array, 0), self._lines.get(Place("", 0, array), 1))
 
     def _line(self, place: Place) -> int:
-        """Return the line of a key; if the key is missing, the line of its table's header."""
+        """Return the line of a table's key; if the table lacks the key, the line of the table's header."""
         return self._lines.get(place, self._lines.get(place._replace(key=""), self._line_of(place.array)))
 
     def _refuse(self, line: int, text: str) -> NoReturn:

@@ -35,7 +35,7 @@ class Place(NamedTuple):
 class _Statement(NamedTuple):
     line: int
     header: bool
-    """Whether the statement is the header of a table, and not a key with a value."""
+    """Whether the statement is the header of a table; False for a key with a value."""
     name: str
     """The name of the key or table; of a dotted name, only the first part."""
 

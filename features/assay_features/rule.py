@@ -40,7 +40,7 @@ class Profile(StrEnum):
 
 
 class ProfileDefinition(Struct, frozen=True):
-    """The definition of a profile: the meaning of a claim to keep it."""
+    """The definition of a profile: the kind of products that can claim it, and the capabilities that it requires."""
 
     key: Profile
     what: str

@@ -21,8 +21,9 @@ def titles(root: Path | None = None) -> Mapping[str, str]:
         root: The folder; None for this package's folder.
 
     Returns:
-        ``A persistent message is there after a restart (7)`` by ``topic/file.feature::A <mode> message is there after
-        a restart[persistent, 7]``: values that the outline's name does not use follow in brackets.
+        The readable names by id, such as ``A persistent message is there after a restart (7)`` for
+        ``topic/file.feature::A <mode> message is there after a restart[persistent, 7]``. Values that the outline's name
+        does not use follow in brackets.
     """
     folder = root or feature_root()
     return MappingProxyType(dict(row for file in sorted(folder.rglob("*.feature")) for row in _rows(file, folder)))

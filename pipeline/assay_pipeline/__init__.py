@@ -1,7 +1,7 @@
 """The evidence pipeline, which computes verdicts from journals with Spark, on one machine or a cluster.
 
-``bronze`` (checks every line) → ``history`` (tables of each message's events) → ``rules`` (each invariant's subjects)
-→ ``verdicts``.  `judge_runs` does all of this; `assay judge` calls it.
+The stages are ``bronze`` (checks every line), ``history`` (makes tables of each message's events), ``rules`` (finds the
+subjects of each invariant) and ``verdicts``.  `judge_runs` runs all stages; `assay judge` calls it.
 """
 
 from assay_pipeline.errors import (

@@ -4,8 +4,8 @@ A line is **parsed** if its checksum matches, it is one JSON object of a known k
 its kind.  Any other line is **quarantined** with its file and the reason: for example a blank line, two objects in one
 line, an incomplete line, an altered byte.
 
-Each writer's count shows missing and surplus lines.  Lines are numbered from 0 without gaps; the first line is
-``begin``; the last is ``end`` and holds the number of lines before it.  A writer is **missing** if the controller's
+The line numbers of each writer show missing and surplus lines.  Lines are numbered from 0 without gaps; the first line
+is ``begin``; the last is ``end`` and holds the number of lines before it.  A writer is **missing** if the controller's
 ``end`` names it and it has no file.  The controller is missing if no ``end`` names writers.
 
 Spark reads the lines as text, and an expression parses them.  Spark's own JSON readers drop blank lines and all but the
@@ -95,7 +95,7 @@ def _escaped(path: str) -> str:
 
 
 def _path(uri: Column) -> Column:
-    """Return the path in a file's URI, without Spark's percent encoding, which excludes plus signs."""
+    """Return the path in a file's URI; undo Spark's percent encoding, which leaves plus signs as they are."""
     decoded = F.url_decode(F.replace(uri, F.lit("+"), F.lit("%2B")))
     return F.regexp_replace(decoded, "^file:/+", "/")
 
@@ -120,7 +120,7 @@ def _damage(line: Column, event: Column) -> Column:
 
 
 def _complete() -> Column:
-    """Say whether an event has every required field of its kind, in one expression over about a hundred fields."""
+    """Return an expression for "the event has every required field of its kind", over about a hundred fields."""
     common = sorted(set.intersection(*(set(names) for names in required_fields().values())))
 
     def present(names: Iterable[str]) -> str:

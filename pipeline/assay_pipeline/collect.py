@@ -147,7 +147,7 @@ def _sentence(row: Row) -> str:
 def _everywhere(
     damage: Mapping[str, tuple[str, ...]], runs: Mapping[tuple[str, str], RunOf]
 ) -> dict[str, tuple[str, ...]]:
-    """Add damage that belongs to no folder to the damage of every folder."""
+    """Copy damage that belongs to no folder to the damage of every folder."""
     homeless = damage.get(None, ())  # type: ignore[call-overload]  # a left join's null
     folders = {folder for folder, _ in runs}
     told = {folder: (*damage.get(folder, ()), *homeless) for folder in folders}

@@ -18,7 +18,7 @@ def subjects(frame: DataFrame, *, subject: Column, outcome: Column, figure: Colu
         frame: One row for each candidate, with the columns of `CASE`, and ``at``: the moment of the candidate's event.
         subject: The subject's name, unique in its scenario.
         outcome: The value of an `Outcome`; null for a candidate that cannot be examined.
-        figure: The number that decides the outcome.
+        figure: The number that decides the outcome: nanoseconds or a count, as the invariant defines it.
 
     Returns:
         One row for each subject, with the columns of `SUBJECT`.

@@ -3,8 +3,8 @@
 The invariants read only these tables:
 
 - ``sends``: one row for each send.  It holds destination, mode, delay, time to live, unit of work, the call's answer
-  and the faults of the scenario.  It also holds when the send was *confirmed*: answered, and its unit of work, if any,
-  committed.
+  and the faults of the scenario.  It also holds the time at which the send was *confirmed*: the time of its answer, or
+  of the commit of its unit of work.
 - ``sightings``: one row for each reception of a message by a consumer, and one (``look``) for each browse of the
   message's own destination that listed it.  Other browses do not count: an administrator may find a message elsewhere,
   for example on the staging queue.
@@ -198,7 +198,7 @@ def _watches(told: DataFrame, actors: DataFrame) -> DataFrame:
 
 
 def _faults(told: DataFrame) -> DataFrame:
-    """Make a table with one row for each scenario: its faults, each with begin and end (null if it is not over)."""
+    """Make a table with one row for each scenario: its faults, each with its begin and end (null if not over)."""
 
     def moment_of(phase: str) -> Column:
         return F.first(F.when(F.col("phase") == phase, F.col("at")), ignorenulls=True).alias(phase)

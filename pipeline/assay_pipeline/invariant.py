@@ -28,7 +28,7 @@ class Wording(Struct, frozen=True):
     """The texts for an invariant's demand and for a subject's figure, in findings.
 
     Args:
-        demands: The demand; the name of a limit in braces is replaced by its value.
+        demands: The text for the demand; a limit's name in braces is replaced by the limit's value.
         observed: The text for a figure; ``{0}`` is replaced by the figure. For a negative duration, "after" is
             replaced by "before".
         one: The noun for a figure of 1; empty if figures are durations in nanoseconds.
@@ -56,7 +56,7 @@ class Invariant(Struct, frozen=True, kw_only=True):
         text: The demand in one sentence.
         wording: The texts for findings.
         on_spark: The Spark form.
-        in_python: The plain-Python form, for the oracle; shares no code with `on_spark`.
+        in_python: The plain-Python form, for the oracle; has no code in common with `on_spark`.
         limits: The limits that the invariant uses.
         certain: Whether a delay of the harness can never cause a broken subject.
     """

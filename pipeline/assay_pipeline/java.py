@@ -78,7 +78,7 @@ class ClassArchive:
         self._fresh: Path | None = None
 
     def options(self) -> tuple[str, ...]:
-        """Return the options for the virtual machine: to map the archive if it exists, or else to write it at exit.
+        """Return the options for the virtual machine, which map the archive if it exists, or else write it at exit.
 
         If the cache folder cannot be written or has a space in its name, no archive is used and starts stay slow.
         """
@@ -94,7 +94,7 @@ class ClassArchive:
         return (f"-XX:ArchiveClassesAtExit={self._fresh}",)
 
     def keep(self) -> None:
-        """Move the archive that the virtual machine has written to its place, atomically; call it after its end."""
+        """Move a new archive to its final path, atomically; call this after the virtual machine has ended."""
         if self._fresh is not None and self._fresh.exists():
             self._fresh.replace(self.path)
 

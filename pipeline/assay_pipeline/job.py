@@ -58,7 +58,7 @@ class Disagreement(Struct, frozen=True):
     """A subject that only the pipeline or only the oracle has found.
 
     Args:
-        by: Which of them has found it: ``spark`` or ``oracle``.
+        by: The finder of the subject: ``spark`` or ``oracle``.
         subject: The examined subject, with its outcome.
     """
 
@@ -81,10 +81,14 @@ class Result(Struct, frozen=True):
 
     @property
     def exit_code(self) -> int:
-        """The command's exit code; a fail is worse than an undecided rule, as in `assay run`.
+        """The exit code of `assay judge`.
 
-        2 if the oracle disagrees; otherwise 1 for a fail; otherwise 2 for a rule that is inconclusive or in error, or
-        for a run without an examined rule; otherwise 0.
+        The first condition that holds decides:
+
+        - 2 if the oracle disagrees,
+        - 1 if a rule failed,
+        - 2 if a rule is inconclusive or in error, or if a run has no examined rule,
+        - 0 otherwise.
         """
         runs = [{rule.verdict for rule in run.verdicts.rules} for run in self.runs]
         if self.disagreements:

@@ -20,7 +20,7 @@ def moment() -> Column:
 
 
 def elapsed(start: Column, end: Column) -> Column:
-    """Return the nanoseconds from one moment to another; negative if the other is earlier, null if one is null."""
+    """Return the nanoseconds from one moment to another: negative if `end` is earlier, null if a moment is null."""
     same_clock = start["boot"] == end["boot"]
     return F.when(same_clock, end["mono_ns"] - start["mono_ns"]).otherwise(end["wall_ns"] - start["wall_ns"])
 
@@ -31,7 +31,7 @@ def uncertainty(start: Column, end: Column) -> Column:
 
 
 def precedes(first: Column, second: Column) -> Column:
-    """Say whether one moment is certainly before another: by one writer's numbers, or by more than the uncertainty."""
+    """Return whether one moment is certainly earlier: by one writer's numbers, or by more than the uncertainty."""
     return F.when(first["writer"] == second["writer"], first["seq"] < second["seq"]).otherwise(
         elapsed(first, second) > uncertainty(first, second)
     )
@@ -43,17 +43,17 @@ def reference(at: Column) -> Column:
 
 
 def number(arguments: Column, name: str) -> Column:
-    """Return a whole number among a call's arguments, which the schema holds as text; null for any other value."""
+    """Return a whole number from a call's arguments, which the schema holds as text; null for any other value."""
     return arguments[name].try_cast("bigint")
 
 
 def duration(arguments: Column, name: str) -> Column:
-    """Return a duration among a call's arguments, which are in milliseconds, in nanoseconds; 0 without the argument."""
+    """Return the nanoseconds of a duration in a call's arguments, which hold milliseconds; 0 without the argument."""
     return F.coalesce(number(arguments, name), F.lit(0).cast("bigint")) * F.lit(NS_PER_MS).cast("bigint")
 
 
 def any_of(condition: Column) -> Column:
-    """Say whether a condition is true in any row of a group."""
+    """Return whether a condition is true in at least one row of a group."""
     return F.coalesce(F.bool_or(condition), no())
 
 

@@ -1,7 +1,6 @@
 """The conditions under which silence is evidence: a consumer could have received a message for long enough.
 
-All times are nanoseconds since the start of the message's send call, so that each event is compared with the send on a
-common clock.
+All times are nanoseconds since the start of the message's send call, so each event is compared only with the send.
 
 The *tail* of a watch begins at the latest of these moments: the watch's begin, the consumer's last activity in it, and
 the moment from which silence counts.  A tail is quiet if
@@ -42,7 +41,7 @@ def due() -> Column:
 
 
 def fault_touches(start: Column, end: Column) -> Column:
-    """Say whether any fault of the scenario (column ``faults``) overlaps the time between two moments."""
+    """Return whether any fault of the scenario (column ``faults``) overlaps the time between two moments."""
 
     def touches(fault: Column) -> Column:
         over = F.coalesce(since_send(fault["end"]), F.lit(FOREVER))
@@ -52,7 +51,7 @@ def fault_touches(start: Column, end: Column) -> Column:
 
 
 def quiet_after(start: Column, quiet_ms: int) -> Column:
-    """Say whether a watch (columns ``begin``, ``end``, ``last``, ``telling``) has a quiet tail after a time.
+    """Return whether a watch (columns ``begin``, ``end``, ``last``, ``telling``) has a quiet tail after a time.
 
     Args:
         start: The time from which silence counts, in nanoseconds since the send call.

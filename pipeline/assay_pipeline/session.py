@@ -142,7 +142,7 @@ def _context(conf: SparkConf, gateway: JavaGateway, log: Path) -> SparkContext:
 
 @contextmanager
 def _without_py4js_words() -> Generator[None, None, None]:
-    """Keep py4j from logging a stack trace for each call that Ctrl-C interrupts; its exceptions are enough."""
+    """Keep py4j from logging a stack trace for each call that Ctrl-C interrupts, because the exception says enough."""
     logger = logging.getLogger("py4j")
     before = logger.level
     logger.setLevel(logging.CRITICAL + 1)
@@ -156,7 +156,8 @@ def _without_py4js_words() -> Generator[None, None, None]:
 def _own_interrupts() -> Generator[None, None, None]:
     """Keep this process's handler for Ctrl-C, because pyspark replaces it and never restores it.
 
-    pyspark's handler cancels all jobs and raises `KeyboardInterrupt`; here the session's end cancels the jobs.
+    pyspark's handler cancels all jobs and raises `KeyboardInterrupt`; in this program the session's end cancels the
+    jobs.
     """
     before = signal.getsignal(signal.SIGINT)
     try:

@@ -1,7 +1,7 @@
 """The verdicts from subjects: for each run, the verdict of each rule with an invariant.
 
 - In each scenario with subjects, a broken subject is a fail, an undecided subject is inconclusive, and a kept subject
-  is a pass.  As in the suite, a scenario of the rule also counts if it could not run, or if a step was not done.
+  is a pass.  As in the suite, a scenario of the rule that could not run, or whose steps were not all done, also counts.
 - These findings are weighed like findings of claims (`assay_evidence.concluding.weighing`).  A scenario's verdict is
   the worst of its findings, a rule's verdict the worst of its scenarios.
 - A rule without any subject is *not-demonstrated*.

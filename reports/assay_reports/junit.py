@@ -1,6 +1,6 @@
 """JUnit XML, for continuous integration.
 
-JUnit has four outcomes for the kit's verdicts on scenarios:
+JUnit has four outcomes, and each verdict on a scenario becomes one of them:
 
 - passed: pass
 - failure: fail

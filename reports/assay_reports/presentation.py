@@ -1,4 +1,4 @@
-"""The symbols, words and colours of the verdicts; colour is never the only sign."""
+"""The symbols, words and colours of the verdicts; no verdict is told by its colour alone."""
 
 from __future__ import annotations
 

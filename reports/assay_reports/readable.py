@@ -1,4 +1,4 @@
-"""The verdicts in readable form: messages and destinations have their names in the feature, not those at the broker."""
+"""The verdicts in readable form, with messages and destinations named as in the feature instead of as on the broker."""
 
 from __future__ import annotations
 

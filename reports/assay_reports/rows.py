@@ -1,4 +1,4 @@
-"""The lines of an excerpt as rows of an HTML table.
+"""Makes the rows of the HTML table that shows an excerpt of the journal.
 
 Nine in ten values of a report are in these rows, so this module builds them faster than a template.  A line without
 special characters needs only one check; other lines are made visible and escaped, as templates do.
@@ -19,7 +19,7 @@ _SPECIAL = re.compile(r"""[^ -~·µ]|[&<>"']""")
 
 
 def rows(lines: Iterable[Line]) -> Markup:
-    """Make the rows of the table as escaped HTML.
+    """Return the lines of an excerpt as table rows in escaped HTML.
 
     Args:
         lines: The lines of the excerpt.

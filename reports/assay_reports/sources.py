@@ -90,7 +90,7 @@ class RunEvidence(Struct, frozen=True, kw_only=True):
 
     Args:
         verdicts: The verdicts of `judge`.
-        events: The journals' events; those of each writer are in the order of `seq`.
+        events: The journals' events; the events of each writer are in the order of `seq`.
         catalogue: The catalogue with the rules of the verdicts.
         damage: The damage of the journals.
         known: The known outcomes of the backend.

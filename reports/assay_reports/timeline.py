@@ -1,8 +1,8 @@
 """The geometry of a scenario's time line, an inline SVG with sends, due times, sightings, looks, watches and faults.
 
 This module computes positions; `templates/timeline.html` draws them and escapes every text.  Positions along the time
-are percentages of the drawing's width, so the drawing fits a phone and a sheet of paper without scrolling.  A label's
-tier says whether it is always shown, or only if the drawing is wide enough.
+are percentages of the drawing's width, so the drawing fits every screen and every sheet of paper.  A label's tier says
+whether it is always shown, or only if the drawing is wide enough.
 """
 
 from __future__ import annotations

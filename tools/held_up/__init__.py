@@ -1,4 +1,4 @@
-"""A test of verdicts while the harness is late: stops the harness during scenarios, and looks for wrong verdicts.
+"""A test of the verdicts of a late harness: stops the harness during scenarios, and looks for wrong verdicts.
 
 A case runs a few scenarios against the reference broker's server, in real time.  During each scenario, this program
 stops the harness (SIGSTOP) for five seconds.  The server is another process and goes on.  Most cases have a named
@@ -128,7 +128,7 @@ class HeldUp:
         return Outcome(case, verdicts, frozenset(held_up), wrong)
 
     def _fails_of(self, case: Case) -> frozenset[str]:
-        """Return the scenarios that fail under the case's defect in virtual time; none for a case without a defect.
+        """Return the scenarios that fail in virtual time under the case's defect; none for a case without a defect.
 
         Raises:
             RuntimeError: No scenario fails under the defect, so the case cannot find a wrong verdict.
@@ -203,7 +203,7 @@ def _running(journal: Path) -> set[str]:
 
 
 def tell(outcome: Outcome) -> str:
-    """Describe an outcome in one line."""
+    """Describe the result of a case in one line."""
     counted = Counter(verdict.value for verdict in outcome.verdicts.values())
     found = ", ".join(f"{count} {verdict}" for verdict, count in sorted(counted.items()))
     broker = outcome.case.defect or "no defect"

@@ -1,4 +1,5 @@
 """The mutation score of the suite: the share of small changes of the rule-enforcing code that make a scenario fail.
 
-A scenario convicts a mutant if its verdict under the mutant is `fail`.  docs/mutation.md describes the method.
+A scenario *convicts* a mutant if the scenario's verdict is `fail` while the mutant runs.  docs/mutation.md describes
+the method.
 """

@@ -36,7 +36,7 @@ class Plan(Struct, frozen=True):
         seed: The seed that chooses the sample.
         names: Only mutants with these names; empty for all.
         jobs: The number of processes at a time.
-        most: The largest number of scenarios for one mutant; None for all that run its line.
+        most: The largest number of scenarios for one mutant; None for all scenarios that run the mutant's line.
         each: Whether the sample's size counts for each package; False for all packages together.
         cache: The folder with the stored coverage of the scenarios.
     """
@@ -63,7 +63,7 @@ def campaign(plan: Plan, triage: Triage, told: Callable[[Result], None]) -> list
 
     Args:
         plan: The plan.
-        triage: The triage of survivors.
+        triage: The reasons why some mutants survive.
         told: Called with each result as soon as it is known.
 
     Returns:
@@ -124,7 +124,7 @@ def _keys(wanted: tuple[str, str, Path]) -> list[_Place]:
 
 
 class _Session:
-    """A pytest session that tries the mutants of one store."""
+    """A pytest session that tries the mutants of all packages with the same store."""
 
     def __init__(
         self, plan: Plan, triage: Triage, store: str, places: Sequence[_Place], keep: Callable[[Result], None]

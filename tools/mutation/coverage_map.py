@@ -44,22 +44,22 @@ class CoverageMap(Struct, frozen=True):
 
     Args:
         scenarios: The scenarios, in the order of the collection.
-        lines: By file, relative to the project's folder, and by line: the numbers of the scenarios that run the line,
-            as bits in hexadecimal.
+        lines: The numbers of the scenarios that run each line, as bits in hexadecimal, by file (relative to the
+            project's folder) and line.
     """
 
     scenarios: tuple[Tried, ...]
     lines: dict[str, dict[int, str]]
 
     def running(self, file: str, first: int, last: int) -> list[int]:
-        """Return the numbers of the passing scenarios that run a line of a range."""
+        """Return the numbers of the passing scenarios that run at least one line of a range."""
         bits = 0
         for line in self.bits(file, first, last):
             bits |= line
         return [number for number, tried in enumerate(self.scenarios) if bits >> number & 1 and tried.verdict == "pass"]
 
     def bits(self, file: str, first: int, last: int) -> list[int]:
-        """Return the scenarios of each line of a range that any scenario runs, as bits."""
+        """Return the scenarios that run each line of a range, as bits; lines that no scenario runs are left out."""
         lines = self.lines.get(file, {})
         return [int(lines[line], 16) for line in range(first, last + 1) if line in lines]
 
@@ -108,7 +108,7 @@ class Counter:
 
 
 def merged(scenarios: Sequence[Tried], parts: Iterable[Mapping[str, Mapping[int, Sequence[int]]]]) -> CoverageMap:
-    """Return one map from the measurements of several processes."""
+    """Merge the measurements of several processes into one map."""
     bits: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
     counts = [0] * len(scenarios)
     for part in parts:

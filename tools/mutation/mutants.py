@@ -33,7 +33,7 @@ class Key(Struct, frozen=True, order=True):
         operator: The operator's name.
         was: The first line of the statement before the change.
         becomes: The first line of the statement after the change.
-        nth: The number among equal changes of the function; 1 is the first.
+        nth: The number of this change among equal changes of the function, from 1.
     """
 
     module: str
@@ -174,7 +174,7 @@ def _alike(one: CodeType, other: CodeType) -> bool:
 
 
 class _Visitor(cst.CSTVisitor):
-    """A visitor that collects every change of every node of a function's body."""
+    """A visitor of a function's syntax tree that collects every change that an operator can make."""
 
     def __init__(self, module: cst.Module, places: Mapping[cst.CSTNode, CodeRange]) -> None:
         super().__init__()
@@ -224,7 +224,7 @@ class _Visitor(cst.CSTVisitor):
             self._statements.pop()
 
     def _is_first_value(self, operator: str, node: cst.CSTNode) -> bool:
-        """Check whether a statement gives an attribute its first value; without it, each use would raise."""
+        """Check whether a statement gives an attribute its first value; without it, the function would always raise."""
         return (
             operator == "statement"
             and isinstance(node, cst.Assign | cst.AnnAssign)

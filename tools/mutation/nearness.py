@@ -1,4 +1,4 @@
-"""The order of the scenarios for a mutant: those that most probably convict it come first."""
+"""The order of a mutant's scenarios: the scenarios that most probably convict the mutant come first."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Nearness:
         return _in_turn([self._by_rule(way) for way in sorted(ways.values(), key=len)])
 
     def _by_rule(self, numbers: Iterable[int]) -> list[int]:
-        """Return one scenario of each rule in turn, those that run the fewest lines first."""
+        """Return one scenario of each rule in turn; the scenarios that run the fewest lines come first."""
         rules: dict[str, list[int]] = defaultdict(list)
         for number in sorted(numbers, key=self._length):
             rules[next(iter(self._lines.scenarios[number].rules), "")].append(number)
@@ -117,5 +117,5 @@ class Nearness:
 
 
 def _in_turn(queues: Sequence[Sequence[int]]) -> list[int]:
-    """Return the first item of each list, then the second item of each, and so on."""
+    """Return the first item of each queue, then the second item of each, and so on."""
     return [number for turn in zip_longest(*queues) for number in turn if number is not None]

@@ -29,7 +29,8 @@ class Result(Struct, frozen=True):
         operator: The name of the operator that made the mutant.
         line: The line of the changed statement.
         status: One of `STATUSES`.
-        triage: The mutant's class in the triage; empty if it is convicted or has no class.
+        triage: The mutant's class in the triage; empty if a scenario convicted the mutant, or if the triage does not
+            name it.
         reason: The triage's reason; the verdict's reason for a mutant without a class.
         scenario: The id of the scenario that decided the status; empty if none did.
         tried: The number of scenarios that ran.
@@ -55,12 +56,12 @@ class Result(Struct, frozen=True):
 
     @property
     def counts(self) -> bool:
-        """Whether the mutant counts: its triage is neither equivalent nor outside."""
+        """Whether the score counts the mutant: it counts all but those that the triage calls equivalent or outside."""
         return self.triage not in {Kind.EQUIVALENT, Kind.OUTSIDE}
 
 
 def again(result: Result, triage: Triage) -> Result:
-    """Return a result with its class in another triage."""
+    """Return a result with the mutant's class from another triage."""
     group = None if result.status == CONVICTED else triage.of(result.mutant)
     if group is None:
         return replace(result, triage="")
@@ -68,7 +69,7 @@ def again(result: Result, triage: Triage) -> Result:
 
 
 def merged(before: Iterable[Result], after: Iterable[Result]) -> list[Result]:
-    """Return earlier and later results; a later result replaces an earlier one of the same mutant."""
+    """Merge two lists of results; a later result replaces an earlier result of the same mutant."""
     return list({result.mutant: result for result in (*before, *after)}.values())
 
 
@@ -87,9 +88,9 @@ class Row(Struct, frozen=True):
     Args:
         package: The package's name.
         mutants: The number of tried mutants.
-        statuses: The number of counting mutants by status.
-        equivalent: The number of equivalent mutants.
-        outside: The number of mutants outside the documents.
+        statuses: The number of mutants with each status; equivalent and outside mutants are left out.
+        equivalent: The number of mutants whose difference no client can observe.
+        outside: The number of mutants whose difference no document and no rule mentions.
     """
 
     package: str
@@ -100,23 +101,23 @@ class Row(Struct, frozen=True):
 
     @property
     def counted(self) -> int:
-        """The number of mutants that count."""
+        """The number of mutants that the score counts."""
         return self.mutants - self.equivalent - self.outside
 
     @property
     def convicted(self) -> float:
-        """The share of convicted mutants among those that count, from 0 to 1."""
+        """The share of convicted mutants among the counted ones, from 0 to 1."""
         return self.statuses[CONVICTED] / self.counted if self.counted else 1.0
 
     @property
     def running(self) -> float:
-        """The share of convicted mutants among those that count and neither raise nor loop, from 0 to 1."""
+        """The share of convicted mutants among the counted ones that neither raise nor loop, from 0 to 1."""
         counted = self.counted - self.statuses["error"] - self.statuses["timeout"]
         return self.statuses[CONVICTED] / counted if counted else 1.0
 
     @property
     def noticed(self) -> float:
-        """The share of mutants with a scenario that did not pass among those that count, from 0 to 1."""
+        """The share of counted mutants under which some scenario did not pass, from 0 to 1."""
         return sum(self.statuses[name] for name in NOTICED) / self.counted if self.counted else 1.0
 
 

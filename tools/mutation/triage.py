@@ -1,4 +1,4 @@
-"""The triage of survivors: `triage.toml` lists those that no scenario could convict, or that no rule is about.
+"""The triage of survivors: `triage.toml` lists mutants that no scenario can convict, or that concern no rule.
 
 An entry is a mutant's name as the tool prints it, without line numbers, so it stays valid when lines move.  An entry
 that ends in `*` stands for all mutants whose names have this beginning.
@@ -23,9 +23,9 @@ class Kind(StrEnum):
     EQUIVALENT = "equivalent"
     """No client can observe a difference."""
     OUTSIDE = "outside"
-    """No line of the four documents, and no rule of the kit, is about the difference."""
+    """Neither a line of the four documents nor a rule of the kit is about the difference."""
     TO_DO = "to do"
-    """A scenario could convict the mutant, and none does, so the mutant counts as survived."""
+    """A scenario could convict the mutant, but none does yet, so the mutant counts as survived."""
 
 
 class Group(Struct, frozen=True, rename={"kind": "class"}):
@@ -48,7 +48,7 @@ class Triage(Struct, frozen=True):
     group: tuple[Group, ...] = ()
 
     def of(self, name: str) -> Group | None:
-        """Return the group of a mutant; an exact entry goes before one that ends in `*`; None without an entry."""
+        """Return the group of a mutant: by its whole name, or else by an entry that ends in `*`; None without one."""
         exact = (group for group in self.group if name in group.mutants)
         like = (group for group in self.group if any(_covers(entry, name) for entry in group.mutants))
         return next(exact, None) or next(like, None)

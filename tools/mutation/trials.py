@@ -49,7 +49,8 @@ class Outcome(Struct, frozen=True):
     """The result of a trial.
 
     Args:
-        status: convicted, error, inconclusive, timeout, survived, uncovered, or none if the change makes no mutant.
+        status: convicted, error, inconclusive, timeout, survived, uncovered, or `none` if the changed code is the same
+            as before.
         scenario: The id of the scenario that decided the status; empty if none did.
         reason: The reason of that scenario's verdict.
         tried: The number of scenarios that ran.
@@ -337,7 +338,7 @@ class Trials:
 
 
 def _pairs(numbers: Sequence[int]) -> Iterator[tuple[int, int | None]]:
-    """Return each number with the number after it; None after the last."""
+    """Return each number together with the number after it; the last number gets None."""
     return zip(numbers, [*numbers[1:], None], strict=True)
 
 

@@ -1,4 +1,4 @@
-"""Generators of the pages of `docs/` that follow from the code, and of catalogue lines that follow from the features.
+"""Makes the pages of `docs/` that follow from the code, and the lines of the catalogue that follow from the features.
 
 ``make pages`` writes all of them.  A test compares each file with the result of its generator.
 """

@@ -35,13 +35,13 @@ def architecture_page() -> str:
 
 
 def part_of(package: str, module: str) -> str:
-    """Return the folder or module of a package that contains a module; empty for the package itself and for others."""
+    """Return the folder or module of a package that holds a module; empty for the package itself and for others."""
     names = module.split(".")
     return names[1] if names[0] == package and len(names) > 1 else ""
 
 
 def diagram(imports: Mapping[str, set[str]]) -> str:
-    """Return a Mermaid flow chart of the imports, without those that follow from others.
+    """Return a Mermaid flow chart of the imports, without the imports that follow from other imports.
 
     Args:
         imports: The parts that each part imports, without cycles.
@@ -53,7 +53,7 @@ def diagram(imports: Mapping[str, set[str]]) -> str:
 
 
 def reduced(imports: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    """Leave out each import that follows from others: A to C, if A imports B and B imports C.
+    """Leave out each import that follows from two others: A to C, if A imports B and B imports C.
 
     Args:
         imports: The parts that each part imports, without cycles.
@@ -71,7 +71,7 @@ def reduced(imports: Mapping[str, set[str]]) -> dict[str, set[str]]:
 
 
 def with_picture(page: str, name: str, picture: str) -> str:
-    """Replace the diagram after the mark with its name on a page.
+    """Replace the named diagram of a page.
 
     Args:
         page: The page.
@@ -93,7 +93,7 @@ def _package_of(module: str) -> str:
 
 
 def _imports(part: Callable[[str], str]) -> dict[str, set[str]]:
-    """Return the other parts that each part imports; modules without a part are left out."""
+    """Return, for each part, the other parts that it imports; modules without a part are left out."""
     imports: dict[str, set[str]] = {}
     for module, imported in _modules():
         if here := part(module):

@@ -31,7 +31,7 @@ def presupposed() -> dict[Profile, tuple[str, ...]]:
 
 
 def catalogue_text() -> str:
-    """Return the text of `rules.toml` with these lines written again."""
+    """Return the text of `rules.toml` with the `requires` lines of the profiles computed anew."""
 
     def line(found: re.Match[str]) -> str:
         wanted = ", ".join(f'"{capability}"' for capability in presupposed()[Profile(found["key"])])

@@ -69,7 +69,7 @@ def rule_page(rule: Rule) -> str:
 
 
 def _across(cells: Sequence[Cell]) -> str:
-    """Return the table of the traits across which a rule is tried, with reasons for the untried ones, as Markdown."""
+    """Return the table of the traits under which scenarios try a rule, with reasons for the others, as Markdown."""
     rows = []
     for cell in cells:
         said = {State.TRIED: "yes", State.OPEN: f"not yet. {cell.why}"}

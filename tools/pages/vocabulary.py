@@ -1,4 +1,4 @@
-"""The page of the step vocabulary: its tables and topics come from the code's handbook, the rest is written by hand."""
+"""The page of the step vocabulary: its tables and topics come from the code's handbook, its other text from hand."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""The crash campaign: kills a broker process under load, at random and chosen moments, and judges it from journals.
+"""The crash campaign: kills a broker process under load, and judges the broker from the clients' journals.
 
-- `server` runs the broker's process, `supervisor` starts and kills it, `phases` records its present activity.
-- `families` defines the kinds of load, `acts` the operations of the clients, which run in their own processes
-  (`client`).
+- `server` runs the broker's process, `supervisor` starts and kills it, `phases` records what the process does at the
+  moment.
+- `families` defines the kinds of load, and `acts` the operations of the clients. Each client runs in a process of its
+  own (`client`).
 - `accounts` computes from the clients' journals how often each message may be seen; `claims` records the claims.
 - `campaign` runs all of these.
 """

@@ -9,7 +9,7 @@ Each queue and each subscription holds its own copy of a message.  The *fate* of
 Each delivery of a copy has the fate of its acknowledgement.  The expected number of deliveries of a copy is one, plus
 one for each delivery before the first confirmed acknowledgement.
 
-- If the send was confirmed, or a delivery was given back, the copy must be seen exactly that often.
+- If the send was confirmed, or a receiver gave a delivery back, the copy must be seen exactly that often.
 - If the copy may be lost, it must be seen at most that often: the message is non-persistent, or the send or an
   acknowledgement is in doubt.
 - If the send is void, the copy must never be seen.
@@ -77,8 +77,8 @@ class Unit(Struct):
         end: The call that ended the unit of work; None without one.
         prepared: The call that prepared the branch, if the prepare was confirmed; otherwise None.
         decisions: The calls with which the transaction manager committed or rolled back the branch.
-        fate: The fate of the commit. For a branch, a commit call without an answer already confirms it: the branch is
-            prepared, and the transaction manager repeats the commit until the branch is no longer in doubt.
+        fate: The fate of the commit. For a branch, a commit call is enough, even without an answer, because the
+            transaction manager repeats it until the branch is no longer in doubt.
         sent: The keys of the messages sent in the unit of work.
         taken: The keys of the messages received in the unit of work.
     """
@@ -203,7 +203,7 @@ class Accounts:
 
 
 class Bound(Struct, frozen=True):
-    """A bound on the number of deliveries of a copy.
+    """The number of deliveries of a copy that the rules demand, or the most that they permit.
 
     Args:
         predicate: The claim's predicate: exactly, at most or never.

@@ -108,7 +108,7 @@ class Acts:
         self._send(Family.BRANCHES, place(Family.BRANCHES, self._number, "IN"), Mode.PERSISTENT)
 
     def consume(self) -> None:
-        """Receive a message from the queue, and mostly acknowledge it."""
+        """Receive a message from the queue, and acknowledge it in most cases."""
         self._consume(Family.QUEUE, Origin(address=place(Family.QUEUE, self._number)), POLL_MS)
 
     def consume_passing(self) -> None:
@@ -136,7 +136,7 @@ class Acts:
     # branches of global units of work ---------------------------------------------------------------------------------
 
     def branch(self) -> None:
-        """Receive and send in a branch, prepare it, and mostly commit it or roll it back at once."""
+        """Receive and send in a branch, prepare it, and in most cases commit it or roll it back at once."""
         connection = self._managing()
         self._branches += 1
         name = f"{self._name}-{self._number}-branch-{self._branches}"
@@ -189,7 +189,7 @@ class Acts:
     # the end ----------------------------------------------------------------------------------------------------------
 
     def drain(self, family: Family, address: Address, timeout_ms: int) -> bool:
-        """Receive one of the messages that are left on a queue; return False if none came.
+        """Receive one of the messages that are left on a queue; return False if no message came in time.
 
         Raises:
             LostError: The broker cannot be reached, or refused a call.
@@ -199,7 +199,7 @@ class Acts:
         )
 
     def drain_subscription(self, name: str, timeout_ms: int) -> bool:
-        """Receive one of the messages that are left for a subscription; return False if none came.
+        """Receive one of the messages that are left for a subscription; return False if no message came in time.
 
         Raises:
             LostError: The broker cannot be reached, or refused a call.

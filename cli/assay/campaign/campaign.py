@@ -261,7 +261,7 @@ class Campaign:
         clients.each([Drain(queues, subscriptions, calm_ns) for queues, subscriptions in parts])
 
     def _drain_branches(self, number: int, clients: Clients) -> None:
-        """Receive the messages that became available when the last branches were decided."""
+        """Receive the messages that became available when the transaction managers decided the last branches."""
         queues = tuple((Family.BRANCHES, place(Family.BRANCHES, number, end)) for end in ("IN", "OUT"))
         calm_ns = self._clock.monotonic_ns()
         clients.each([Drain(queues if order == 0 else (), (), calm_ns) for order in range(len(ROLES))])
@@ -284,7 +284,7 @@ class Campaign:
             self._write(events.Claim, scenario=scenario, of=claiming.of, bounds=claiming.bounds, **fields)
 
     def _refused(self, number: int, why: str) -> None:
-        """Write the claim that the broker starts after a kill; it fails, because the broker did not start."""
+        """Write the claim that the broker starts after a kill; this claim fails, because the broker did not start."""
         scenario = scenario_id(Family.QUEUE, number)
         call = self._write(
             events.Call, scenario=scenario, id=f"{scenario}#start", actor="broker", op="start the broker"

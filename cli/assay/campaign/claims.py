@@ -115,8 +115,8 @@ def _rule(family: Family, holder: str, sending: Sending, *, taken: bool) -> str:
 def _early(family: Family, accounts: Accounts) -> Iterator[Claiming]:
     """Claim that no delayed message is delivered before its delay is over.
 
-    A message counts if it came early, or if a receiver waited during enough of its delay.  If the round has
-    no such message, one claim is still made; the judge finds it not demonstrated.
+    A claim covers a message that came early, or for which a receiver waited during enough of its delay.  If the round
+    has no such message, the method still makes one claim, which the judge finds not demonstrated.
     """
     if family is not Family.DELAYED:
         return

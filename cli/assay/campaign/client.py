@@ -54,7 +54,7 @@ class ClientOrder(Struct, frozen=True, kw_only=True):
     """The configuration of a client.
 
     Args:
-        name: The client's name, and that of its journal.
+        name: The name of the client and of its journal.
         role: The client's role.
         run: The run's id.
         journals: The folder of journals.
@@ -75,7 +75,7 @@ class ClientOrder(Struct, frozen=True, kw_only=True):
 
 
 class Play(Struct, frozen=True):
-    """The command to take part in a round until the next command comes.
+    """The command to take part in a round until the campaign sends the next command.
 
     Args:
         number: The round's number.
@@ -212,7 +212,7 @@ class Part:
                 return
 
     def _insist(self, act: Callable[[], T]) -> T:
-        """Repeat an act until it ends without a loss of the broker, and return its result.
+        """Repeat an act until it ends without a loss of the connection, and return its result.
 
         Raises:
             LostError: The act has not succeeded within `INSIST_NS`.

@@ -28,7 +28,7 @@ class _Running(Struct, frozen=True):
 
 
 class Clients:
-    """The client processes of a campaign.
+    """Starts the client processes of a campaign and sends them commands.
 
     Args:
         orders: The clients' configurations.

@@ -28,8 +28,8 @@ class ClientConnection:
     """A connection of an actor; after a loss, the next call opens a new connection.
 
     Args:
-        name: The actor's name; the names of sessions and units of work add a number.
-        client: A client that no other connection uses, so that all its reports belong to this connection.
+        name: The actor's name; sessions and units of work get this name with a number.
+        client: The client under test; no other connection uses it, so all its reports belong to this connection.
         to: The broker's endpoint.
         ack: The session's acknowledgement mode.
         recorder: Records the calls in the journal.
@@ -126,7 +126,7 @@ class ClientConnection:
             connection.abort()
 
     def leave(self) -> None:
-        """Close the connection in order; the broker puts unacknowledged messages back on their queue."""
+        """Close the connection properly; the broker puts unacknowledged messages back on their queue."""
         connection = self._forget()
         if connection is not None:
             connection.close()

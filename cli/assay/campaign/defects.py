@@ -70,7 +70,7 @@ class _NoFlush(_Around):
 
 
 class _AnswerFirst(_Around):
-    """A store that returns from a flush at once, and flushes a little later."""
+    """A store that reports a flush as done at once, and flushes a little later."""
 
     def __init__(self, store: Store, runner: Runner) -> None:
         super().__init__(store)

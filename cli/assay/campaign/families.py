@@ -16,7 +16,7 @@ SUBSCRIPTIONS = ("active", "away")
 
 
 class Family(StrEnum):
-    """A kind of load; each family is a separate scenario in every round."""
+    """A kind of load; in each round, every family is one scenario."""
 
     QUEUE = "queue"
     PASSING = "passing"

@@ -78,7 +78,7 @@ class Halt(Struct, frozen=True):
 
     Args:
         phase: The phase at which the process stops.
-        times: The process stops when it reaches the phase for this time, counted from `Progress.arm`.
+        times: The process stops when it has reached the phase so many times since `Progress.arm`.
         commits: Whether the phase counts only after a commit or a prepare.
     """
 
@@ -105,7 +105,7 @@ class Page:
         return cls(path)
 
     def turn(self, phase: Phase, now_ns: int) -> None:
-        """Record that the broker has reached a phase, with the monotonic time in nanoseconds."""
+        """Store the phase that the broker has reached, and the monotonic time in nanoseconds."""
         _PAGE.pack_into(self._memory, 0, phase, now_ns)
 
     def phase(self, now_ns: int) -> Phase:
@@ -211,7 +211,7 @@ class ObservedStore:
         return self._store.load()
 
     def holds(self, octets: bytes) -> bool:
-        """Say whether the store's files contain these bytes."""
+        """Return whether the store's files contain these bytes."""
         return self._store.holds(octets)
 
 

@@ -1,4 +1,4 @@
-"""The broker's process: a reference broker for clients in other processes, with a store that survives the process."""
+"""The broker's process: a reference broker for other processes, with a store that survives kills of the process."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ def broker(
 
 @contextmanager
 def told() -> Generator[None]:
-    """Turn the block's errors of the server into errors of the command.
+    """Turn errors that the server raises in the block into errors of the command.
 
     Raises:
         UsageProblem: An option or a file is invalid.

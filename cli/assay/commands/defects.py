@@ -90,7 +90,7 @@ def _known(rules: tuple[str, ...], profile: str | None) -> tuple[str, ...]:
 
 @contextmanager
 def _problems(rules: Sequence[str]) -> Generator[None]:
-    """Turn the block's errors of trials into errors of the command."""
+    """Turn errors that the trials raise in the block into errors of the command."""
     try:
         yield
     except UntriedError as problem:
@@ -102,7 +102,7 @@ def _problems(rules: Sequence[str]) -> Generator[None]:
 def _tolerated(
     backend: str, rules: tuple[str, ...], profiles: tuple[str, ...], *, as_json: bool, out: Path | None
 ) -> Exit:
-    """Run the tolerated variants on all scenarios, and print which scenario convicts which variant."""
+    """Run all scenarios on each tolerated variant, and print which scenarios fail on it."""
     varied = names_with_variants()
     if backend not in varied:
         raise UsageProblem(f"Backend {backend!r} does not support variants; these backends do: {', '.join(varied)}.")

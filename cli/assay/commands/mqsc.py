@@ -1,4 +1,4 @@
-"""``assay mqsc``: runs an MQSC script on a fresh queue manager, or on a server's."""
+"""``assay mqsc``: runs an MQSC script on a fresh queue manager, or on the queue manager of a server."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def mqsc(
     ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the queue manager. Default: ASSAY, on z/OS MQ01.")] = None,
 ) -> Exit:
-    """Run an MQSC script on a fresh queue manager, or on a server's, and print the answers as runmqsc does."""
+    """Run an MQSC script on a fresh queue manager or on a server, and print the answers as runmqsc does."""
     if url is None:
         if user is not None or ca is not None:
             raise UsageProblem("--user and --ca are for a server: name it with --url.")
@@ -108,7 +108,7 @@ def _nobody(change: Change) -> Refused:
 
 
 def _placed(text: str, column: int, command: SourceCommand) -> str:
-    """Return an answer in which positions of errors refer to the script instead of the single command."""
+    """Return an answer with the positions of errors counted in the script instead of the single command."""
     if not column:
         return text
     at = command.position(column - 1)

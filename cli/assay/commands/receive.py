@@ -60,7 +60,7 @@ def receive(
 
 
 def _take(context: Context, message: Message[Body], *, json: bool) -> None:
-    """Write a message and then acknowledge it; if it cannot be written, it stays on the queue for another consumer.
+    """Write a message, and then acknowledge it; a message that cannot be written stays on the queue.
 
     Raises:
         CannotRunError: Standard output cannot be written.

@@ -25,7 +25,7 @@ def report(
     folders: Annotated[list[Path], typer.Argument(help="Output folders of assay run.")],
     out: Annotated[Path | None, typer.Option(help="Folder for the report. Default: the first folder.")] = None,
 ) -> int:
-    """Judge the journals of earlier runs again; write verdicts, JUnit XML and the report; exit as the runs would."""
+    """Judge the journals of earlier runs again, and write verdicts, JUnit XML and the report; exit as the runs did."""
     runs: list[RunEvidence] = []
     for folder in folders:
         if not (folder / JOURNALS).is_dir():
@@ -51,7 +51,7 @@ def report(
 
 @contextmanager
 def writable(folder: Path) -> Generator[None, None, None]:
-    """Turn the block's operating-system errors into one about the folder.
+    """Turn operating-system errors in the block into one error about the folder.
 
     Raises:
         UsageProblem: The folder cannot be written.

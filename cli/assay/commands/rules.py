@@ -27,8 +27,8 @@ def rules(
 ) -> None:
     """List the rules of the catalogue; with --rule, print the text of the named rules.
 
-    For rules that are arguments, show their scenarios, code, defects and invariant, and the traits that they are tried
-    across.
+    For rules that are arguments, show their scenarios, code, defects and invariant, and the traits under which
+    scenarios test them.
     """
     chosen = load_catalogue().select(profile=profile, ids=(*(ids or ()), *(rule or ())))
     if as_json:

@@ -260,7 +260,7 @@ def try_one(options: SuiteOptions, terminal: Terminal) -> tuple[Exit, Concluded]
 
 
 def untried(options: SuiteOptions, verdicts: Verdicts) -> list[str]:
-    """Return one sentence for each rule that the user selected by its id and that has no scenario."""
+    """Return one sentence for each rule that the user selected by its id and that has no scenario in the run."""
     tried = {rule.id for rule in verdicts.rules}
     return [f"{rule} has no scenario yet; leave it out." for rule in options.rules if rule not in tried]
 
@@ -314,10 +314,11 @@ def attempt(options: SuiteOptions) -> Concluded:
 
 
 def default_workers(backend: str, *, scenarios: int | None = None, by_pytest: bool = False) -> int:
-    """Choose the number of processes for a run without ``--workers``.
+    """Choose the number of processes of a run without ``--workers``.
 
     Scenarios on real brokers mostly wait, so many processes help, but the start of a process takes longer than a few
-    scenarios.  Scenarios on `reference` compute: the whole suite uses a process for each core, a part this process.
+    scenarios.  Scenarios on `reference` compute: the whole suite uses a process for each core, and a few scenarios run
+    in this process.
 
     Args:
         backend: The backend's name.
@@ -339,7 +340,7 @@ def with_workers(options: SuiteOptions) -> SuiteOptions:
 
 
 def how_many(profile: str | None, rules: Sequence[str]) -> int | None:
-    """Count the scenarios of the selected rules; a scenario of two rules counts twice.  None if all rules are selected.
+    """Count the scenarios of the selected rules, a scenario of two rules twice; return None if all rules are selected.
 
     Raises:
         LookupError: A rule or the profile does not exist.

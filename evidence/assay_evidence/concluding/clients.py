@@ -51,7 +51,8 @@ def faces_sentence(clients: Mapping[str, int]) -> str:
         clients: The number of scenarios by client, from `clients_of`; the first is the client that the user asked for.
 
     Returns:
-        ``face mqlight (2 scenarios), simplified (1 scenario that mqlight cannot run)``; empty for one client only.
+        ``face mqlight (2 scenarios), simplified (1 scenario that mqlight cannot run)``; empty if only one client ran
+        scenarios.
     """
     if len(clients) < 2:  # noqa: PLR2004 - one face needs no sentence
         return ""

@@ -36,7 +36,7 @@ _NO_ANSWER = frozenset({"connection-lost", "security", "stale-delivery"})
 
 
 class Sight(Enum):
-    """The result of a probe for its capability."""
+    """The result of a probe: what it found out about its capability."""
 
     FOUND = "found"
     NOT_FOUND = "not found"
@@ -113,7 +113,7 @@ def sight_of(judged: ScenarioVerdict, events: Sequence[AnyEvent]) -> Sight:
 
 
 def _rests_on_refusal(judged: ScenarioVerdict, events: Sequence[AnyEvent]) -> bool:
-    """Return whether the verdict rests on a refused step, and not on damage to a journal."""
+    """Return whether a refused step, and no damage to a journal, decides the verdict."""
     refused = [event for event in events if isinstance(event, Step) and event.outcome == "refused"]
     return judged.verdict is Verdict.INCONCLUSIVE and any(step.detail in judged.reason for step in refused)
 

@@ -51,7 +51,7 @@ class Conclusion(Struct, frozen=True):
         verdict: The verdict.
         passed: The number of core scenarios that passed.
         asked: The number of scenarios that must pass for a pass: the core scenarios, and those left out.
-        reason: The reason why a partial, unsupported or not-demonstrated verdict is no pass; empty for others.
+        reason: The reason why a partial, unsupported or not-demonstrated verdict is no pass; empty for other verdicts.
     """
 
     verdict: Verdict
@@ -90,7 +90,7 @@ def _core(scenarios: Iterable[ScenarioVerdict]) -> list[ScenarioVerdict]:
 
 
 def _stands(scenario: ScenarioVerdict, ours: Collection[str]) -> bool:
-    """Return whether the verdict on a scenario also counts for its rule."""
+    """Return whether a scenario's verdict, such as a fail, also becomes a verdict on its rule."""
     foreign = scenario.role == Role.KIT and any(part not in ours for part in scenario.judged.split("+"))
     return not foreign and scenario.verdict in STANDS[scenario.role]
 

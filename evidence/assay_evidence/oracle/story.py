@@ -45,9 +45,9 @@ class Send(Struct, frozen=True, kw_only=True):
 
     @property
     def confirmed(self) -> Event | None:
-        """The event from which on the broker is responsible for the message: the send's return, or its unit's commit.
+        """The event that makes the broker responsible for the message: the send's return, or the unit of work's commit.
 
-        None if the send was not accepted or its unit was not committed.
+        None if the broker refused the send, or if its unit of work was not committed.
         """
         if not self.accepted:
             return None
@@ -227,7 +227,7 @@ class Story:
         return found
 
     def handed(self, key: str) -> list[Sighting]:
-        """Return the receptions of a message by consumers, without browses."""
+        """Return the sightings of a message by consumers, without browses."""
         return [sighting for sighting in self.sightings.get(key, []) if not sighting.look]
 
     @cached_property
@@ -304,7 +304,8 @@ class Story:
     def telling(self, span: Span) -> bool:
         """Return whether silence at the end of a watch shows that the broker had no message for the consumer.
 
-        Not so if the consumer selects messages or uses batches, or if its last callback still runs or raised.
+        The silence shows nothing if the consumer selects messages or uses batches, or if its last callback still runs
+        or has raised an exception.
         """
         who = self.consumer(span.begin.actor)
         working = who.listens and isinstance(span.last, Seen)
@@ -338,7 +339,7 @@ class Story:
         return self.telling(span) and end - tail >= quiet_ns and not self.disturbed(send, tail, end)
 
     def came(self, destination: str) -> list[tuple[str, Event]]:
-        """Return the consumers of a destination, each with its creation, and again with each of its watches."""
+        """Return the consumers of a destination: one entry for each creation, and one for each watch."""
         made = [(call.actor, call) for call, _ in self.accepted("consumer") if call.destination == destination]
         begun = [
             (e.actor, e)

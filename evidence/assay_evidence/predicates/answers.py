@@ -79,7 +79,8 @@ def refused_with(claim: Claim, history: History) -> Finding:
 def _beside(claim: Claim, refusal: RefusedInfo, say: Saying) -> Finding | None:
     """Return a finding if the call was refused for a reason that does not concern the claim; otherwise None.
 
-    Such reasons are a lost connection, a missing capability and a lack of authority, unless the claim names them.
+    Such reasons are a lost connection, a missing capability and a lack of authority, unless the claim is about one of
+    them.
     """
     if refusal.kind == claim.of.get("kind"):
         return None
@@ -146,7 +147,7 @@ def one_of(claim: Claim, history: History) -> Finding:
 
 
 def _holds(claim: Claim, history: History, text: str) -> bool | None:
-    """Return whether an option holds; None if the evidence leaves it open."""
+    """Return whether an option holds; None if the evidence does not decide."""
     kind, _, subject = text.partition(" ")
     decide = _OPTIONS.get(kind)
     if decide is None or not subject:
@@ -178,9 +179,9 @@ def _is_refused(claim: Claim, history: History, ref: str) -> bool | None:
 
 
 def _is_given_up(claim: Claim, history: History, ref: str) -> bool | None:
-    """Return whether the client gave up a call, so that its connection was lost after `given_up_ms` or later.
+    """Return whether a call ended because the client's connection was lost `given_up_ms` or longer after its begin.
 
-    None if the evidence leaves it open.
+    None if the evidence does not decide.
     """
     call = history.call(ref)
     answer = history.answer(call)
@@ -193,7 +194,7 @@ def _is_given_up(claim: Claim, history: History, ref: str) -> bool | None:
 
 
 def _is_seen(claim: Claim, history: History, key: str) -> bool | None:
-    """Return whether the actors received a message; None if the evidence leaves it open.
+    """Return whether the actors received a message; None if the evidence does not decide.
 
     With the bound `within_ms`, only a sighting within this time after the start of the send counts.
     """
@@ -216,7 +217,7 @@ def _is_unseen(claim: Claim, history: History, key: str) -> bool | None:
 
 
 def _silence(claim: Claim, history: History, key: str) -> bool:
-    """Return whether the actors received no message in a long enough watch after the message's possible delivery."""
+    """Return whether the actors watched long enough without the message, after the time from which it could come."""
     marks = release_marks(history, (key,))
     if not marks:
         return False

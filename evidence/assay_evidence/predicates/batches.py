@@ -51,16 +51,21 @@ class Lateness(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """A text with the batch's delay and the permitted delay."""
+        """A text with the batch's lateness and the permitted lateness."""
         return f"batch {self.number} {duration(self.ns)} after it could have been, of {duration(self.limit_ns)}"
 
 
 def batch_shape(claim: Claim, history: History) -> Finding:
     """Decide whether an actor's batches have the sizes, the number and the times that the claim demands.
 
-    A batch's deadline counts from the moment at which its first message could have been delivered (BT-05): the latest
-    of the send's answer plus its delay, the commit of the send's unit of work, the begin of the actor's watch, the end
-    of the actor's previous callback, and the end of a fault.
+    A batch's deadline counts from the moment from which its first message could be delivered (BT-05).  This is the
+    latest of these moments:
+
+    - the answer to the send, plus the message's delay,
+    - the commit of the send's unit of work,
+    - the begin of the actor's watch,
+    - the end of the actor's previous callback,
+    - the end of a fault.
     """
     actor, largest, least = reference(claim, "actor"), number(claim, "max"), claim.bounds.get("min", 1)
     say = Saying(claim, _expected(claim, actor, least, largest))
@@ -103,8 +108,8 @@ def _expected(claim: Claim, actor: str, least: int, largest: int) -> str:
 def _batches(history: History, actor: str, keys: tuple[str, ...]) -> list[Batch]:
     """Return the batches of an actor, in the same way as the invariant of BT-04.
 
-    Batch numbers can recur after a new listener or on a new link.  So a batch is identified by its link and by the
-    number of callbacks that have ended on this link, besides its own number.
+    Batch numbers can recur after a new listener or on a new link.  So three values identify a batch: its number, its
+    link, and the number of callbacks that have ended on this link.
     """
     handed = [seen for seen in history.sightings(None, {actor}) if seen.batch is not None]
     ended = [callback for callback in history.callbacks if callback.actor == actor and callback.batch is not None]
@@ -168,13 +173,13 @@ def _full(claim: Claim, history: History, batches: list[Batch]) -> list[Lateness
 
 
 def _lateness(axis: Axis, index: int, batch: Batch, message: Seen, limit_ns: int) -> list[Lateness]:
-    """Return the time for which a batch was held back, counted from one of its messages; empty if it is unknown.
+    """Return how late a batch was, counted from one of its messages; empty if this is unknown.
 
     Args:
         axis: An axis whose origin is the first message of the batch.
         index: The batch's number, for texts.
         batch: The batch.
-        message: The message of the batch whose earliest possible delivery is the start.
+        message: The message from whose earliest possible delivery the time counts.
         limit_ns: The longest permitted time.
     """
     handed = batch.messages[0]

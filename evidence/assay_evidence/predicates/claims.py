@@ -21,7 +21,7 @@ NOT_AUTHORIZED = 2035
 
 
 def listed(claim: Claim, *names: str) -> tuple[str, ...]:
-    """Return the values of the first reference of these names that the claim has; empty if it has none."""
+    """Return the values of a claim's reference; if the claim has several of these names, of the first one."""
     for name in names:
         if value := claim.of.get(name):
             return tuple(value.split(SEPARATOR))
@@ -89,8 +89,8 @@ def quiet_ns(claim: Claim) -> int:
 def sends_of(claim: Claim, history: History) -> list[Call]:
     """Return the sends of a claim.
 
-    These are the calls that the claim names.  If it names none, they are each message's accepted sends, or the last
-    send of a message that has no accepted one.
+    These are the calls that the claim names.  If the claim names no call, they are the accepted sends of each message;
+    for a message without an accepted send, its last send.
     """
     named = listed(claim, "call")
     if named:

@@ -1,7 +1,8 @@
 """Predicates about how often and in which order messages are received.
 
-Only a quiet watch (`assay_evidence.watching.Axis.quiet`) proves that a message did *not* come.  It counts only after
-the message could have come: after the answers to its sends, the end of its delay, and the end of all faults.
+Only a quiet watch (`assay_evidence.watching.Axis.quiet`) proves that a message did *not* come.  Its time counts only
+from the moment at which the message could have come: after the answers to its sends, the end of its delay, and the end
+of all faults.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def counts(seen: dict[str, list[Seen]]) -> str:
 
 
 def _beyond(times: int, seen: dict[str, list[Seen]]) -> list[Seen]:
-    """Return the surplus sightings: those of each message after its first `times` sightings."""
+    """Return the surplus sightings: all sightings of each message after the first `times` sightings."""
     return [sighting for sightings in seen.values() for sighting in sightings[times:]]
 
 
@@ -57,7 +58,7 @@ def silence_of(claim: Claim, history: History, seen: dict[str, list[Seen]]) -> S
 
 
 def heard(silence: Silence) -> str:
-    """Return a text with the duration of a silence, and the necessary duration."""
+    """Return a text with the length of a silence and the required length."""
     if silence.span is None and silence.ns == 0:
         return "no watch afterwards"
     return f"then silence for {duration(silence.ns)} ({duration(silence.needed_ns)} needed)"
@@ -73,7 +74,7 @@ def unless_silent(say: Saying, silence: Silence, observed: str) -> Finding | Non
 
 
 def unless_unaltered(say: Saying, history: History, seen: dict[str, list[Seen]]) -> Finding | None:
-    """Return a fail if a message came with a body with which it was never sent; otherwise None."""
+    """Return a fail if a message's body differs from every body with which it was sent; otherwise None."""
     altered = [sighting for sightings in seen.values() for sighting in sightings if _is_altered(sighting, history)]
     if not altered:
         return None
@@ -101,7 +102,7 @@ def delivered_exactly(claim: Claim, history: History) -> Finding:
 
 
 def delivered_at_most(claim: Claim, history: History) -> Finding:
-    """Decide whether no message came too often or altered; disclose whether messages were kept or lost."""
+    """Decide whether no message came too often or altered; disclose whether the messages came or were lost."""
     seen = by_key(claim, history)
     times = claim.bounds.get("times", DEFAULT_TIMES)
     say = Saying(claim, f"each of {', '.join(seen)} is delivered at most {counted(times, 'time')}")

@@ -1,8 +1,8 @@
 """The predicate about outcomes and settlements of deliveries on the wire: disposed.
 
 A delivery begins with a transfer that is not settled.  Its receiver names an outcome, and either end settles the
-delivery (OASIS AMQP 1.0, 2.6.12).  AMQP permits several sequences of frames, so a claim that a message is accepted does
-not name one of them:
+delivery (OASIS AMQP 1.0, 2.6.12).  AMQP permits several sequences of frames.  The last column says what each of them
+means for a claim that a message is accepted:
 
 =========  ======================================  ======================================  =============================
 state      frames                                  meaning                                 a claim of acceptance
@@ -77,7 +77,7 @@ class _Flaw(Struct, frozen=True):
 
     Args:
         reason: The sentence of the finding.
-        by: The frame that is the breach; None if a frame is missing.
+        by: The frame that breaks the rule; None if the flaw is a missing frame.
         since: The event after which the missing frame was due.
         proves: Whether the flaw breaks the rule; otherwise the finding is not-demonstrated.
     """
@@ -96,8 +96,8 @@ def disposed(claim: Claim, history: History) -> Finding:
     - The receiver must accept each delivery.  With the bound ``settled`` 1 either end must then settle it.
     - An actor's client must accept a delivery after the application acknowledged it, unless ``acknowledged`` is 0.
     - The broker must accept a delivery before the client answers the send.
-    - With ``accepted`` 0, only deliveries that were accepted must be settled, and a sender must not settle a delivery
-      before its outcome.
+    - With ``accepted`` 0, a delivery need not be accepted.  An accepted delivery must be settled, and a sender must not
+      settle a delivery before its outcome.
     - With ``times`` 0, the receiver must neither accept a delivery nor settle it without an outcome.
     """
     say = Saying(claim, _expected(claim))
@@ -170,8 +170,9 @@ def _answered(key: str, history: History) -> Event | None:
 def _judged(deliveries: list[Delivery], claim: Claim) -> list[Delivery]:
     """Return the deliveries that the receiver must have accepted.
 
-    Of deliveries to the broker, this is one for each message, even if the client sent it again.  Of deliveries to an
-    actor, these are the acknowledged ones, or as the claim's bounds say all or the accepted ones.
+    If the broker is the receiver, the list has one delivery for each message, even if the client sent the message
+    again.  If an actor is the receiver, the claim's bounds choose the deliveries: the acknowledged, the accepted or all
+    deliveries.
     """
     if actors_of(claim) is None:
         accepted = [one for one in deliveries if one.outcome is not None and one.outcome.disposition == _ACCEPTED]
@@ -228,7 +229,7 @@ def _flaw(one: Delivery, deed: Event | None, *, settled: bool) -> _Flaw | None:
 
 
 def _early(one: Delivery, *, never: bool) -> Iterable[_Flaw]:
-    """Return the frames with which a receiver accepted or settled a delivery that it was not yet allowed to accept.
+    """Return the frames with which a receiver accepted or settled a delivery too early.
 
     Frames that give the message back are no flaw.
     """
@@ -254,7 +255,7 @@ def _missing(say: Saying, claim: Claim, history: History, flaw: _Flaw, observed:
 
 
 def _silent(say: Saying, claim: Claim, found: list[list[Delivery]], observed: str) -> Finding:
-    """Return the finding about messages that must stay without an outcome, if no disposition accepts them."""
+    """Return the finding about messages that must not get an outcome, if no disposition accepts them."""
     last = [deliveries[-1].transfer for deliveries in found]
     if any(distance(claim, transfer).ns < quiet_ns(claim) for transfer in last):
         return say.not_demonstrated("The wait for a disposition that must not come was too short.", observed)
@@ -262,7 +263,7 @@ def _silent(say: Saying, claim: Claim, found: list[list[Delivery]], observed: st
 
 
 def _way(one: Delivery) -> str:
-    """Return words for the way in which a delivery was settled."""
+    """Return a few words for the way in which a delivery was settled."""
     end, outcome = one.end, one.outcome
     if end is None or outcome is None:
         return "not settled"

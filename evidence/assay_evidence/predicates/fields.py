@@ -29,7 +29,8 @@ def equal_fields(claim: Claim, history: History) -> Finding:
     """Decide whether an event's fields have the values that the claim names.
 
     Values are compared as text (`assay_evidence.predicates.claims.as_text`); ``field.sha256 = sent`` means the body
-    that was sent.  The fields of a call include those of its answer, which win where both have a field.
+    that was sent.  The fields of a call include the fields of its answer; if both have a field, the answer's value
+    counts.
     """
     wanted = {name.removeprefix(FIELD): value for name, value in claim.of.items() if name.startswith(FIELD)}
     if not wanted:
@@ -61,7 +62,7 @@ def _listing(names: Iterable[str], shown: Mapping[str, str]) -> str:
 def _unless_shown(
     event: AnyEvent, history: History, wanted: Iterable[str], shown: Mapping[str, str], say: Saying
 ) -> Finding | None:
-    """Return an inconclusive finding if a field is missing because its call failed or has no answer, else None."""
+    """Return an inconclusive finding if a field is missing because its call failed or has no answer; otherwise None."""
     if all(name in shown for name in wanted):
         return None
     answer = history.answer(event) if isinstance(event, Call) else event
@@ -160,7 +161,8 @@ def _event(claim: Claim, history: History) -> AnyEvent | None:
 def _is_timely(event: AnyEvent, history: History) -> bool:
     """Return whether no delay of the harness can have changed the event's fields.
 
-    Only an administrator's answer can change, because it shows the broker at the moment of the command.
+    A delay can change only an administrator's answer, because this answer shows the broker at the moment of the
+    command.
     """
     return not isinstance(event, Admin) or was_prompt(event, history)
 

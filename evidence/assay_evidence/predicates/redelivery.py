@@ -25,8 +25,8 @@ ONCE = 1
 def redelivered(claim: Claim, history: History) -> Finding:
     """Decide whether each message came again, at least ``times`` times in all, and each redelivery was marked.
 
-    With the bound `times` 1 a message need not come again.  With 0 it need not come at all, and the claim is about
-    marks only.  With the bound `flagged` 0 the marks are not judged, and with `times` 0 they are then disclosed.
+    With the bound `times` 1 a message need not come again.  With `times` 0 it need not come at all, and the claim is
+    about marks only.  With the bound `flagged` 0 the marks are not judged, and with `times` 0 they are then disclosed.
     """
     seen = by_key(claim, history)
     times = claim.bounds.get("times", DEFAULT_TIMES)
@@ -48,7 +48,7 @@ def redelivered(claim: Claim, history: History) -> Finding:
 
 
 def _marks(say: Saying, claim: Claim, history: History, again: list[Seen], *, flagged: bool) -> Finding:
-    """Return the finding of a claim about marks only."""
+    """Return the finding of a claim that is only about the marks of redeliveries."""
     observed = f"{len(again)} came again"
     if not history.sightings(set(keys_of(claim)), None):
         return say.not_demonstrated("None of these messages was seen.", observed)

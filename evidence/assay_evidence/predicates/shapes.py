@@ -1,4 +1,4 @@
-"""The references and bounds that each predicate uses; a claim with any other one is a mistake in its step."""
+"""The references and bounds that each predicate reads; a claim with any other name is a mistake in its step."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ SHAPES: Mapping[Predicate, Shape] = {
 
 
 def check_shape(claim: Claim) -> None:
-    """Check that a predicate reads all names in its claim: an unread name would make the claim weaker than intended.
+    """Check that a predicate reads every name in its claim, because an unread name would weaken the claim.
 
     Raises:
         ClaimError: The claim has a reference or bound that its predicate does not read, or a negative bound.

@@ -58,7 +58,7 @@ def _compared(claim: Claim, history: History, sends: list[Call], deadline: Event
 
 
 def _noted_late_ns(claim: Claim, history: History, sends: list[Call], deadline: Event) -> int:
-    """Return how long before its note the deadline may have been, if the harness was held up, in nanoseconds.
+    """Return by how many nanoseconds the harness may have noted the deadline late.
 
     The deadline cannot have been before the send.
     """
@@ -85,7 +85,7 @@ def _before(event: Disk, deadline: Event, late_ns: int) -> bool | None:
 
 
 def _durable(events: Iterable[Disk], key: str) -> int:
-    """Return how many copies of a message are durable after these disk events; each source is a separate disk."""
+    """Return how many copies of a message are durable after these disk events; each source is a disk of its own."""
     durable = 0
     written: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for event in events:

@@ -1,4 +1,4 @@
-"""The table of predicates: the function of each predicate's name."""
+"""The table of predicates: the function that decides each kind of claim, by the predicate's name."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Predicates about the moment of a delivery: not-before, by.
 
-A delivery is a sighting, or a look: a browse that lists the message, at the time of its answer.  A delivery that the
-harness noted late may have happened earlier (`Axis.earliest`).  So it does not prove that a message came late, and does
-not prove that the message did not come early.
+A delivery is a sighting, or a look: a browse that lists the message, at the time of its answer.  If the harness noted a
+delivery late, the delivery may have happened earlier (`Axis.earliest`).  Such a delivery proves neither that the
+message came late nor that it did not come early.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Delivery(Struct, frozen=True):
     asked: Event | None = None
 
     def earliest(self, axis: Axis) -> int:
-        """Return the earliest time on the axis at which the delivery can have happened, in nanoseconds."""
+        """Return the earliest position on the axis at which the delivery can have happened, in nanoseconds."""
         at = axis.earliest(self.event)
         return at if self.asked is None else max(at, axis.at(self.asked))
 
@@ -104,7 +104,8 @@ def not_before(claim: Claim, history: History) -> Finding:
 def _tried(claim: Claim, axis: Axis, call: Call, say: Saying, seen: str) -> Finding:
     """Return a pass if an actor could have received the message early, and otherwise not-demonstrated.
 
-    A delay of the harness that ends before the due moment does not matter: the harness then noted early messages early.
+    A delay of the harness that ends before the due moment does not matter, because the harness still noted an early
+    message before that moment.
     """
     history = axis.history
     delay_ns = number(claim, "delay_ms") * NS_PER_MS
@@ -173,7 +174,7 @@ def _in_time(axis: Axis, late: Distance, limit_ns: int, say: Saying, observed: s
 
 
 def like_ns(claim: Claim, history: History) -> int:
-    """Return the time from the start of a send to the first sighting, for the claim's message `like`.
+    """Return the time from the send to the first sighting of another message, which the claim calls `like`.
 
     The claim's limit grows by this time, so that a slow machine, which delays all messages, does not cause a fail.
 
@@ -218,7 +219,8 @@ def _never(claim: Claim, axis: Axis, due_ns: int, limit_ns: int, say: Saying) ->
 def _could_have_come(claim: Claim, axis: Axis, call: Call, due_ns: int, limit_ns: int) -> bool:
     """Return whether an actor watched or looked between the due moment and the limit.
 
-    If not, a late sighting does not show that the message was late: the actor may have begun to watch too late.
+    If no actor did, a late sighting does not show that the message was late, because the actor may have begun to watch
+    too late.
     """
     last = due_ns + limit_ns
     actors = actors_of(claim)

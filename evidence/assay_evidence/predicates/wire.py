@@ -14,8 +14,8 @@ from assay_evidence.verdicts import Finding
 def transferred(claim: Claim, history: History) -> Finding:
     """Decide whether each message had as many transfers as the claim demands, settled or unsettled as demanded.
 
-    If the claim names an actor, the transfers to this actor count; otherwise those that the client sent.  Without a
-    frame of any message, the finding is not-demonstrated.
+    If the claim names an actor, the transfers to this actor count; otherwise the transfers that the client sent.
+    Without a frame of any message, the finding is not-demonstrated.
     """
     times, least, settled = (claim.bounds.get(name) for name in ("times", "least", "settled"))
     often = f"exactly {counted(times, 'time')}" if times is not None else f"{counted(least or 1, 'time')} or more"

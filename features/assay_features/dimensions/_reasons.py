@@ -16,8 +16,8 @@ class Untried(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Args:
         traits: The names of traits, or of dimensions; a dimension stands for all its traits.
         rules: The ids of rules, or the names of groups (`Reasons.groups`) or profiles.
-        why: The reason, in one sentence.
-        open: Whether a scenario could test it, although no scenario does so yet.
+        why: The reason why no scenario tests these rules under these traits, in one sentence.
+        open: Whether such a scenario is possible but missing.
     """
 
     traits: tuple[str, ...]

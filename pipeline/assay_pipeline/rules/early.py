@@ -111,7 +111,7 @@ def _in_python(story: Story, limits: Limits) -> Iterator[Examined]:
 
 
 def _tried(story: Story, send: Send, limits: Limits) -> bool:
-    """Say whether a consumer could have received the message early, or a browse was answered early."""
+    """Return whether a consumer could have received the message early, or a browse was answered early."""
     covered: dict[str, int] = defaultdict(int)
     for span in story.watching(send.destination):
         start, end = max(send.since(span.begin), 0), min(send.since(span.end), send.delay_ns)

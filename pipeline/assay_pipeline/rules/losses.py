@@ -65,7 +65,7 @@ def _on_spark(history: History, limits: Limits) -> DataFrame:
 
 
 def _after_all(at: Column) -> Column:
-    """Say whether a moment is after the end of every fault in `FATAL`."""
+    """Return whether a moment is after the end of every fault in `FATAL`."""
     return F.forall("fatal", lambda fault: F.coalesce(precedes(fault["end"], at), no()))
 
 
@@ -83,7 +83,7 @@ def _seen(tried: DataFrame, sightings: DataFrame) -> DataFrame:
 
 
 def _drained(tried: DataFrame, history: History, limits: Limits) -> DataFrame:
-    """Find whether a consumer drained the queue after the faults, so that no later consumer may hold the message."""
+    """Return whether a consumer drained the queue after the faults, and no later consumer may hold the message."""
     place = [*CASE, "destination"]
     came = tried.join(history.arrivals.withColumnRenamed("at", "came_at"), place).select(
         *MESSAGE, "actor", _after_all(F.col("came_at")).alias("present"), no().alias("quiet")

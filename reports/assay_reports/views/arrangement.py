@@ -1,4 +1,4 @@
-"""The order of a pair's scenarios on a page: scenarios that need a look come first, grouped by their cause."""
+"""The order of a pair's scenarios on a page: scenarios that failed or were not decided come first, grouped by cause."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay_reports.views.scenarios import ScenarioView
 
 
 class Alike(Struct, frozen=True):
-    """Scenarios that need a look and have the same cause.
+    """A group of scenarios with the same cause: each failed or was not decided.
 
     Args:
         anchor: The anchor to which the jump list links.
@@ -42,12 +42,12 @@ class Arrangement(Struct, frozen=True):
 
     @property
     def needing(self) -> int:
-        """The number of scenarios that need a look."""
+        """The number of scenarios that failed or were not decided."""
         return sum(cause.count for cause in self.causes)
 
 
 def arranged(views: Sequence[ScenarioView]) -> Arrangement:
-    """Group the scenarios that need a look by cause: the worst verdict first, then the most frequent cause."""
+    """Group failed and undecided scenarios by cause: the worst verdict first, then the most frequent cause."""
     groups: dict[Cause, list[ScenarioView]] = {}
     for view in views:
         if view.cause.verdict not in SETTLED:

@@ -1,7 +1,7 @@
-"""The causes of scenarios that need a look: the verdict, the claim's rule and predicate, and the reason's wording.
+"""The causes of verdicts that a person must examine: the verdict, the claim's rule and predicate, and the reason.
 
-The wording leaves out names and numbers, because they differ between scenarios with the same cause; it keeps reason
-codes.
+The reason is compared without names and numbers, because they differ between scenarios with the same cause.  Reason
+codes are kept.
 """
 
 from __future__ import annotations

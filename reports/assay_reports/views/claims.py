@@ -26,7 +26,7 @@ class Claims(Struct, frozen=True):
     """A backend's claims about its product, and the verdicts of the probes.
 
     Args:
-        told: Whether the journal holds profiles or probes.
+        told: Whether the journal has any claims of profiles or any probes.
         profiles: The claimed profiles.
         other_profiles: The profiles that the backend does not claim.
         not_claimed: The capabilities that claimed profiles require and the pair does not declare.
@@ -43,7 +43,7 @@ class Claims(Struct, frozen=True):
 
     @property
     def wrong(self) -> tuple[ScenarioVerdict, ...]:
-        """The probes that do not confirm a declaration: it is wrong, or the probe could not decide."""
+        """The probes that found a declaration to be wrong, or that could not decide about it."""
         return tuple(probe for probe in self.probes if probe.verdict not in _TRUE)
 
     def face(self, probe: ScenarioVerdict) -> Face:

@@ -1,4 +1,4 @@
-"""The start page: the matrix of rules and pairs, the rules that need a look, and the totals."""
+"""The start page: the matrix of rules and pairs, the rules that failed or were not decided, and the totals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ _ATTENTION = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE)
 
 
 class Cell(Struct, frozen=True):
-    """A rule's verdict on one pair, with the level of evidence in words; for a broken rule, the level of the breach."""
+    """A rule's verdict on one pair, with the level of evidence in words.
+
+    The level of a broken rule is the level of the scenarios that broke it.
+    """
 
     face: Face
     href: str
@@ -134,7 +137,7 @@ def breach_of(found: RuleVerdict) -> str:
 
 
 def _all_known(verdict: RuleVerdict, pair: Pair) -> bool:
-    """Return whether a known outcome expects the verdict of every scenario that decides the rule's verdict."""
+    """Return whether every scenario that decides a rule's verdict has the verdict that a known outcome expects."""
     causes = [scenario for scenario in verdict.scenarios if scenario.verdict is verdict.verdict]
     return bool(causes) and all(
         (known := pair.known(scenario)) is not None and known.verdict == scenario.verdict for scenario in causes
@@ -183,7 +186,7 @@ def _attention(pairs: Sequence[Pair], catalogue: Catalogue) -> Iterable[Attentio
 
 
 def _grouped(attention: Iterable[Attention]) -> tuple[Attention, ...]:
-    """Join rules with the same pair and cause in one entry: the entry of the first rule."""
+    """Join the entries of rules with the same pair and cause into one, under the first of these rules."""
     groups: dict[tuple[str, str, bool, str], list[Attention]] = {}
     for item in attention:
         # Rules without a reason stay alone.

@@ -1,4 +1,4 @@
-"""The scenarios of the user's own features: a page for each feature, and a part of the start page."""
+"""The scenarios of the user's own features: one page for each feature, and a section of the start page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class OwnTried(Struct, frozen=True):
 
     Args:
         pair: The pair.
-        face: The presentation of the worst verdict; "not run" if the pair's run has no scenario of the feature.
+        face: The presentation of the scenarios' worst verdict; "not run" if the pair's run has no scenario of the
+            feature.
         scenarios: The scenarios.
     """
 
@@ -40,7 +41,7 @@ class OwnFeature(Struct, frozen=True):
     Args:
         name: The feature's file.
         href: The link to the page, relative to the root of the site.
-        tried: The feature on each pair.
+        tried: The results of the feature on each pair.
     """
 
     name: str

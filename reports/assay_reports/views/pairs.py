@@ -59,7 +59,7 @@ class Pair(Struct, frozen=True, kw_only=True):
         return f"backends/{self.slug}.html"
 
     def known(self, scenario: ScenarioVerdict) -> KnownOutcome | None:
-        """Return the known outcome that expects a scenario's verdict, or else another one for the scenario."""
+        """Return the known outcome that expects a scenario's verdict, or else a known outcome with another verdict."""
         entries = [entry for entry in self.evidence.known if entry.covers(scenario.scenario)]
         return next((entry for entry in entries if entry.verdict == scenario.verdict), next(iter(entries), None))
 
@@ -85,7 +85,7 @@ class Pair(Struct, frozen=True, kw_only=True):
 
     @property
     def narrowed(self) -> int:
-        """The number of rules of which the run did not select all scenarios."""
+        """The number of rules for which the run selected only some of the scenarios."""
         return sum(rule.left_out > 0 for rule in self.rules.values())
 
     @property
@@ -100,7 +100,7 @@ class Pair(Struct, frozen=True, kw_only=True):
 
     @property
     def lead(self) -> str:
-        """The sentences with the numbers of passed rules and own scenarios, and of rules that could not be tried."""
+        """The first sentences of the page: the numbers of passed rules, passed own scenarios and untried rules."""
         own = self.evidence.verdicts.foreign
         tried = [rule for rule in self.rules.values() if self.tried(rule.id)]
         rules = f"{_passed(tried)} tried rules were kept" if self.rules or not own else ""

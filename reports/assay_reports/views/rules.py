@@ -55,7 +55,7 @@ class AcrossView(Struct, frozen=True):
 
 
 class RoleLine(Struct, frozen=True):
-    """The results of the scenarios of one role: ``4 of 5 passed, 1 could not run``."""
+    """The results of the scenarios of one role, as text: ``4 of 5 passed, 1 could not run``."""
 
     role: str
     meaning: str
@@ -226,7 +226,8 @@ def _lacks(views: Sequence[ScenarioView]) -> list[Lack]:
 def _whose(rule: Rule, pair: Pair, client: str) -> str:
     """Return a sentence that names the judged part of the pair.
 
-    For a rule about clients and the kit's own client, the sentence adds that nothing was learned about the broker.
+    If the rule is about clients and the client is the kit's own, the sentence adds that the run shows nothing about the
+    broker.
     """
     begin = pair.evidence.begin
     ours = begin.ours if begin else ()

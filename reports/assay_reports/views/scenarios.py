@@ -85,7 +85,7 @@ class ScenarioView(Struct, frozen=True, kw_only=True):
 
     @property
     def lacking(self) -> bool:
-        """Whether the scenario could not run, and the page names the lacking capability."""
+        """Whether the scenario could not run because of a missing capability, which the page then names."""
         return self.verdict.verdict is Verdict.UNSUPPORTED and bool(self.unsupported)
 
 
@@ -146,7 +146,7 @@ def split_id(scenario: str) -> tuple[str, str]:
 
 
 def title_of(verdict: ScenarioVerdict) -> str:
-    """Return a scenario's name for readers; a user's own scenario keeps its name."""
+    """Return a scenario's name for readers; the name of a user's own scenario does not change."""
     name = split_id(verdict.scenario)[1]
     return name if verdict.foreign else titles().get(verdict.scenario, name)
 
@@ -161,7 +161,7 @@ def _prefix(scenario: str, events: Sequence[AnyEvent]) -> str:
 def _steps(
     events: Sequence[AnyEvent], findings: Sequence[Finding]
 ) -> tuple[tuple[StepView, ...], tuple[FindingView, ...]]:
-    """Assign the findings of claims to their steps; a step's claims come before the step in the journal.
+    """Assign the findings of claims to their steps: in the journal, the claims of a step come before the step.
 
     Returns:
         The steps with their findings, and the findings without a step.

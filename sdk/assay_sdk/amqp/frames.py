@@ -39,7 +39,7 @@ _SECRET = {"sasl-init", "sasl-challenge", "sasl-response"}
 
 
 class Splitter:
-    """A splitter, which cuts a stream of octets into protocol headers and frames."""
+    """An object that cuts a stream of octets into protocol headers and frames."""
 
     def __init__(self) -> None:
         self._rest = bytearray()

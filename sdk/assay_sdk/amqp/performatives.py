@@ -96,7 +96,7 @@ def disposed_ids(disposition: Performative, unsettled: Mapping[int, object]) -> 
         unsettled: Unsettled deliveries by delivery id, a serial number of 32 bits.
 
     Returns:
-        Their delivery ids.
+        The delivery ids of these deliveries.
     """
     first, last = disposition[1], disposition[2]
     if not isinstance(first, int):

@@ -159,7 +159,7 @@ def section_at(octets: bytes, at: int) -> tuple[int, int]:
         at: Offset of the section's descriptor.
 
     Raises:
-        DecodeError: The descriptor is missing, or is not the one of a section.
+        DecodeError: The descriptor is missing, or does not belong to a section.
         IndexError: The octets end within the descriptor.
     """
     if octets[at] != DESCRIBED:

@@ -101,7 +101,7 @@ def _expires_before_due(attempt: SettingsToCheck) -> bool:
 def _peer_is_too_old(attempt: SettingsToCheck) -> bool:
     """Return whether the broker's level is too low for a delay.
 
-    If the broker gave no readable level, the client sends the message and the broker decides.
+    If the broker has named no level that the client can read, the client sends the message and the broker decides.
     """
     level = attempt.peer.get(LEVEL_PROPERTY)
     found = _LEVEL.fullmatch(level) if isinstance(level, str) else None

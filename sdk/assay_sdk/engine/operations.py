@@ -279,7 +279,7 @@ def receive(
 
 
 class _Receipt(Generic[CameT, T]):
-    """The receipt of one message: the operation, and the message until the call returns it."""
+    """A receive call: the operation, and the received message until the call returns it."""
 
     task: Task[None]
 

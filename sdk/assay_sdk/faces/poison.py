@@ -12,7 +12,7 @@ from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 
 class PoisonOptions(TypedDict, total=False):
-    """How often a message may be delivered, and where the client moves it then.
+    """The limit on the deliveries of a message, and the queue to which the client then moves the message.
 
     By default the consumed queue's attributes BOTHRESH and BOQNAME decide both.
 

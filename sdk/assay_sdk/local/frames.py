@@ -125,7 +125,7 @@ def decode_event(octets: bytes) -> DriverEvent:
 
 
 class LocalFrameSplitter:
-    """A splitter, which cuts a stream of octets into the bodies of frames.
+    """An object that cuts a stream of octets into the bodies of frames.
 
     Args:
         limit: Largest body of a frame, in octets.

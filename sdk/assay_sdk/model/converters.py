@@ -201,7 +201,7 @@ def converter_for(kind: object) -> Converter[Any]:
         kind: str, bytes, dict, dict[str, ...], a msgspec Struct type or a dataclass.
 
     Raises:
-        NoConverterError: The type has no converter here; the application must pass one.
+        NoConverterError: The SDK has no converter for the type, so the application must pass one.
     """
     plain = _PLAIN.get(kind) if isinstance(kind, type) else None
     if plain is not None:

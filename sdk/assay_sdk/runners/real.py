@@ -411,7 +411,7 @@ class RealRunner:
                     self._catching_up.append((wanted, polled))
 
     def _look(self) -> None:
-        """Evaluate the conditions of all waiters."""
+        """Evaluate the conditions of all waiting threads."""
         if self._waiters:
             with self._lock:
                 waiters = tuple(self._waiters)

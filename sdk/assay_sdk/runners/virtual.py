@@ -3,8 +3,8 @@
 Jobs run in the order of their due times and then of their scheduling.  The runner never sleeps, and never reads the
 machine's clock.  Hours of delay therefore take no time, and a run with the same jobs repeats exactly.
 
-A client or broker with a bug may schedule job after job without an end.  In real time such a loop takes time, so waits
-reach their timeouts.  Virtual time therefore also advances in such a loop (`_BUSY`).
+A client or broker with a bug may schedule one job after another without an end.  In real time such a loop takes time,
+so waits reach their timeouts.  In virtual time the runner therefore advances the clock after many jobs (`_BUSY`).
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ class VirtualRunner:
         return True
 
     def _count(self) -> None:
-        """Count a job, and advance the clock if the jobs are a loop without an end (`_BUSY`)."""
+        """Count a job; advance the clock after so many jobs that the jobs must be an endless loop (`_BUSY`)."""
         self._at_once += 1
         if self._at_once >= _BUSY and self._at_once % _BUSY_TURN == 0:
             self._clock.advance_to(self._clock.monotonic_ns() + self._busy_ns)

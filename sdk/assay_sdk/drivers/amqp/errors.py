@@ -80,5 +80,5 @@ def refusal(
 
 
 def lost(text: str, mqrc: Mqrc = Mqrc.CONNECTION_BROKEN) -> Refused:
-    """Return the refusal for commands that were open when the connection was lost."""
+    """Return the refusal that answers the open commands of a lost connection."""
     return refused(mqrc, text)

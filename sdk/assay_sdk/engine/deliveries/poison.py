@@ -10,9 +10,9 @@ the same.  For brokers that do not send these attributes, the application can gi
 | ``max_delivery_count`` alone | none | rejected; the broker decides where it goes |
 | the queue's BOTHRESH | ``on_poison``, or BOQNAME and the dead-letter queue | kept; discarded if non-persistent |
 
-The broker delivers a kept message again after a pause, without limit, and the client calls the exception listener each
-time (MQRC 2362).  The client moves a message before it acknowledges it.  A failure between the two steps can duplicate
-the message, but not lose it.
+The broker delivers a kept message again and again, each time after a pause, and the client calls the exception listener
+each time (MQRC 2362).  The client moves a message before it acknowledges it.  A failure between the two steps can
+duplicate the message, but not lose it.
 """
 
 from __future__ import annotations

@@ -406,7 +406,7 @@ class LightClient:
         Args:
             subscriptions: Subscriptions that stop.
             wait: Whether to wait until callbacks have had these messages.  False if a callback makes the call, because
-                it cannot wait for itself; the client then passes the messages after the callback has returned.
+                a callback cannot wait for itself; the client then passes the messages after the callback has returned.
         """
         for subscription in subscriptions:
             subscription.turn_away()

@@ -248,8 +248,8 @@ class LightSubscription:
     def lose(self) -> None:
         """Handle the loss of this subscription's connection.
 
-        Messages that are confirmed, or need no confirmation, stay in the buffer.  Unconfirmed messages leave it,
-        because the broker delivers them again.
+        Messages that are confirmed, or need no confirmation, stay in the buffer.  The subscription drops unconfirmed
+        messages, because the broker delivers them again.
         """
         self._attempt = None
         self._granted = 0
@@ -258,7 +258,7 @@ class LightSubscription:
 
     @property
     def owes(self) -> bool:
-        """Whether the callback must still receive a message that the broker will not deliver again."""
+        """Return whether the callback must still receive a message that the broker will not deliver again."""
         return self.on_delivery is not None and any(one not in self._unconfirmed for one in self.buffer)
 
     def listen(self, on_delivery: OnDelivery | None) -> None:

@@ -17,7 +17,7 @@ from assay_sdk.time import StalledError
 
 
 class Dispatcher:
-    """A dispatcher, which calls the listeners of one session; each call is a separate job.
+    """An object that calls the listeners of one session; each call is a separate job.
 
     Args:
         session: Session of the listeners.

@@ -479,7 +479,8 @@ class EngineSession:
     def _draw_back(self, consumers: Sequence[Recipient], deliveries: Iterable[EngineDelivery]) -> Operation[None]:
         """Give delivered messages back, so that the broker delivers them again in their order.
 
-        Messages in the buffer or on their way go back first, unchanged, so that they do not overtake delivered ones.
+        Messages in the buffer or on their way go back first, unchanged, so that they do not overtake the delivered
+        messages.
         """
         try:
             yield from call_back(consumers)

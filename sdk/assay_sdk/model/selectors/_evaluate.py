@@ -86,7 +86,7 @@ def _read(  # noqa: C901, PLR0911, PLR0912 - a table: one line for each construc
 
 
 def _truth(node: nodes.Node, read: Read) -> Condition:
-    """Return the function of a node as a condition: the value of a name or literal is tested for a boolean.
+    """Return the function that evaluates a node as a condition; a name or literal must have a boolean value.
 
     Args:
         node: The node.
@@ -175,7 +175,7 @@ def _related(relation: Relation, left: Property, right: Property) -> Truth:
 
 
 def _between(of: Read, low: Read, high: Read, *, negated: bool) -> Condition:
-    """Return the condition of BETWEEN, by the two comparisons with which the specification defines it."""
+    """Return the condition of BETWEEN: the two comparisons with which the specification defines it."""
     below, above = (Relation.LESS, Relation.GREATER) if negated else (Relation.GREATER_EQUAL, Relation.LESS_EQUAL)
     decisive = negated
 

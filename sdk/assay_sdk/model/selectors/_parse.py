@@ -40,7 +40,7 @@ _WORDS = {
 
 
 class _Kind(StrEnum):
-    """Type of an expression, as far as it is known before the evaluation; the values are words for errors."""
+    """The type of an expression, as far as the parser knows it; error messages use the values as words."""
 
     NUMBER = "a number"
     STRING = "a string"
@@ -68,7 +68,7 @@ class _Part(NamedTuple):
 
 
 class _FaultError(Exception):
-    """A fault that a callback has found; `parse` raises a `SelectorError` for it, with the text of the selector."""
+    """A fault that a callback has found; `parse` adds the selector's text and raises a `SelectorError`."""
 
     def __init__(self, problem: str, position: int, *expected: str) -> None:
         super().__init__(problem)

@@ -310,7 +310,7 @@ class ReceiverEnd(Incoming):
         Args:
             token: Token of the command.
             deliveries: Numbers of the deliveries.
-            returned: Whether to count deliveries of a unit of work that was rolled back.
+            returned: Whether deliveries of a unit of work that was rolled back can also be settled.
         """
         known = all(
             number in self._deliveries or (returned and number in self._enlisted and self._enlisted[number].over)

@@ -183,7 +183,7 @@ class SenderEnd(LinkEnd):
 
         Args:
             delivery: Delivery of the message.
-            state: Number of the delivery's state.
+            state: Proton's number for the outcome of the delivery.
         """
         condition: Condition | None = delivery.remote.condition
         if state == TRANSACTIONAL:
@@ -201,7 +201,7 @@ class SenderEnd(LinkEnd):
 
 
 class _Inner:
-    """The error of a rejected outcome within a transactional state, which Proton gives as a list of values."""
+    """The error of a rejected message in a unit of work, which Proton gives as a list of values."""
 
     def __init__(self, fields: list[object]) -> None:
         self.name = str(fields[0])
@@ -210,7 +210,7 @@ class _Inner:
 
 
 def _outcome_within(delivery: Delivery) -> tuple[int, Condition | None]:
-    """Return the number and the error of the outcome within a transactional state; accepted without one (4.4.2)."""
+    """Return the number and the error of the outcome in a transactional state; accepted if it has none (4.4.2)."""
     data = cast("object", delivery.remote.data)
     if not isinstance(data, list) or len(data) < 2 or not isinstance(data[1], Described):  # noqa: PLR2004  id, outcome
         return int(Delivery.ACCEPTED), None

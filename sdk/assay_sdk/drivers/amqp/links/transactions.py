@@ -210,7 +210,7 @@ class Coordinator(RequestLink):
 
 
 def _ignore_answer(_delivery: Delivery | None, _why: Refused | None) -> None:
-    """Ignore the answer to a discharge that belongs to no command."""
+    """Ignore the answer to a discharge that the client sends without a command."""
 
 
 _LOST = JmsErrorKind.TRANSACTION_ROLLED_BACK

@@ -50,7 +50,7 @@ class _Begun(Struct):
 class _Way:
     """The links and deliveries in one direction of a traced session.
 
-    `links` and `begun` have the handle as key, `unsettled` has the delivery id.
+    The keys of `links` and `begun` are handles; the keys of `unsettled` are delivery ids.
     """
 
     def __init__(self) -> None:
@@ -99,7 +99,7 @@ class Deliveries:
         return None, ()
 
     def _begin(self, direction: Direction, channel: int, remote: object) -> None:
-        """Add a session at its first begin frame, or join the two channels of a session at its second.
+        """Add a session at its first begin frame, or join the two channels of a session at its second begin frame.
 
         Args:
             direction: Direction of the frame.
