@@ -8,7 +8,7 @@ _MISSING = object()
 
 
 def lacking(whole: object, port: type) -> str:
-    """Return a sentence that names the members that an object lacks, or an empty text if it has all.
+    """Return a sentence that names the members that an object lacks; empty if it has all.
 
     The check calls no properties, because some of them start a broker.
 

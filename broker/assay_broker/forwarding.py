@@ -22,7 +22,7 @@ class Forwarder:
     Args:
         number: The connection's number at the queue manager.
         handle: The queue manager's method that takes a command.
-        post: Takes the answers that the forwarder gives without the queue manager.
+        post: Takes the answers that the forwarder itself gives.
     """
 
     def __init__(self, number: int, handle: Callable[[Command], None], post: Callable[[DriverEvent], None]) -> None:

@@ -79,7 +79,7 @@ class InProcessDriver:
     """The driver for queue managers in the same process.
 
     Args:
-        queue_managers: The queue managers.  A single one takes all connections; of several, the URL names one.
+        queue_managers: The queue managers.  If there are several, the URL of a connection names one.
     """
 
     def __init__(self, *queue_managers: QueueManager) -> None:

@@ -1,7 +1,7 @@
 """The server on a Unix socket: lets other processes of this machine use a driver, such as the reference broker's.
 
-Only its owner can open the socket file (mode 0600), because every program that opens it has all rights of the driver.
-The server cuts off a client that breaks the protocol or a limit; other clients are not affected.
+Only its owner can open the socket file (mode 0600), because a program that opens it gets all rights of the driver. The
+server cuts off a client that breaks the protocol or a limit; other clients are not affected.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ class _Caller:
 
 
 def _instead_of(event: DriverEvent, why: Refused) -> DriverEvent:
-    """Return the event to send instead of one that is too long for a frame.
+    """Return the event to send instead of an event that is too long for a frame.
 
     The answer to a browse becomes a refusal.  Any other long event closes the connection.
     """

@@ -73,7 +73,7 @@ class Flushes:
 
 
 class _Flight(Struct, frozen=True, eq=False):
-    """A flush under way, for whose end a second thread waits."""
+    """A flush under way on a second thread, which waits for the disk."""
 
     writer: Writer
     store: PartedStore
@@ -83,21 +83,21 @@ class _Flight(Struct, frozen=True, eq=False):
 
 
 class Writer(Protocol):
-    """A user of the log: one life of a queue manager."""
+    """A user of the log: a queue manager, from one start to its next stop or kill."""
 
     @property
     def store(self) -> Store:
-        """The store of its records."""
+        """The store of the writer's records."""
         ...
 
     @property
     def parted(self) -> PartedStore | None:
-        """The same store, if it can split a flush so that a second thread waits for the disk; else None."""
+        """The writer's store, if it can split a flush so that a second thread waits for the disk; otherwise None."""
         ...
 
     @property
     def over(self) -> bool:
-        """Whether this life has ended."""
+        """Whether the writer's queue manager has stopped or was killed."""
         ...
 
     def stored(self, stored: Stored) -> None:
@@ -226,7 +226,7 @@ class Log:
         writer.contain(self._flush_soon)
 
     def _flush_soon(self) -> None:
-        """Flush all written batches, on the second thread if that is faster."""
+        """Flush all written batches, on the second thread if the wait for the disk may take long."""
         writer = self._written[0][1]
         store = writer.parted
         if (

@@ -120,7 +120,7 @@ class Network:
 
 
 def _connected(settings: Settings, parent: str) -> Settings:
-    """Return a member's settings, marked as connected, with its parent in the hierarchy ("" for none)."""
+    """Return a member's settings, marked as connected, with its parent in the hierarchy (empty for no parent)."""
     parent = "" if parent == settings.name else parent
     objects = tuple(
         Definition(one.kind, one.name, one.attributes | {"PARENT": parent}) if one.kind is Kind.QMGR else one

@@ -50,11 +50,11 @@ class QueueManager:
 
     Args:
         runner: Runs all jobs, and has the clock.
-        store: The store of its records, from which the queue manager recovers at once.
-        settings: Its settings; None for `default_settings`.
+        store: The store of the queue manager's records, from which it recovers at once.
+        settings: The queue manager's settings; None for `default_settings`.
         seams: The filters of a named defect; the default changes nothing.
-        facility: The log, peers and state that it shares with its sharing group; None outside a group.
-        post: Takes parcels for the other queue managers of its network; None outside a network.
+        facility: The log, peers and state that the queue manager shares with its sharing group; None outside a group.
+        post: Takes parcels for the other queue managers of the network; None outside a network.
         flush_ns: Nanoseconds from the first write to the flush; see `assay_broker.log.Log`.
         aside: The executor whose thread waits for the disk when many records are to be flushed; None to wait on the
             runner's thread.
@@ -109,12 +109,12 @@ class QueueManager:
 
     @property
     def settings(self) -> Settings:
-        """The settings of its last start, with the level of that start."""
+        """The settings of the queue manager's last start, with the level of that start."""
         return self._settings
 
     @property
     def properties(self) -> PeerProperties:
-        """The connection properties that it sends to clients: its level and its platform (I-6)."""
+        """The connection properties that the queue manager sends to clients: its level and its platform (I-6)."""
         return {LEVEL_PROPERTY: self._settings.level, PLATFORM_PROPERTY: self._settings.platform}
 
     def connect(
@@ -247,7 +247,7 @@ class QueueManager:
         self._isolated = False
 
     def kill(self) -> None:
-        """End the queue manager as a killed process ends, and start it: unflushed records and connections are lost."""
+        """End the queue manager as a kill does, and start it again: unflushed records and connections are lost."""
         self._facility.log.land()
         life, mine = self._life, tuple(sorted(self._mine))
         self._stop()
@@ -307,7 +307,7 @@ class QueueManager:
         return self._up
 
     def has_store(self) -> bool:
-        """Tell whether the files of its store still exist; always True for a store without files."""
+        """Return whether the files of the queue manager's store still exist; always True for a store without files."""
         return not isinstance(self._store, FileStore) or self._store.is_there()
 
     def worker_dies(self) -> None:
@@ -371,7 +371,7 @@ class QueueManager:
         life.schedule_tick()
 
     def _clear_up(self, life: Life, commands: tuple[Command, ...]) -> None:
-        """Handle commands after the end of a member's life, so that the other members take over its shared messages.
+        """Handle commands after the end of a member's life, so that other members take over its shared messages.
 
         Args:
             life: The life that has ended.

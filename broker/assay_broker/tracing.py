@@ -29,7 +29,7 @@ class WireTracer:
         """Deliveries that the broker sent settled and that have not arrived yet."""
 
     def is_settled(self, delivery: int) -> None:
-        """Note that the broker sent a delivery settled; call it before the message's `Arrived`."""
+        """Note that the broker sent a delivery settled; the caller calls this before the message's `Arrived`."""
         self._settled.add(delivery)
 
     def command(self, command: DriverCommand) -> Frame:
@@ -73,7 +73,7 @@ class WireTracer:
         return Transfer(event.message, settled, link)
 
     def _answer(self, token: int, outcome: Outcome) -> tuple[Disposition, ...]:
-        """Translate the answer to a send to the broker's outcome, and the answer to a settle to its settlement."""
+        """Translate the answer to a send into the broker's outcome, and the answer to a settle into its settlement."""
         message = self._sent.pop(token, None)
         if message is not None:
             return (Disposition(message, outcome, settled=True, receiver=True),)

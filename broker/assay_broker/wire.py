@@ -120,7 +120,7 @@ class InProcessWire:
         self._runner.call_soon(partial(self._forward, command))
 
     def abort(self) -> None:
-        """End the connection as a failure of the network would, without telling the queue manager first."""
+        """End the connection without telling the queue manager first, as a failure of the network would."""
         self._drop("The connection was dropped.")
 
     def _drop(self, why: str) -> None:

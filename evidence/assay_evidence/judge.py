@@ -332,7 +332,7 @@ def _findings(trace: list[AnyEvent]) -> list[tuple[Claim, Finding]]:
 
 
 def _lack(step: Step, made: Collection[str]) -> str:
-    """Return the fault of a Then-step that made no claim, or whose claim is missing in the journal; empty without a fault.
+    """Return the fault of a Then-step that made no claim, or whose claim the journal lacks; empty without a fault.
 
     Args:
         step: A step that is done.

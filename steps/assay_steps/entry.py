@@ -63,7 +63,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def asked_for(config: pytest.Config) -> bool:
-    """Return whether an ``--assay-*`` option or an argument of this pytest run requests the kit."""
+    """Return whether an ``--assay-*`` option or another argument of this pytest run requests the kit."""
     named = any(config.getoption(name.lstrip("-").replace("-", "_")) is not None for name, _ in OPTIONS)
     return named or any("assay_steps" in argument for argument in config.args)
 

@@ -22,7 +22,7 @@ ALL_FACES: Faces = (*JMS_FACES, "mqlight")
 
 
 class SightFaults(Protocol):
-    """Faults that are triggered by the first reception of a certain message."""
+    """Faults that happen when an application first receives a certain message."""
 
     def seen(self, key: str) -> None:
         """Cause the faults that wait for the first reception of the message with this key."""
@@ -85,7 +85,7 @@ class SdkBackend:
     """The profiles that the backend claims for the product."""
 
     def identity(self, face: str | None = None) -> ClientIdentity:
-        """Return the identity of the client with a face; None for the default face.
+        """Return the identity of the client in one of its faces; with None, in the default face.
 
         Raises:
             LookupError: The backend's clients have no such face.

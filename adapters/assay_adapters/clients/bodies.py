@@ -17,7 +17,7 @@ def sized(body: str | bytes, key: str, size: int | None) -> str | bytes:
     Args:
         body: The original body, with the kit's id.
         key: The kit's id.
-        size: Octets, of UTF-8 for a text; 0 for an empty body, None to leave it as it is.
+        size: The size in octets (for a text, of its UTF-8); 0 for an empty body, None to leave the body unchanged.
 
     Raises:
         ValueError: The size is negative, too small for the kit's id, or would cut a character in two.

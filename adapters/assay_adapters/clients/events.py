@@ -133,7 +133,7 @@ class EventMaker:
 
 
 class Teller(EventMaker):
-    """An observer of one connection of the SDK, which reports the SDK's events as events of the `Client` port.
+    """An observer of one connection of the SDK, which reports its events as events of the `Client` port.
 
     Args:
         tell: Called with each event of the port.

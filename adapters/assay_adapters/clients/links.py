@@ -153,7 +153,7 @@ class SdkProducer:
 
 
 def _set_by_method(port: simplified.Producer[str | bytes], setting: Setting, value: int | timedelta) -> None:
-    """Call JMSProducer's methods, which set the properties; the classic face has the properties alone."""
+    """Set a producer's option with the methods of JMSProducer; the classic face sets the properties directly."""
     match setting, value:
         case Setting.DELAY, _:
             port.set_delivery_delay(value)

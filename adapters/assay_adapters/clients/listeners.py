@@ -1,4 +1,4 @@
-"""A message listener that follows a script.  A script is data, so that it means the same for all clients."""
+"""A message listener that follows a script, which is data, so that it has the same meaning for all clients."""
 
 from __future__ import annotations
 
@@ -87,5 +87,5 @@ class ScriptedListener(Generic[T]):
             self._close()
 
     def _reached(self, after: int | None, before: int) -> bool:
-        """Return whether this callback brings the number of received messages from `before` to `after` or more."""
+        """Return whether the number of received messages has reached a limit (`after`) in this callback."""
         return after is not None and before < after <= len(self._came)

@@ -207,7 +207,7 @@ def _no_unit() -> None:
 
 
 class LightSession:
-    """A session of the port: the MQ Light client itself, with a default for confirmation."""
+    """An MQ Light client as a session of the port, with a default for the confirmation of messages."""
 
     def __init__(self, port: LightClient, teller: LightTeller, runner: Runner, *, auto_confirm: bool) -> None:
         self._port = port

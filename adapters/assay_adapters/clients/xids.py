@@ -1,4 +1,7 @@
-"""Names of branches of global units of work: bytes in the port, an xid's global id in the SDK, text in journals."""
+"""The names of branches of global units of work in the port, in the SDK and in journals.
+
+The port has bytes, the SDK an xid with these bytes as its global id, and journals have the bytes as text.
+"""
 
 from __future__ import annotations
 

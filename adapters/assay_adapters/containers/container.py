@@ -133,7 +133,7 @@ def owner() -> str:
 
 
 def _is_abandoned(label: str) -> bool:
-    """Return whether an `OWNER_LABEL` names a process that ran since this machine's last boot and has ended."""
+    """Return whether a label (`OWNER_LABEL`) names a process of this boot of the machine that has ended."""
     boot, _, pid = label.partition("/")
     if boot != MachineClock().boot or not pid.isdecimal():
         return False
@@ -147,7 +147,7 @@ def _is_abandoned(label: str) -> bool:
 
 
 def sweep(*, mine: bool = False) -> tuple[str, ...]:
-    """Remove the containers of processes that have ended.
+    """Remove the kit's containers whose process, a run of the kit, has ended.
 
     Args:
         mine: Whether to remove the containers of this process, too.
@@ -174,7 +174,7 @@ def sweep(*, mine: bool = False) -> tuple[str, ...]:
 
 
 def sweep_quietly() -> None:
-    """Remove the containers of processes that have ended; ignore errors, because the next start sweeps again."""
+    """Remove the kit's containers whose process has ended; ignore errors, because the next start tries again."""
     with suppress(BackendError):
         sweep()
 
@@ -183,7 +183,7 @@ def _remove(container: Any) -> bool:
     """Remove a container.
 
     Returns:
-        False if another process has removed the container, because all workers of a run sweep.
+        False if another process has removed the container meanwhile; all workers of a run do this.
     """
     import docker.errors
 

@@ -1,7 +1,7 @@
 """An injected fault in two steps: the broker goes down, and comes back.
 
-The first step runs on the thread that detects the trigger, and blocks that thread, so that the fault comes before
-anything else there. The second step runs on its own thread, so that the first thread need not wait.
+The first step runs on the thread that detects the trigger, and blocks this thread, so the thread does nothing else
+before the fault. The second step runs on a thread of its own, so the first thread need not wait.
 """
 
 from __future__ import annotations
@@ -92,4 +92,4 @@ class HalvesInjection:
 
 
 def _wake() -> None:
-    """Do nothing: after any job the runner checks the condition for which `run_until` waits."""
+    """Do nothing: after any job, such as this one, the runner checks the condition of `run_until`."""

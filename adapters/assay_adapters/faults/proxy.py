@@ -64,7 +64,7 @@ class _Armed:
 
 
 class _Line:
-    """One connection: a client's socket, and the proxy's socket to the broker."""
+    """One proxied connection: a client's socket, and the proxy's socket to the broker."""
 
     def __init__(self, client: asyncio.StreamWriter, broker: asyncio.StreamWriter) -> None:
         self.writers: Mapping[Direction, asyncio.StreamWriter] = {
@@ -78,7 +78,7 @@ class _Line:
             writer.transport.set_write_buffer_limits(0)  # `drain` then returns when the kernel has everything
 
     def cut(self) -> None:
-        """End the connection: the client still gets all octets written to it, the broker gets no more."""
+        """End the connection: the client still gets all octets written to it, but the broker gets no more."""
         self.over.set()
         self.writers[Direction.TO_BROKER].transport.abort()
         self.writers[Direction.TO_CLIENT].close()
@@ -142,11 +142,11 @@ class Proxy:
         self._do(self._cut())
 
     def pause(self, *directions: Direction) -> None:
-        """Stop forwarding octets in these directions (both without arguments); the connections stay open."""
+        """Stop forwarding octets in these directions; without arguments, in both. The connections stay open."""
         self._do(self._set_gates(directions or tuple(Direction), is_open=False))
 
     def resume(self, *directions: Direction) -> None:
-        """Forward octets again, in order, in these directions (both without arguments)."""
+        """Forward octets again, in order, in these directions; without arguments, in both."""
         self._do(self._set_gates(directions or tuple(Direction), is_open=True))
 
     def arm(self, instant: Instant, strike: Strike) -> None:
@@ -166,7 +166,7 @@ class Proxy:
         self._do(self._arm(_Armed(strike, instant, self._armed.remove)))
 
     def sighted(self, key: str) -> None:
-        """Let a settlement of this message cause its fault at first sight, from now on; returns at once.
+        """From now on, let a settlement of this message cause the fault that waits for the first sight of it.
 
         Call this method when a consumer receives the message, before it can settle it. Then call `seen` when all
         observers have noted the sighting.
@@ -277,7 +277,8 @@ class Proxy:
     async def _pump(self, line: _Line, direction: Direction, reader: asyncio.StreamReader) -> None:
         """Pass the octets of one direction on, until the sender ends its stream.
 
-        When the broker ends its stream, the connection ends. When the client does, it still gets the broker's answers.
+        When the broker ends its stream, the connection ends. When the client ends its stream, it still gets the
+        broker's answers.
         """
         splitter: Splitter | None = Splitter()
         try:
@@ -334,7 +335,7 @@ class Proxy:
         return answered or settled
 
     async def _fire(self, passings: tuple[Passing, ...], what: What, kind: type[Instant]) -> bool:
-        """Cause the faults that wait for such an event of these messages; return whether any happened."""
+        """Cause the faults that wait for this kind of event of these messages; return whether any happened."""
         fired = False
         for passing in passings:
             if passing.what is what:

@@ -77,7 +77,7 @@ _ENDS: Mapping[Direction, What] = {Direction.TO_BROKER: What.ANSWERED, Direction
 
 
 class _Partial:
-    """A message of which the proxy has not yet seen the last frame."""
+    """A message whose last frame the proxy has not seen yet."""
 
     def __init__(self, delivery: int) -> None:
         self.delivery = delivery
@@ -88,7 +88,8 @@ class _Partial:
 class _Way:
     """The messages in one direction of a session.
 
-    Incomplete messages have the link's handle as key; the kit's ids of unsettled messages have the delivery id.
+    The keys of incomplete messages are the handles of their links; the keys of unsettled messages are their delivery
+    ids.
     """
 
     def __init__(self) -> None:
@@ -130,7 +131,7 @@ class Conversation:
         return tuple(Passing(_ENDS[way], key) for key in ended) if is_receiver else ()
 
     def _begin(self, direction: Direction, channel: int, remote: object) -> None:
-        """Note a new session, or the other end's answer to a begin (then `remote` is its ``remote-channel``)."""
+        """Note a new session, or the other end's begin for a session (then `remote` is its ``remote-channel``)."""
         known = self._sessions[direction.other].get(remote) if isinstance(remote, int) else None
         session: _Session = {way: _Way() for way in Direction}
         self._sessions[direction][channel] = session if known is None else known

@@ -1,4 +1,4 @@
-"""The AMQP 1.0 server, which connects clients to a queue manager with the help of proton's engine."""
+"""The AMQP 1.0 server, which connects clients to a queue manager; it uses the engine of Qpid Proton."""
 
 from __future__ import annotations
 

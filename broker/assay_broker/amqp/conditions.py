@@ -1,6 +1,6 @@
-"""The AMQP error conditions for refusals (I-6), by reason code, or by kind of error if a refusal has no reason code.
+"""The AMQP error conditions of refusals (I-6): by reason code, or else by the kind of error.
 
-A condition's info contains the reason code and the names of the objects that are the reason, if the refusal has them.
+The info of a condition contains the refusal's reason code and the names of the objects at fault, if it has them.
 """
 
 from __future__ import annotations

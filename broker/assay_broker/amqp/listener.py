@@ -200,7 +200,7 @@ class AmqpListener:
             self._empty.set()
 
     def memory_is_short(self) -> bool:
-        """Tell whether messages take more memory than the limit.
+        """Return whether messages take more memory than the limit.
 
         If so, senders get no credit until enough memory is free; the listener then calls `AmqpConnection.freed`.
         """

@@ -37,7 +37,7 @@ class Disconnect(Struct, frozen=True, tag=True):
 
     Args:
         clean: Whether the client closed the connection; False if the connection was lost. The core treats both alike;
-            only defects and variants distinguish them.
+            only defects and variants of the broker distinguish them.
     """
 
     connection: int
@@ -250,10 +250,10 @@ class Backout(Struct, frozen=True, tag=True):
 
 
 class Unsubscribe(Struct, frozen=True, tag=True):
-    """Remove a durable subscription of the connection's client id.
+    """Remove a durable subscription of the connection's client id, or a shared one that belongs to no client id.
 
     Args:
-        everybodys: Whether it is a shared subscription that belongs to no client id.
+        everybodys: Whether the subscription is shared and belongs to no client id.
     """
 
     connection: int
@@ -263,10 +263,12 @@ class Unsubscribe(Struct, frozen=True, tag=True):
 
 
 class FindSubscription(Struct, frozen=True, tag=True):
-    """Find a durable subscription of the connection's client id; the answer's value is a tuple with its `Terms`.
+    """Find a durable subscription of the connection's client id, or a shared one that belongs to no client id.
+
+    The value of the answer is a tuple with the subscription's `Terms`.
 
     Args:
-        everybodys: Whether it is a shared subscription that belongs to no client id.
+        everybodys: Whether the subscription is shared and belongs to no client id.
     """
 
     connection: int
@@ -344,8 +346,8 @@ class Stored(Struct, frozen=True, tag=True):
 class StoreFailed(Struct, frozen=True, tag=True):
     """Undo batches that the store could not make durable.
 
-    The shell reports batches that failed together in one command. Otherwise the core could handle a command between two
-    reports, and build on a batch that has failed.
+    The shell reports batches that failed together in one command. If the shell reported them one by one, the core could
+    handle a command between two reports, and build on a failed batch.
 
     Args:
         batch: The newest failed batch.

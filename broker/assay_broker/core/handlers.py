@@ -1,4 +1,4 @@
-"""The handlers of the commands, one for each.
+"""The handlers of the commands: one function for each command.
 
 Every handler makes all its checks before it changes anything, so a refused command has no effect.
 """

@@ -39,15 +39,16 @@ class SubscriptionDefined(Struct, frozen=True, tag=True, kw_only=True):
 
     Args:
         number: The subscription's number, unique for ever.
-        client_id: The client id to which the subscription belongs; None for a shared one that belongs to no client id.
+        client_id: The client id to which the subscription belongs; None for a shared subscription that belongs to no
+            client id.
         name: The subscription's name.
         topic: The subscription's topic.
         selector: JMS selector; None for none.
         no_local: Whether the subscription leaves out messages that its own client sends.
         shared: Whether several receivers may share the subscription.
         timeout_ms: How long the subscription outlives its last receiver, in milliseconds; None for ever.
-        left_ms: When the last receiver of a subscription with a time to live left, in milliseconds since the epoch;
-            None while it has a receiver.
+        left_ms: When the last receiver left, for a subscription with a time to live, in milliseconds since the epoch;
+            None while the subscription has a receiver.
     """
 
     number: int
@@ -97,9 +98,9 @@ class MessageStored(Struct, frozen=True, tag=True, kw_only=True, omit_defaults=T
 class MessageMarked(Struct, frozen=True, tag=True):
     """A delivery of a stored message failed; the message stays marked as redelivered, also after a restart.
 
-    The core writes the record when a delivery fails, also at an orderly shutdown. So after a kill, a message that a
-    receiver held is delivered again without the mark. JMS 3.4.7 allows that, because the mark means "likely". A mark
-    after a kill would need a flush before each delivery.
+    The core writes the record when a delivery fails, also at an orderly shutdown. After a kill, however, a message that
+    a receiver held is delivered again without the mark. JMS 3.4.7 allows this, because the mark means "likely". To mark
+    such a message, the core would have to flush a record before each delivery.
 
     Args:
         key: The number of the message's copy.
@@ -189,11 +190,11 @@ class UnitResolved(Struct, frozen=True, tag=True):
 
 
 class MemberTold(Struct, frozen=True, tag=True):
-    """Another queue manager of the network has sent a new bulletin about itself.
+    """Another queue manager of the network has sent a new announcement about itself.
 
     Args:
         member: The name of the other queue manager.
-        bulletin: The bulletin, which replaces the last one.
+        bulletin: The announcement, which replaces the last one.
     """
 
     member: str
@@ -201,7 +202,7 @@ class MemberTold(Struct, frozen=True, tag=True):
 
 
 class ParcelTaken(Struct, frozen=True, tag=True):
-    """A persistent message arrived from another queue manager; the other may send the message again under this number.
+    """A persistent message arrived from another queue manager, which may send it again under this number.
 
     Args:
         member: The name of the other queue manager.

@@ -91,7 +91,7 @@ def recover(state: State, turn: Turn, records: Iterable[Record]) -> None:
 
 
 def _check_reachable(state: State) -> None:
-    """Refuse settings that hide messages: an alias or model with the name of a local queue that holds messages."""
+    """Refuse settings with an alias or model that has the name of a local queue with messages, and so hides them."""
     for queue in state.queues:
         if queue.on_use and queue.definition.kind is not Kind.QLOCAL:
             raise object_refusal(
@@ -103,7 +103,7 @@ def _check_reachable(state: State) -> None:
 
 
 class _Found(Struct, frozen=True):
-    """The records that no later record has replaced or undone.
+    """The records that are still valid, because no later record has replaced or undone them.
 
     Args:
         subscriptions: The records of durable subscriptions, by the subscriptions' numbers.
@@ -234,4 +234,4 @@ def _place(state: State, turn: Turn, stored: MessageStored, count: int, branches
 
 
 def _for_good(_turn: Turn) -> None:
-    """Undo nothing: the copy has no queue, and if the store refuses the removal, the next start removes it again."""
+    """Undo nothing: the copy has no queue. If the store refuses the removal, the next start removes the copy again."""

@@ -27,7 +27,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         level: The command level, such as ``8.0``, the first one with delivery delay.
         opmode: OPMODE on z/OS; delivery delay does not depend on it (DD-44).
         objects: The objects of a new queue manager; empty for IBM MQ's factory settings.
-        authorities: The authority records of a new queue manager; without any, only the administrator may connect.
+        authorities: The authority records of a new queue manager; without records, only the administrator may connect.
         connected: Whether the queue manager is in a network with other queue managers, for a hierarchy or a cluster.
         max_connections: The highest number of open connections.
         max_links: The highest number of senders and receivers of one connection, and of its temporary destinations.
@@ -39,8 +39,8 @@ class Settings(Struct, frozen=True, kw_only=True):
         retry_ms: The time in milliseconds before the queue manager tries again: to release a message whose target could
             not take it, to restart a failed delay processor, or to send a message again that another queue manager
             could not take.
-        release_after_ms: The time in milliseconds from the end of a message's delay to its release; 0 for a processor
-            that releases at once, more for one that polls the staging queue.
+        release_after_ms: The time in milliseconds from the end of a message's delay to its release; 0 if the processor
+            releases at once; more if it polls the staging queue.
     """
 
     name: str = "ASSAY"

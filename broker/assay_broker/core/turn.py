@@ -22,7 +22,7 @@ from assay_sdk.model.reasons import Refused
 
 
 class Batch(Struct, eq=False):
-    """A batch of records that is not stored yet, with all that depends on it.
+    """A batch of records that is not stored yet, with the undo functions, answers and deliveries that depend on it.
 
     Args:
         undo: The functions that undo the changes of the batch if the store refuses it, called from the last to the

@@ -45,7 +45,7 @@ class Deliveries:
         return {key[1]: tuple(found.values()) for key, found in self._links.items() if ends(command, *key)}
 
     def of(self, command: Settle | Detach | Disconnect) -> tuple[Deliver, ...]:
-        """Return the deliveries that a command settles, or the unsettled ones on the links that the command ends."""
+        """Return the deliveries that a command settles, or all unsettled deliveries on the links that it ends."""
         if isinstance(command, Settle):
             link = self._links.get((command.connection, command.link), {})
             return tuple(link[number] for number in command.deliveries if number in link)

@@ -104,7 +104,7 @@ def undelayed(put: Put) -> tuple[Command, ...]:
 
 
 def unheard(put: Put) -> Put:
-    """Return a repetition of a send to which the broker sends no answer."""
+    """Return a second send of the same message, to which the broker sends no answer."""
     return Put(put.connection, None, put.link, put.message, put.unit)
 
 
@@ -119,7 +119,7 @@ def dropped(put: Put, now_ms: int) -> Put:
 
 
 def elsewhere(put: Put, to: Address, view: View) -> tuple[Command, ...]:
-    """Return commands that make a send to another destination."""
+    """Return commands that send a send's message to another destination instead."""
     link = AttachSender(put.connection, None, view.agent, None)
     return (link, replace(put, link=view.agent, message=replace(put.message, to=to)))
 

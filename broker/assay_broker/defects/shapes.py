@@ -1,6 +1,6 @@
-"""Functions that make filters from a function that rewrites commands, sends, answers, deliveries or records.
+"""Functions that make a defect's filters from a function that rewrites commands, sends, answers, deliveries or records.
 
-Each call makes new filters with a `View` of their own.  The view is the last argument of most rewriting functions.
+Each call makes new filters with a `View` of their own.  Most rewriting functions get the view as their last argument.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ def answers(retell: Retell) -> Seams:
 
 
 def retold(retell: Retell) -> Callable[[tuple[Effect, ...], int, View], tuple[Effect, ...]]:
-    """Make a filter of effects, for `filters`, that rewrites the answers to sends."""
+    """Make a filter of effects that rewrites the answers to sends; an argument for `filters`."""
 
     def effects(passing: tuple[Effect, ...], _now_ms: int, view: View) -> tuple[Effect, ...]:
         return tuple(told(effect, view) if isinstance(effect, Answer) else effect for effect in passing)

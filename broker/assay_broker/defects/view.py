@@ -1,6 +1,6 @@
 """A defect's view of the broker: facts from the commands, effects and starts that pass the defect's filters.
 
-The view notes a command after the defect has seen it, in the client's form.  So the defect sees the broker as it was
+The view notes a command, as the client made it, after the defect has seen it.  So the defect sees the broker as it was
 before that command.  The view notes effects before the defect sees them.  At a start, after the defect has seen the
 records, the view forgets all facts except `delayed`, `said`, `objects`, `may` and `withheld`.
 
@@ -194,7 +194,7 @@ class View:
         return [attach for key, attach in self._receivers.items() if ends(command, *key)]
 
     def left(self, command: Command) -> list[Attach]:
-        """Return all receivers that a connection has had, closed ones included, if a command ends the connection."""
+        """Return all receivers, closed ones included, of a connection that a command ends; none for other commands."""
         if not isinstance(command, Disconnect):
             return []
         return [*self._detached.get(command.connection, ()), *self.leaving(command)]
@@ -208,7 +208,7 @@ class View:
         return self._held.by_link(of)
 
     def unsettled(self, of: Settle | Detach | Disconnect) -> tuple[Deliver, ...]:
-        """Return the same deliveries as `held`, and those that an open unit of work has settled."""
+        """Return the deliveries that `held` returns, and those that an open unit of work has settled."""
         return self._unsettled.of(of)
 
     def ended(self, command: Command) -> list[Unit]:

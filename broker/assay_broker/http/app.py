@@ -70,7 +70,7 @@ def application(
         security: Users and TLS; by default no users, for clients on this machine only.
         views: Returns the AMQP clients' connections, for the status page.
         limits: The limits of the listener.
-        ready: Tells whether the server accepts requests while the queue manager is running; None for always.
+        ready: Returns whether the server accepts requests while the queue manager is running; None for always.
         clear_passwords: Whether clients on other machines, too, may send passwords without TLS.
     """
     served = ApiContext(
@@ -141,7 +141,7 @@ class _Dispatcher:
 
 
 def _check_query(request: Request, operation: Operation) -> None:
-    """Check that no parameter is unknown or repeated, because a misspelt one would select another message.
+    """Check that no parameter is unknown or repeated, because a misspelt parameter would select another message.
 
     Raises:
         HttpProblem: A parameter is unknown or repeated.
@@ -179,7 +179,7 @@ async def _style(_request: Request) -> Response:
 
 
 class _AnswerHeaders:
-    """ASGI middleware that limits the requests under way and adds headers to every answer.
+    """ASGI middleware that limits the number of requests under way, and adds headers to every answer.
 
     Args:
         app: The application.

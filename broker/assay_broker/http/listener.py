@@ -223,7 +223,7 @@ def _protocol(limits: HttpLimits) -> type[asyncio.Protocol]:
 
 
 class _Line(H11Protocol):
-    """A connection of uvicorn with a time limit, first for the request's head, then for the whole exchange."""
+    """A connection of uvicorn with a time limit: first for the request's head, then for the whole exchange."""
 
     limits: HttpLimits
     open_lines: set[_Line]
@@ -239,7 +239,7 @@ class _Line(H11Protocol):
         self._set_alarm(self.limits.head_ms)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the time limit, and count the connection no longer."""
+        """Stop the time limit, and no longer count the connection."""
         self._stop_alarm()
         if self in self.open_lines:
             self.open_lines.discard(self)

@@ -121,7 +121,7 @@ class _Gathering:
             self.fault = LineFault(at, why)
 
     def command(self) -> SourceCommand:
-        """Return the command, once all its lines are added."""
+        """Return the command, after all its lines were added."""
         return SourceCommand(text=self.text, pieces=tuple(self.pieces), lines=tuple(self.lines), fault=self.fault)
 
 

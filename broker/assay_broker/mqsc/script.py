@@ -38,7 +38,7 @@ class CommandRefused(Struct, frozen=True, kw_only=True):
         reason: The reason code, an MQRC or MQRCCF.
         text: A sentence that gives the reason.
         syntax: Whether the command itself is not valid.
-        objects: The names of the objects that are the reason.
+        objects: The names of the objects at fault.
     """
 
     at: Position

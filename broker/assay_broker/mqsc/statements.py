@@ -243,7 +243,7 @@ def read_delete(reading: Reading) -> Statement:
 
 
 def read_clear(reading: Reading) -> Statement:
-    """Return the statement of CLEAR QLOCAL, for a name of any form, because a queue created at first use has one."""
+    """Return the statement of CLEAR QLOCAL; the queue's name may have any form, as a queue created on use has."""
     name = reading.name()
     if not name.text:
         name = checked_name(Kind.QLOCAL, name)
@@ -276,7 +276,7 @@ def unique(parameters: tuple[Parameter, ...], slots: Mapping[str, str]) -> None:
 
     Args:
         parameters: The parameters.
-        slots: For each word that is a form of a parameter, the parameter's name; other words are names themselves.
+        slots: The parameter's name by each word that is a form of the parameter; any other word is itself a name.
 
     Raises:
         MqscFaultError: A parameter is given twice, or together with its NO form.
@@ -296,7 +296,7 @@ def _split(reading: Reading, options: Mapping[str, str]) -> tuple[dict[str, Para
 
     Args:
         reading: The command.
-        options: For each word that is a form of an option, the option's name.
+        options: The option's name by each word that is a form of the option.
 
     Returns:
         The options by name, and the attributes.

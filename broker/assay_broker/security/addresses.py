@@ -6,7 +6,7 @@ import ipaddress
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether an address is a loopback address, which only this machine can reach.
+    """Return whether an address is a loopback address, which only this machine can reach.
 
     Args:
         host: A numeric address, or ``localhost``.  Any other name counts as reachable from other machines, because

@@ -64,7 +64,7 @@ class Security(Struct, frozen=True):
             )
 
     def is_private(self, peer: str, *, encrypted: bool) -> bool:
-        """Tell whether a client may send its password in clear text.
+        """Return whether a client may send its password in clear text.
 
         It may over TLS, from this machine, and from everywhere if ``clear_passwords`` is set.
 
@@ -75,7 +75,7 @@ class Security(Struct, frozen=True):
         return encrypted or self.clear_passwords or is_loopback(peer)
 
     def authenticate(self, user: str, password: str) -> bool:
-        """Tell whether a user's clear-text password is right, for HTTP basic authentication.
+        """Return whether a user's clear-text password is right, for HTTP basic authentication.
 
         Without users the server accepts every name and password.
         """

@@ -115,10 +115,10 @@ class Users:
         return cls(_entries(path, found), exposed=bool(mode & stat.S_IROTH))
 
     def check(self, user: str, password: str) -> bool:
-        """Tell whether a password is the user's; an unknown user takes as long as a wrong password.
+        """Return whether a password is the user's; an unknown user takes as long as a wrong password.
 
-        The server keeps a keyed hash of each password that was right, so the costly hashing is done only at a
-        client's first login.  May be called from any thread.
+        The server keeps a keyed hash of each right password, so only a client's first login needs the slow hashing.
+        May be called from any thread.
         """
         if self.remembers(user, password):
             return True
@@ -131,7 +131,7 @@ class Users:
         return False
 
     def remembers(self, user: str, password: str) -> bool:
-        """Tell, within microseconds, whether `check` has accepted this user's password before."""
+        """Return, within microseconds, whether `check` has accepted this user's password before."""
         user = prepared(user)
         return hmac.compare_digest(self._seen.get(user, b""), self._proof(user, password))
 

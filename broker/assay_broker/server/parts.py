@@ -30,7 +30,7 @@ class ListenerPort(Protocol):
         ...
 
     async def drain(self) -> None:
-        """Accept no more clients, ask the connected ones to disconnect, and wait for them, up to a limit."""
+        """Accept no more clients, ask the connected clients to disconnect, and wait for them, up to a limit."""
         ...
 
     async def close(self) -> None:

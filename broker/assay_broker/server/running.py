@@ -139,7 +139,7 @@ async def _live(
 
 @contextmanager
 def _heeded(signalled: Callable[[int], None]) -> Generator[None]:
-    """Handle the signals that stop a server, except those that a shell made a background process ignore.
+    """Handle the signals that stop a server, except signals that a shell has made a background process ignore.
 
     Args:
         signalled: Called with the number of each signal.
@@ -158,7 +158,7 @@ def _heeded(signalled: Callable[[int], None]) -> Generator[None]:
 def _affordable(options: ServerOptions) -> ServerOptions:
     """Return the options with no more connections than the process may have open files.
 
-    Without this, a new client could use up the last file, and connected clients would fail.
+    Otherwise, a new client could use up the last file, and connected clients would fail.
     """
     connections = int(options.amqp_limits.get("connections", AmqpLimits().connections))
     files = _open_files(connections + _FILES)

@@ -27,7 +27,7 @@ class Wiring:
         self._security = Security()
 
     def secure(self, options: ServerOptions) -> None:
-        """Read the users' file and the TLS certificate, and warn about unsafe or empty ones.
+        """Read the users' file and the TLS certificate, and warn about unsafe or empty files.
 
         Raises:
             OptionsError: The users' file, the certificate or its key is not valid.

@@ -45,7 +45,7 @@ class Store(Protocol):
         ...
 
     def drop(self) -> None:
-        """Drop all records that were not flushed, as a failure of the machine would."""
+        """Drop all records that were not flushed; a failure of the machine has the same effect."""
         ...
 
     def load(self) -> tuple[Record, ...]:
@@ -53,7 +53,7 @@ class Store(Protocol):
         ...
 
     def holds(self, octets: bytes) -> bool:
-        """Tell whether these octets are anywhere in the store, flushed or not (PD-31)."""
+        """Return whether these octets are anywhere in the store, flushed or not (PD-31)."""
         ...
 
 
@@ -91,5 +91,5 @@ class FileStore(Store, Protocol):
     """A store in files, which another program might delete or replace."""
 
     def is_there(self) -> bool:
-        """Tell, without reading the files, whether they still are the ones that the store opened."""
+        """Return, without reading the files, whether they still are the ones that the store opened."""
         ...

@@ -148,12 +148,12 @@ def _put_back(message: Message, field: Field, value: str | bytes | None) -> Mess
 
 
 def _is_short(value: str | bytes | None) -> bool:
-    """Tell whether a body is short in every encoding, by a check that is fast because it does not look at the text."""
+    """Return whether a body is short in every encoding; the check is fast, because it does not look at the text."""
     return value is None or len(value) <= _PIECE_CHARACTERS
 
 
 def _is_long(value: str | bytes) -> bool:
-    """Tell whether a body may need more than one piece."""
+    """Return whether a body may need more than one piece."""
     return len(value) > (PIECE_BYTES if isinstance(value, bytes) or value.isascii() else _PIECE_CHARACTERS)
 
 

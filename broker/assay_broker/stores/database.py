@@ -158,7 +158,7 @@ class Database:
                 raise DamagedError(self._folder.database, str(error)) from error
 
     def holds(self, octets: bytes) -> bool:
-        """Tell whether these octets are anywhere in the database's files, also across two pieces of a body.
+        """Return whether these octets are anywhere in the database's files, also across two pieces of a body.
 
         Raises:
             StoreError: The files cannot be read.
@@ -170,7 +170,7 @@ class Database:
     # the end -----------------------------------------------------------------------------------------------------
 
     def close(self, keep: Keep) -> None:
-        """Close in order: copy the log into the database, and empty the log.
+        """Close the database in order: copy the log into the database, and empty the log.
 
         Args:
             keep: Flushes a file, given its descriptor.
@@ -189,7 +189,7 @@ class Database:
             self._folder.void_log(keep)
 
     def abandon(self) -> None:
-        """Close the files without writing, as a killed process would."""
+        """Close the files without writing; a kill of the process has the same effect."""
         self._connection.close(True)  # noqa: FBT003 - apsw knows this parameter by its place only
 
     @contextmanager

@@ -24,7 +24,7 @@ class Disk(Protocol):
         ...
 
     def synced(self, path: Path) -> bool:
-        """Tell whether everything written to a file has been flushed."""
+        """Return whether everything written to a file has been flushed."""
         ...
 
     def crash(self) -> None:

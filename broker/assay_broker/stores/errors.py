@@ -27,7 +27,7 @@ class DamagedError(RefusedError):
 
 
 class NoDatabaseError(RefusedError):
-    """The folder or its database is not one of a store.
+    """The folder or its database does not belong to a store.
 
     Args:
         path: The file or the folder.

@@ -94,7 +94,7 @@ class Folder:
         """Unlock the folder.
 
         Args:
-            refused: Whether the store refused the folder; then also remove the files and folders that `claim`
+            refused: Whether the store refused the folder; if so, also remove the files and folders that `claim`
                 created.
         """
         if self._lock is not None:

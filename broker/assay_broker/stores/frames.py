@@ -71,7 +71,7 @@ def examine(path: Path, recovered: int, page_bytes: int, log_bytes: int) -> Find
 
 
 def _is_header(head: bytes) -> bool:
-    """Tell whether SQLite wrote this header.
+    """Return whether SQLite wrote this header.
 
     A crash cannot leave a part of a header, because a disk writes so few octets as a whole.
     """

@@ -34,7 +34,7 @@ class MemoryStore:
         self._failing = 0
 
     def observe(self, observer: Observer) -> None:
-        """Call an observer at each write with its one record, and at each flush and drop with all its records."""
+        """Call an observer at each write with the written record, and at each flush and drop with all its records."""
         self._observers.append(observer)
 
     def fail(self, flushes: int = 1) -> None:
@@ -83,11 +83,11 @@ class MemoryStore:
         self._tell("drop", tuple(record for record, _ in written))
 
     def load(self) -> tuple[Record, ...]:
-        """Return the durable records, decoded, and removals that carry the highest numbers given so far."""
+        """Return the durable records, decoded, and removal records with the highest numbers given so far."""
         return (*map(_DECODER.decode, self._durable.values()), *self._numbers.removals())
 
     def holds(self, octets: bytes) -> bool:
-        """Tell whether these octets are anywhere on the simulated disk or in its buffer."""
+        """Return whether these octets are anywhere on the simulated disk or in its buffer."""
         return any(octets in stored for stored in self._durable.values()) or any(
             octets in stored for _, stored in self._written
         )

@@ -1,4 +1,4 @@
-"""The opening of a database; a damaged, foreign or unknown one is refused and left unchanged."""
+"""The opening of a database; a damaged, foreign or unknown database is refused and left unchanged."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def pages_of_log(path: Path) -> Iterator[Page]:
 
 
 def stands_in_pages(needle: bytes, pages: tuple[Page, ...]) -> bool:
-    """Tell whether octets are in a page, or across the end of a page and the page that continues its record.
+    """Return whether octets are in a page, or across the end of a page and the page that continues its record.
 
     Args:
         needle: The octets to find; only the first `LONGEST` of them count.
@@ -65,7 +65,7 @@ def stands_in_pages(needle: bytes, pages: tuple[Page, ...]) -> bool:
 
 
 def stands_in_file(needle: bytes, path: Path) -> bool:
-    """Tell whether a file contains octets.
+    """Return whether a file contains octets.
 
     Args:
         needle: The octets to find.
@@ -81,5 +81,5 @@ def stands_in_file(needle: bytes, path: Path) -> bool:
 
 
 def _goes_on(octets: bytes, beginning: bytes, number: bytes) -> bool:
-    """Tell whether a page's octets end with the needle's beginning, and point to the page with this number."""
+    """Return whether a page ends with the beginning of the needle, and points to the page with this number."""
     return octets.startswith(number) and octets.endswith(beginning)

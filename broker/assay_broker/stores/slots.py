@@ -1,4 +1,4 @@
-"""The slots of a store, each of which holds its newest record.  A record fills one slot, or empties some."""
+"""The slots of a store: each holds its newest record; a new record fills one slot, or empties some."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Slot(NamedTuple):
 
 
 class Change(NamedTuple):
-    """The effect of a record on slots.
+    """The effect of a record on slots: the slot that the record fills, and the slots that it empties.
 
     Args:
         takes: The slot that holds the record from now on; None if the record fills no slot.
@@ -99,7 +99,7 @@ class Newest(Generic[T]):
         """The contents of all other slots, in the order in which they were filled."""
 
     def __bool__(self) -> bool:
-        """Tell whether any slot changed."""
+        """Return whether any slot changed."""
         return bool(self.messages or self.marks or self.named)
 
     def add(self, record: Record, held: T | None) -> None:
@@ -205,7 +205,7 @@ def _parcel(member: str, number: int) -> Slot:
 
 
 class Numbers(NamedTuple):
-    """The highest numbers given so far.  The core gives no number twice, even after its object is removed.
+    """The highest numbers given so far; the core gives no number twice, even after the removal of an object.
 
     Args:
         copies: The highest number of a message or a branch in doubt, which share one sequence.

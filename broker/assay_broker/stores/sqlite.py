@@ -175,7 +175,7 @@ class SqliteStore:
         return self._opened().load()
 
     def holds(self, octets: bytes) -> bool:
-        """Tell whether these octets are anywhere in the folder's files or in records that wait for a flush.
+        """Return whether these octets are anywhere in the folder's files or in records that wait for a flush.
 
         Args:
             octets: The octets to find; in the database only the first `search.LONGEST` of them count.
@@ -190,7 +190,7 @@ class SqliteStore:
         return database.holds(octets) or any(stands_in_file(octets, path) for path in others)
 
     def is_there(self) -> bool:
-        """Tell, without reading them, whether the database and log still are the files that the store opened."""
+        """Return, without reading the files, whether the database and the log are still those that the store opened."""
         try:
             self._folder.check()
         except (GoneError, OSError):  # OSError: a folder above them can no longer be entered
@@ -211,7 +211,7 @@ class SqliteStore:
             self._folder.release()
 
     def abandon(self) -> None:
-        """Close the files without writing and unlock the folder, as a killed process would."""
+        """Close the files without writing, and unlock the folder; a kill of the process has the same effect."""
         self._observers.clear()
         self.drop()
         self._folder.release()

@@ -137,7 +137,7 @@ class Tables:
             self._marked.update(number for number, _, _ in rows)
 
     def _reserve(self, needed: Numbers) -> None:
-        """Record that numbers up to a thousand past these may be in use, so that not every transaction records it.
+        """Record that numbers up to a thousand above these may be in use, so that only few transactions record numbers.
 
         After a crash, recovery continues after the recorded numbers.
         """
@@ -151,7 +151,7 @@ class Tables:
         self._connection.executemany("REPLACE INTO meta VALUES (?, ?, ?)", rows)
 
     def saved(self) -> None:
-        """Take over the changes of `save`, once its transaction is committed."""
+        """Note that the changes of `save` are saved, because their transaction is committed."""
         self._reserved = self._reserving
         self._marked.difference_update(number for (number,) in self._unmarked)
         self._owners -= self._removed

@@ -90,7 +90,7 @@ class WatchedDisk:
         return self._system.free_bytes(folder) if self._room is None else self._room
 
     def synced(self, path: Path) -> bool:
-        """Tell whether everything written to a file has been flushed."""
+        """Return whether everything written to a file has been flushed."""
         extent = self._extents.get(path)
         return extent is None or not extent.undo
 

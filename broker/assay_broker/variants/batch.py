@@ -13,7 +13,7 @@ from assay_broker.variants.model import Variant
 
 
 def _unmarked_after_loss() -> Seams:
-    """Return filters that do not mark a message as redelivered if it was delivered on a lost connection before."""
+    """Return filters that do not mark a message as redelivered if its earlier delivery was on a lost connection."""
     lost: set[str | None] = set()
 
     def note(command: Command, _now_ms: int, view: View) -> tuple[Command, ...] | None:

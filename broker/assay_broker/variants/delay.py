@@ -53,7 +53,7 @@ def _refusals(retell: Callable[[Refused], Refused]) -> Seams:
 
 
 def _generally(why: Refused) -> Refused:
-    """Return a refusal with its reason code and a general text, such as IBM MQ's client gives."""
+    """Return a refusal with its reason code and only a general text, as IBM MQ's client does."""
     return replace(why, text="JMSWMQ2007: Failed to send a message. Use the linked exception to find the cause.")
 
 

@@ -59,7 +59,7 @@ def _reversed(hit: Callable[[Deliver], bool]) -> Seams:
     """Return filters that reverse the order of deliveries that leave in one turn for one MQ Light subscription.
 
     Args:
-        hit: Tells whether a delivery takes part in the reversal.
+        hit: Returns whether the filters reverse a delivery.
     """
 
     def effects(passing: tuple[Effect, ...], _now_ms: int, view: View) -> tuple[Effect, ...]:
@@ -80,7 +80,7 @@ def _later(command: Command, _now_ms: int, _view: View) -> tuple[Command, ...] |
 
 
 def _anew_at_start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
-    """Remove the time at which its subscriber left from each subscription, so that its time to live begins again."""
+    """Remove from each subscription the time at which its subscriber left, so that its time to live begins again."""
     return tuple(replace(one, left_ms=None) if isinstance(one, SubscriptionDefined) else one for one in records)
 
 

@@ -79,7 +79,7 @@ def _life_in_seconds(row: Described) -> Described:
 
 
 def _moved_to(put: Put, due_ms: int) -> Commands | None:
-    """Return a send whose delay ends at a later time; None if the message would expire before."""
+    """Return a send whose delay ends at a later time; None if the message would expire before that time."""
     if put.message.expiry_ms is not None and due_ms > put.message.expiry_ms:
         return None
     return resent(put, delivery_time_ms=due_ms)
@@ -134,7 +134,7 @@ def _whole_seconds(put: Put) -> int:
 
 
 def _equals_backwards() -> Seams:
-    """Return filters that release messages whose delays end in the same moment in another order than their sends."""
+    """Return filters that release messages with delays of the same end in another order than their sends."""
     sent = 0
 
     def due(put: Put) -> int:

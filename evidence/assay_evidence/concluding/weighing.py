@@ -111,7 +111,7 @@ def unfinished() -> Circumstance:
 
 
 def foreign_kit(strength: str, judged: str, ours: Collection[str]) -> Circumstance | None:
-    """Return the circumstance that only the kit demands the rule and a judged part is foreign; None if it does not apply.
+    """Return the circumstance that only the kit demands the rule and a judged part is foreign; None if not so.
 
     Args:
         strength: The rule's strength: must, may or kit.

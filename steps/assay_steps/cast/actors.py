@@ -52,7 +52,7 @@ class Producer:
         """Set the delay, time to live, delivery mode or priority of the messages that the producer sends next.
 
         Args:
-            setting: Which of the four.
+            setting: The name of one of these four settings.
             value: Milliseconds, or a `timedelta` if finer, for delay and time to live; JMS numbers for the others.
         """
         args: dict[str, Scalar] = {
@@ -160,7 +160,7 @@ class Consumer:
             self.start_watching()
 
     def receive(self, timeout_ms: int) -> Answer[Seen | None]:
-        """Wait for one message; the answer holds None if none arrived within ``timeout_ms`` milliseconds."""
+        """Wait ``timeout_ms`` milliseconds for one message; the answer holds None if no message arrived in time."""
         self.start_watching()
 
         def shown(seen: Seen | None) -> dict[str, Any]:

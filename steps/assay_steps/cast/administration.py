@@ -1,4 +1,6 @@
-"""The administrator of a scenario.  Each command and each look at objects or queues is recorded as an ``admin`` event.
+"""The administrator of a scenario.
+
+Each command, and each look at objects or queues, becomes an ``admin`` event of the journal.
 
 A look at a queue writes one event for each message and then one summary event, so that every claim about messages can
 be decided from the journal alone.  A message's event holds:
@@ -135,9 +137,10 @@ class Administrator:
         """Define a queue or topic, with these attributes.
 
         Args:
-            place: A queue or topic of the scenario, or an object with a name of the broker's own.
+            place: A queue or topic of the scenario, or an object of the broker, such as the staging queue.
             attributes: The attributes, by their MQSC names.
-            kind: The kind of object; None for a local queue or a topic, or for the kind that was defined before.
+            kind: The kind of object; None for the kind that an earlier step has defined, or else for a local queue or a
+                topic.
         """
         name = self.name_of(place)
         self._kinds[name] = kind or self.kind_of(place)

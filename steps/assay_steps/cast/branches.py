@@ -75,21 +75,21 @@ class Branch:
         return answer
 
     def prepare(self, asker: Session) -> Answer[bool]:
-        """Prepare the branch over a session; the answer's value is the vote: True if there is work to commit."""
+        """Prepare the branch over the session `asker`; the answer's value is True if there is work to commit."""
         answer = self._ask(asker, "xa-prepare", lambda xa: xa.prepare(self._xid), lambda vote: {"prepared": vote})
         if answer.accepted:
             self._turn("prepare")
         return answer
 
     def commit(self, asker: Session, *, one_phase: bool = False) -> Answer[None]:
-        """Commit the branch over a session; ``one_phase`` commits it without a prepare."""
+        """Commit the branch over the session `asker`; ``one_phase`` commits it without a prepare."""
         answer = self._ask(asker, "xa-commit", lambda xa: xa.commit(self._xid, one_phase=one_phase))
         if answer.accepted:
             self._turn("commit")
         return answer
 
     def rollback(self, asker: Session) -> Answer[None]:
-        """Roll the branch back over a session."""
+        """Roll the branch back; `asker` is the session over which the transaction manager does so."""
         answer = self._ask(asker, "xa-rollback", lambda xa: xa.rollback(self._xid))
         if answer.accepted:
             self._turn("rollback")
@@ -120,7 +120,7 @@ class Branch:
 
 
 def with_resource(session: Session, action: Callable[[XaResource], Outcome[T]]) -> Outcome[T]:
-    """Run an action on a session's XA resource; return the client's refusal if the session has no such resource."""
+    """Run an action on a session's XA resource; return the client's refusal if the session has none."""
     resource = session.port.xa()
     return resource if isinstance(resource, Refused) else action(resource.value)
 

@@ -19,7 +19,7 @@ QUIET = "quiet_ms"
 
 
 def listed(names: Iterable[str]) -> str:
-    """Join several references to one text, for a value of `Claim.of`."""
+    """Join several references into one text, as a value of `Claim.of`."""
     return LIST_SEPARATOR.join(names)
 
 
@@ -29,7 +29,7 @@ class Evidence:
     Args:
         journal: The journal that holds the claims and the evidence for them.
         rule: The id of the scenario's rule; empty if the scenario tests no rule.
-        quiet_ms: The milliseconds without a message after which silence counts, in each claim that may rest on silence.
+        quiet_ms: The time without a message after which silence counts as evidence, in milliseconds.
     """
 
     def __init__(self, journal: ScenarioJournal, rule: str, quiet_ms: int) -> None:
@@ -52,10 +52,11 @@ class Evidence:
         Args:
             predicate: The predicate that decides the claim (`docs/what-a-pass-means.md`).
             of: References to events, messages and actors.
-            bounds: Numbers; durations in milliseconds. The time of silence is added where the predicate reads it.
+            bounds: Numbers; durations are in milliseconds. The method adds the time of silence if the predicate reads
+                it.
 
         Returns:
-            The judge's finding for the claim. The judge finds the same later, from the journal file.
+            The judge's finding for the claim. At the end of the run, the judge finds the same from the journal file.
         """
         silence = self._quiet if QUIET in SHAPES[predicate].bounds else {}
         claim = self._journal.write(

@@ -61,8 +61,8 @@ def faces_for(
 ) -> Faces | Unsupported:
     """Choose the face that runs a scenario.
 
-    The requested face is taken if it has the needed capabilities, otherwise the first face that has them.
-    Capabilities that no client declares are the broker's; the backend has checked them.
+    The requested face is taken if it has the needed capabilities, otherwise the first face that has them. A capability
+    that no client declares is the broker's; the backend has checked that the broker has it.
 
     Args:
         clients: The instance's clients by face.

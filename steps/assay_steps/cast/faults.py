@@ -77,7 +77,7 @@ class ScenarioFaults:
         self._announced = None
 
     def announce(self, fault: FaultRequest) -> None:
-        """Note that a later event will arm this fault (`arm_for_later`)."""
+        """Note that a later event will arm this fault by `arm_for_later`."""
         self._announced = fault
 
     @property

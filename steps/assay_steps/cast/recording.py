@@ -39,7 +39,7 @@ class Answer(Struct, Generic[T], frozen=True):
         return isinstance(self.outcome, Ok)
 
     def needed(self) -> T:
-        """Return the call's value, which the scenario needs.
+        """Return the call's value, without which the scenario cannot continue.
 
         Raises:
             SetupRefusedError: The pair refused the call.
@@ -83,7 +83,7 @@ def shown_properties(properties: Mapping[str, Property]) -> dict[str, Scalar]:
 
 
 class Recorder:
-    """Makes the calls of one scenario on the client under test, and records them."""
+    """Calls the client under test for one scenario, and records each call."""
 
     def __init__(self, journal: ScenarioJournal) -> None:
         self.journal = journal

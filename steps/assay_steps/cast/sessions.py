@@ -1,6 +1,7 @@
 """The connections and sessions of a scenario; they record all their calls.
 
-Each wraps one object of the `Client` port; so do the producers and consumers in `assay_steps.cast.actors`.
+Each connection and session wraps one object of the `Client` port, as producers and consumers do
+(`assay_steps.cast.actors`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from assay_steps.cast.recording import Answer, Recorder, message_ref
 
 
 class Watching(Protocol):
-    """The interface of a consumer for its connection and its session.
+    """The part of a consumer that its connection and its session use: the control of its watches.
 
     A watch is a time in which the consumer could have received a message.
     """
@@ -112,7 +113,7 @@ class Connection:
         self._over()
 
     def hosts(self, actor: str) -> bool:
-        """Say whether an actor is this connection or one of its consumers."""
+        """Return whether an actor is this connection or one of its consumers."""
         return self.name == actor or any(consumer.name == actor for consumer in self.consumers)
 
     def lost(self) -> None:
@@ -215,7 +216,7 @@ class Session:
         return self.recorder.record(self.name, "recover", self.port.recover)
 
     def acknowledge(self, seen: Seen) -> Answer[None]:
-        """Acknowledge a message; the session's acknowledgement mode decides which others it covers."""
+        """Acknowledge a message; the session's acknowledgement mode decides whether this covers other messages, too."""
         return self.recorder.record(
             self.name, "acknowledge", lambda: self.port.acknowledge(seen), msg=message_ref(seen.key, seen.body)
         )

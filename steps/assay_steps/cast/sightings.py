@@ -109,7 +109,7 @@ class Sightings:
         self._at_first_sight[key] = job
 
     def at_settlement(self, key: str, job: Callable[[], None]) -> None:
-        """Schedule an action that runs when a client settles a message, just before the broker is told."""
+        """Schedule an action that runs when a client settles a message, just before the broker learns of it."""
         self._at_settlement[key] = job
 
     def of(self, actors: Iterable[str], keys: Iterable[str]) -> list[Sighting]:
@@ -118,12 +118,12 @@ class Sightings:
         return [sighting for sighting in self.all if sighting.actor in who and sighting.key in which]
 
     def disposed(self, actor: str | None, key: str, *, settled: bool) -> bool:
-        """Say whether a disposition frame for a message has been seen.
+        """Return whether a disposition frame for a message has been seen.
 
         Args:
             actor: The actor of the frame's event; None for any.
             key: The message's key.
-            settled: True asks for a frame that settles the delivery, False for a frame with an outcome.
+            settled: True to look for a frame that settles the delivery; False for a frame with an outcome.
         """
         return any(
             event.key == key
@@ -137,6 +137,6 @@ class Sightings:
         return max((self._last_ns.get(actor, 0) for actor in actors), default=0)
 
     def complete(self, actors: Iterable[str], keys: Iterable[str], times: int) -> bool:
-        """Say whether the actors together have received each of the messages at least ``times`` times."""
+        """Return whether the actors together have received each of the messages at least ``times`` times."""
         who = set(actors)
         return all(sum(self._counts[actor, key] for actor in who) >= times for key in keys)

@@ -9,10 +9,11 @@ class TimeLimits(Struct, frozen=True):
     """The time limits of the steps on one backend, in milliseconds of the backend's clock.
 
     Args:
-        expected_ms: The longest wait for an event that must happen; after it, the event counts as missing.
+        expected_ms: The longest wait for an event that must happen; an event that has not happened by then counts as
+            missing.
         quiet_ms: The time without an event after which silence counts.
         late_ms: How long after the end of its delay a message may arrive.
-        at_once_ms: A message that must not be delayed or held back may take so much longer than an ordinary one.
+        at_once_ms: The time by which a message that must not be held back may be slower than an ordinary message.
     """
 
     expected_ms: int

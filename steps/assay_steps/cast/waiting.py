@@ -53,7 +53,7 @@ class Waiting:
         """The first exception that the judged client raised during a wait; with it, the scenario cannot pass."""
 
     def sent_ns(self, label: str) -> int:
-        """Return the time at which the send of a message began, in nanoseconds of the backend's monotonic clock."""
+        """Return the start of a message's send, in nanoseconds of the backend's monotonic clock."""
         call = self.messages[label].call
         return next(event.mono_ns for event in self._recorder.journal.events if event.ref == call)
 
@@ -116,7 +116,7 @@ class Waiting:
             now_ns = self.instance.clock.monotonic_ns()
 
     def _listened_ns(self, begun_ns: int, now_ns: int) -> int:
-        """Return the time between two moments without the harness's delays (`Axis.held`), in nanoseconds."""
+        """Return the time between two moments without the delays of the harness (`Axis.held`), in nanoseconds."""
         late = (event for event in self._recorder.journal.events if isinstance(event, events.Late))
         held = [(one.mono_ns - one.held_ns, one.mono_ns + CATCHING_UP_NS) for one in late]
         return total(subtract([(begun_ns, now_ns)], held))

@@ -43,7 +43,7 @@ AGAIN_MS = 100
 
 
 class Role(Struct, frozen=True):
-    """The settings of a consumer, with which a later step can create the consumer again."""
+    """The settings of a consumer, which let a later step create the consumer again."""
 
     origin: Origin
     ack: AckMode = AckMode.AUTO
@@ -58,7 +58,7 @@ def _taken(outcome: Outcome[ClientConnection]) -> bool:
 
 
 def at_member(name: str, member: str | None) -> str:
-    """Return the name of an actor at a queue manager (``member``); None for the first queue manager."""
+    """Return the name that an actor has at a queue manager; None for `member` means the first queue manager."""
     return name if member is None else f"{name} at {member}"
 
 
@@ -153,9 +153,10 @@ class World(Waiting):
     # cast ------------------------------------------------------------------------------------------------------------
 
     def _is_given_up(self, client_id: str | None) -> bool:
-        """Say whether all connections of the scenario with a client id have ended; False if none had it.
+        """Return whether all connections of the scenario with a client id have ended; False if it had none.
 
-        Brokers may answer a close before they free the client id, so `connect` tries such a client id again.
+        A broker may answer a close before it frees the client id, so `connect` tries to connect with such a client id
+        again.
         """
         names = self._by_client_id.get(client_id, []) if client_id else []
         return bool(names) and not any(self.connections[name].open for name in names)
@@ -443,7 +444,7 @@ class World(Waiting):
         return self.recorder.journal.write(events.Admin, call=call, command=command, answer={"found": found.value}).ref
 
     def dismiss(self) -> None:
-        """Close the connections that are still open; a refusal here has no effect on the verdict."""
+        """Close the connections that are still open; a refused close has no effect on the verdict."""
         for connection in self.connections.values():
             if connection.open:
                 connection.close()

@@ -133,7 +133,8 @@ def _comparing(wrong: Callable[[int | None, int | None], bool]) -> type[Producer
     """Make a producer class that refuses further pairs of time to live and delay.
 
     Args:
-        wrong: Whether a time to live and a delay in milliseconds are refused; None for a value that was never set.
+        wrong: Returns whether the producer refuses a pair: the time to live and the delay in milliseconds, each None if
+            it was never set.
     """
 
     class Comparing(_Remembering):

@@ -14,14 +14,14 @@ _SOON_NS = 1_000_000_000
 
 
 class _Holding(LightLinks):
-    """A filter that knows the unaccepted deliveries of receivers that acknowledge at least once."""
+    """A filter that knows the unaccepted deliveries of receivers with quality of service at least once."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
         self.held: dict[int, list[int]] = {}
 
     def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
-        """Remember a delivery to a receiver that acknowledges at least once."""
+        """Remember a delivery to a receiver with quality of service at least once."""
         if isinstance(event, Arrived) and event.link in self.links:
             self.held.setdefault(event.link, []).append(event.delivery)
         return (event,)
@@ -88,7 +88,7 @@ class _Released(LightLinks):
 
 
 class _SaidAtOnce(WireFilter):
-    """The client reports each at-least-once send after a producer's first as done, and sends it a second later."""
+    """The client reports each at-least-once send after a producer's first send as done, and sends it a second later."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)

@@ -62,7 +62,7 @@ class _IgnoresWhatIsGivenWithTheSend(ProducerFilter):
 
 
 class _KeepsWhatIsGivenWithTheSend(ProducerFilter):
-    """Delivery mode, priority and time to live given with a send become the producer's."""
+    """Delivery mode, priority and time to live that are given with a send stay set on the producer."""
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         given = (
@@ -77,7 +77,7 @@ class _KeepsWhatIsGivenWithTheSend(ProducerFilter):
 
 
 class _KeepsWhatWasRefused(ProducerFilter):
-    """Delivery mode, priority and time to live given with a send become the producer's if the send is refused."""
+    """If a send is refused, the delivery mode, priority and time to live given with it stay set on the producer."""
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         sent = asked.through(self.behind)
@@ -100,7 +100,7 @@ class _ZeroIsNothing(ProducerFilter):
 
 
 class _SentOnAsItCame(ProducerFilter):
-    """The client forwards a received message with another mode, priority and time to live than the producer's."""
+    """When the client forwards a received message, it does not use the producer's mode, priority and time to live."""
 
     def __init__(self, behind: ClientProducer) -> None:
         super().__init__(behind)
@@ -199,7 +199,7 @@ class _MessageObjectKeepsItsBody(ProducerFilter):
 
 
 class _MessageDecides(ProducerFilter):
-    """A delivery mode set on the message overrides those of the producer and the send."""
+    """A delivery mode set on the message overrides the mode of the producer and of the send."""
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         return replace(asked, mode=asked.message.own_mode or asked.mode).through(self.behind)
@@ -216,7 +216,7 @@ class _MessageStaysAsItWas(ProducerFilter):
 
 
 class _ShowsTheProducersMode(ProducerFilter):
-    """After a send, JMSDeliveryMode of the message is the producer's mode, even if the send gave another."""
+    """After a send, JMSDeliveryMode of the message is the producer's mode, even if the send gave another mode."""
 
     _mode = Mode.PERSISTENT
 

@@ -1,6 +1,7 @@
 """Filters in front of the client port that change the behaviour of producers only.
 
-A defect defines the misbehaviour of a producer (`Twist`); the filters of clients, connections and sessions apply it.
+A defect defines the misbehaviour of a producer (`Twist`); the filters of clients, connections and sessions put it in
+place.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class ProducerFilter:
         return self.sending(Sending(message=message, mode=mode, priority=priority, ttl_ms=ttl_ms, to=to))
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
-        """Make the application's send; a defect overrides this method to change the send."""
+        """Make the send that the application requests; a defect overrides this method to change the send."""
         return asked.through(self.behind)
 
     def close(self) -> Outcome[None]:

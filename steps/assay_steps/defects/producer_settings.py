@@ -254,7 +254,7 @@ class _ZeroNotGiven(_Settings):
 
 
 class _OwnOptionsStay(_Settings):
-    """A time to live given with a send becomes the producer's, even if the producer refuses the send."""
+    """A time to live given with a send stays set on the producer, even if the producer refuses the send."""
 
     def sending(self, asked: Sending) -> Outcome[Sent]:
         if asked.ttl_ms is not None:

@@ -21,7 +21,7 @@ from assay_steps.defects.wires import FilteredWire, WireFilter, commands, wires
 
 
 def is_ours(message: Message) -> bool:
-    """Return whether a message was sent by an MQ Light client, and not by another client of the scenario."""
+    """Return whether an MQ Light client sent a message; False for the scenario's other clients."""
     return message.durable is None and message.priority is None
 
 
@@ -57,7 +57,7 @@ def _marked(*, durable: bool) -> Callable[[Send], Send]:
 
 
 def _never_resends(driver: Driver) -> Driver:
-    """Make a driver that sends no message twice, even if the broker has not answered it."""
+    """Make a driver that never repeats a message, even if the broker has not answered its first send."""
     sent: set[str | None] = set()
 
     class Once(WireFilter):
@@ -92,7 +92,7 @@ def _resends_as(change: Callable[[Message], Message]) -> Callable[[Driver], Driv
 
 
 def _resends(*, settled: bool) -> Callable[[Driver], Driver]:
-    """Make a filter of drivers that repeats sends that are done, before the first send of the next connection.
+    """Make a filter of drivers that repeats answered sends before the first send of the next connection.
 
     Args:
         settled: Whether it repeats at-most-once sends; False for at-least-once sends.

@@ -101,7 +101,7 @@ def _attaches_again(hit: Callable[[OpenReceiver, int], bool]) -> Callable[[Drive
 
 
 def _tries_once(driver: Driver) -> Driver:
-    """Make a driver with which the client does not try to reconnect again after a first refused attempt."""
+    """Make a driver with which the client stops reconnecting after the first refused attempt."""
     lasting = False
 
     class Last(WireFilter):
@@ -318,13 +318,13 @@ class AttachLostForGood(WireFilter):
         self._attaching: set[int] = set()
 
     def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
-        """Note the command that opens such a link."""
+        """Note each command that opens a link of the type `opens`."""
         if isinstance(command, self.opens):
             self._attaching.add(command.token)
         return (command,)
 
     def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
-        """Make the failure of such a command one after which the client does not try again."""
+        """Change the failure of such a command into a failure after which the client does not try again."""
         if isinstance(event, Failed) and event.token in self._attaching:
             return (replace(event, refused=replace(event.refused, kind=JmsErrorKind.RESOURCE_ALLOCATION)),)
         return (event,)

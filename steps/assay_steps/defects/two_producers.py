@@ -48,7 +48,7 @@ def _expiry_error() -> Refused:
 
 
 class _Compared(_Member):
-    """A producer compares its delay and time to live with those of the other producers."""
+    """A producer compares its delay and time to live with the settings of the other producers."""
 
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         if isinstance(value, int) and value and self._clashes(setting, value):
@@ -68,7 +68,7 @@ class _Compared(_Member):
 
 
 class _Unchecked(_Member):
-    """Only the client's newest producer compares delay and time to live."""
+    """Only the newest producer of a client compares its delay with its time to live."""
 
     def _spared(self, answer: Outcome[None] | Outcome[Sent]) -> bool:
         wrong = isinstance(answer, Refused) and answer.mqrc == Mqrc.EXPIRY_ERROR

@@ -19,7 +19,7 @@ class WireFilter:
     """A filter that changes nothing; a defect is a subclass that overrides `command`, `event` or `abort`.
 
     Args:
-        line: The wire whose commands and events it filters.
+        line: The wire whose commands and events the filter changes.
     """
 
     def __init__(self, line: FilteredWire) -> None:

@@ -58,11 +58,11 @@ class Sample:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Deselect the other scenarios.  This hook runs last, so that other plugins see all scenarios."""
+        """Deselect the other scenarios; this hook runs last, so other plugins see all scenarios."""
         items[:] = items[self._first :: self._every]
 
 
 def share_of(outcomes: Outcomes) -> float:
-    """Return the share of the scenarios that fail, from 0 to 1; 0 without scenarios."""
+    """Return the share of the scenarios that fail, from 0 to 1; 0 if no scenario ran."""
     failed = sum(outcome.verdict == Verdict.FAIL for outcome in outcomes.values())
     return failed / len(outcomes) if outcomes else 0.0

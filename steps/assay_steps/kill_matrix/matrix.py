@@ -118,7 +118,7 @@ class KillMatrix(Struct, frozen=True):
 
     @property
     def missed(self) -> frozenset[str]:
-        """The defects that no scenario of their rules catches, except defects whose own code raises."""
+        """The defects that no scenario of their rules catches, without the defects whose own code raises."""
         tried = frozenset(defect.name for rule in self.rules for defect in rule.defects)
         return tried - self.caught - {error.name for error in self.errors}
 
@@ -220,7 +220,7 @@ def _tried_again(
 
 
 def _longest_first(trials: Mapping[str, Trial], unbroken: Outcomes) -> dict[str, Trial]:
-    """Sort trials by their number of scenarios, the largest first, so that no long trial runs alone at the end."""
+    """Sort trials by their number of scenarios, the largest first, so that no long trial is the last to run."""
     scenarios = Counter(rule for outcome in unbroken.values() for rule in outcome.rules)
     return dict(sorted(trials.items(), key=lambda item: -sum(scenarios[rule] for rule in item[1].rules)))
 
@@ -238,7 +238,8 @@ def _matrix(
         unbroken: The outcomes without a defect.
         broken: The outcomes with each defect, by its name.
         defects: The defects of the chosen rules.
-        measured: The share of all scenarios that fail with a defect, by its name, for the defects with such a trial.
+        measured: The share of all scenarios that fail with a defect, by its name; only for defects that ran on all
+            scenarios.
     """
     failed = {
         name: {scenario for scenario, outcome in outcomes.items() if outcome.verdict == Verdict.FAIL}

@@ -127,12 +127,12 @@ def templates(items: Iterable[pytest.Item]) -> list[ScenarioTemplate]:
 
 
 def feature_of(template: ScenarioTemplate) -> str:
-    """Return a feature's name in ids: its path relative to the kit's features, or a user's to the working folder."""
+    """Return a feature's name in ids: its path relative to the kit's features, or else to the working folder."""
     return _place(template.feature.filename)[0]
 
 
 def is_foreign(template: ScenarioTemplate) -> bool:
-    """Say whether a scenario belongs to a user's feature, not to one of the kit's."""
+    """Return whether a scenario belongs to a user's feature instead of the kit's."""
     return _place(template.feature.filename)[1]
 
 
@@ -149,14 +149,15 @@ def _place(filename: str) -> tuple[str, bool]:
 
 
 def is_for_the_kit(item: pytest.Item, template: ScenarioTemplate, speaks: Callable[[str], bool]) -> bool:
-    """Say whether the kit judges a scenario.
+    """Return whether the kit judges a scenario.
 
-    It judges its own scenarios, those of feature files in the call, and those with a step of the kit's vocabulary.
+    The kit judges its own scenarios, scenarios of feature files in the call, and scenarios with a step of the kit's
+    vocabulary.
 
     Args:
         item: The test.
         template: Its scenario.
-        speaks: Says whether a step's text belongs to the kit's vocabulary.
+        speaks: Returns whether a step's text belongs to the kit's vocabulary.
     """
     if not is_foreign(template) or item.getparent(FeatureFile) is not None:
         return True
@@ -170,7 +171,7 @@ def mistakes_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str],
     Args:
         item: The test.
         catalogue: The rules.
-        speaks: Says whether a step's text belongs to the kit's vocabulary.
+        speaks: Returns whether a step's text belongs to the kit's vocabulary.
     """
     template = template_of(item)
     if template is None or not is_for_the_kit(item, template, speaks):
@@ -218,7 +219,7 @@ def repeated_rows(items: Iterable[pytest.Item], speaks: Callable[[str], bool]) -
 
     Args:
         items: The collected tests.
-        speaks: Says whether a step's text belongs to the kit's vocabulary.
+        speaks: Returns whether a step's text belongs to the kit's vocabulary.
     """
     rows = Counter(
         (feature_of(template), template.line_number, template.name, row)
@@ -239,7 +240,7 @@ def case_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str], boo
     Args:
         item: The test.
         catalogue: The rules.
-        speaks: Says whether a step's text belongs to the kit's vocabulary.
+        speaks: Returns whether a step's text belongs to the kit's vocabulary.
     """
     template = template_of(item)
     if template is None:

@@ -23,7 +23,7 @@ NO_SOURCES = frozenset({"build", "dist", "node_modules", "site-packages"})
 
 
 class FeatureFile(pytest.Module):
-    """A pytest collector for one feature file; it acts like a module in the file's folder that calls ``scenarios``."""
+    """A pytest collector for one feature file; it acts like a test module that calls ``scenarios`` for the file."""
 
     def _getobj(self) -> ModuleType:
         mistake = mistake_in(self.path)
@@ -85,7 +85,7 @@ def feature_files(folder: Path) -> list[Path]:
 
 def _nothing_of_its_own() -> Callable[[], None]:
     def after_the_steps() -> None:
-        """Do nothing.  This is the body of a scenario's test function; pytest-bdd runs the steps before it."""
+        """Do nothing: pytest-bdd has run the scenario's steps before it calls this test function."""
 
     return after_the_steps
 

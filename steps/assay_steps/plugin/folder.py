@@ -101,8 +101,8 @@ def write_defects(out: Path, octets: bytes) -> Path:
 def room(out: Path) -> Generator[None, None, None]:
     """Reserve the output folder for one call of the command, inside the block.
 
-    If an error or Ctrl-C ends the run before its verdicts, the folder becomes as before: the earlier run's output is
-    restored, and a folder that this run created is removed.
+    If an error or Ctrl-C ends the run before its verdicts, this function restores the earlier run's output and removes
+    a folder that this run created.
 
     Args:
         out: The folder.
@@ -162,7 +162,7 @@ def _lock(folder: int, out: Path) -> None:
 
 
 def _decided(out: Path) -> bool:
-    """Say whether this run has written verdicts for at least one backend."""
+    """Return whether this run has written verdicts for at least one backend."""
     return any((folder / VERDICTS).exists() for folder in (out, *_written(out)))
 
 
@@ -233,7 +233,7 @@ def _of_a_backend(entry: Path) -> bool:
 
 @contextmanager
 def _told(out: Path) -> Generator[None, None, None]:
-    """Turn the block's operating-system errors into `FolderError`."""
+    """Turn operating-system errors in the block into `FolderError`."""
     try:
         yield
     except FileExistsError as problem:

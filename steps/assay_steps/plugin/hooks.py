@@ -189,7 +189,7 @@ class AssayPlugin:
             write_groups(self.run.groups, {item.nodeid: group for item in session.items if (group := self.group(item))})
 
     def group(self, item: pytest.Item) -> str:
-        """Return the group of a test; one process runs the whole group.  Empty if any process may run the test."""
+        """Return the group of a test, which one process runs as a whole; empty if any process may run the test."""
         case = item.stash.get(CASE, None)
         shares = case is not None and case.needs.own_instance and self.run.backend.reuses_faulted
         return group_of(case.id) if case is not None and shares else ""
@@ -265,7 +265,7 @@ class AssayPlugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Add the test's name to the report of a test without a verdict; workers send it with the report."""
+        """Add the test's name to the report of a test without a verdict; xdist workers send it with the report."""
         report = yield
         judged = CASE in item.stash and report.when != "teardown"
         setattr(report, UNJUDGED, "" if judged else _named(item))
@@ -432,7 +432,7 @@ class AssayPlugin:
 
     @pytest.fixture
     def evidence(self, request: pytest.FixtureRequest) -> Evidence:
-        """Provide the recorder of the scenario's claims."""
+        """Provide the object that records the scenario's claims."""
         world: World = request.node.stash[WORLD]
         return world.evidence
 

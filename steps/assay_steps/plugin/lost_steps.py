@@ -65,7 +65,7 @@ def lost_arguments(template: ScenarioTemplate, speaks: Callable[[str], bool]) ->
 
     Args:
         template: The scenario.
-        speaks: Says whether a step's text belongs to the kit's vocabulary.
+        speaks: Returns whether a step's text belongs to the kit's vocabulary.
     """
     for step in template.steps:
         given = "a table" if step.datatable else "a text" if step.docstring is not None else ""
@@ -75,7 +75,7 @@ def lost_arguments(template: ScenarioTemplate, speaks: Callable[[str], bool]) ->
 
 @lru_cache(maxsize=64)
 def _described(text: str) -> tuple[_Line, ...]:
-    """Find the lines of descriptions that may be steps.  Cached, because each scenario of a feature asks for them."""
+    """Find the lines of descriptions that may be steps; cached, because each scenario of a feature asks for them."""
     feature = Parser().parse(text)["feature"]
     dialect = Dialect.for_name(feature["language"])
     if dialect is None:
@@ -115,7 +115,7 @@ def _numbers(node: Any, lines: list[str]) -> Iterator[tuple[int | None, int]]:
 
 
 def _is_step(text: str) -> bool:
-    """Say whether a step definition, the kit's or the user's own, matches a text."""
+    """Return whether a step definition, the kit's or the user's own, matches a text."""
     for context in tuple(step_function_context_registry.values()):
         try:
             if context.parser.is_matching(text):

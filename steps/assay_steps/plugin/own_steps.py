@@ -1,4 +1,4 @@
-"""Then-steps of a user's own code.  The plugin records the results of their checks as claims."""
+"""Then-steps in a user's own code: the plugin records the result of their checks as a claim."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_CHARACTERS: Final = 1_000
 
 
 def checks_itself(type_: str, step_func: Callable[..., object], evidence: Evidence) -> bool:
-    """Say whether a step is a user's own Then-step that has made no claim.
+    """Return whether a step is a user's own Then-step that has made no claim.
 
     Args:
         type_: The step's type, such as ``then``.
@@ -41,6 +41,6 @@ def claim_check(evidence: Evidence, failure: BaseException | None = None) -> Non
 
 
 def _source_of(failure: BaseException) -> str:
-    """Return the source line and the place of an assertion that has no text."""
+    """Return the source line of an assertion without a text, and the place of this line."""
     raised = extract_tb(failure.__traceback__)[-1]
     return f"{raised.line} ({Path(raised.filename).name}:{raised.lineno})"

@@ -14,7 +14,7 @@ from assay_steps.plugin.cases import CASE
 
 
 def is_probe(item: pytest.Item) -> bool:
-    """Say whether a test is a probe."""
+    """Return whether a test is a probe."""
     case = item.stash.get(CASE, None)
     return case is not None and case.probe is not None
 
@@ -22,7 +22,7 @@ def is_probe(item: pytest.Item) -> bool:
 def wanted_probes(
     probes: Iterable[pytest.Item], selected: Sequence[pytest.Item], *, narrowed: bool
 ) -> list[pytest.Item]:
-    """Choose the probes of a run: all, or in a narrowed run those whose capability a selected scenario needs.
+    """Choose the probes: all, or in a narrowed run the probes of capabilities that the selected scenarios need.
 
     Args:
         probes: The collected probes.

@@ -70,7 +70,7 @@ class RunOptions(RunRequest, frozen=True, kw_only=True):
 
     Args:
         run: The run's id.
-        writer: This process's name, which is also its journal's.
+        writer: This process's name, which is also the name of its journal.
         out: The folder of evidence.
         shared: The address of the broker that all processes share; None if each scenario has its own.
         pace: The run's pace (`assay_steps.cast.pace`); None if it is not measured yet.
@@ -223,12 +223,12 @@ class Run:
     # selection -------------------------------------------------------------------------------------------------------
 
     def selects(self, case: Case) -> bool:
-        """Return whether the run tests a rule of a case; for a case without rules, whether `narrowed` is false."""
+        """Return whether the run tests a rule of a case; for a case without a rule, whether the run is not narrowed."""
         return not self.selected.isdisjoint(case.rules) or not (case.rules or self.narrowed)
 
     @property
     def narrowed(self) -> bool:
-        """Whether the call names rules or a profile."""
+        """Whether the user's call names rules or a profile."""
         return self.options.profile is not None or bool(self.options.rules)
 
     def plan(self, cases: Sequence[Case], left_out: Sequence[Case] = ()) -> None:
@@ -341,7 +341,7 @@ class Run:
         return provisioned
 
     def _explained(self, case: Case, unsupported: Unsupported) -> Unsupported:
-        """Replace the reason for a missing capability by the catalogue's, if no single server can have it."""
+        """Replace the reason for a missing capability by the catalogue's reason, if no single server can have it."""
         if self.backend.environment.ours:
             for rule in case.rules:
                 reason = self.catalogue.rule(rule).beyond_one_server
@@ -403,7 +403,7 @@ class Run:
         instance.close()
 
     def go_on_as(self, writer: str) -> None:
-        """Continue as another writer, in a process that was forked from the process with the plan.
+        """Continue as another writer, in a process that was forked after the plan was written.
 
         Raises:
             JournalError: The new writer's journal cannot be created.

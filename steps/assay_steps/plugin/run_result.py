@@ -81,5 +81,5 @@ def _import_error(text: str) -> str:
 
 
 def with_remedy(error: str) -> str:
-    """Add what to do to the text of an import error, which plain pytest may not have."""
+    """Add the remedy to the text of an import error; plain pytest may not have this error."""
     return f"{error}; {_REMEDY}" if _MISSING in error else error

@@ -124,12 +124,12 @@ def _remember_signature(context: StepFunctionContext) -> None:
 
 
 def _beginning(context: StepFunctionContext) -> str:
-    """Return the text before a definition's first field, in lower case; empty for other parsers than `parse`."""
+    """Return the text before a definition's first field, in lower case; empty for a parser other than `parse`."""
     return context.parser.name.partition("{")[0].casefold() if isinstance(context.parser, parsers.parse) else ""
 
 
 def _longest_word(context: StepFunctionContext) -> str:
-    """Return the longest word that every step of a definition contains, in lower case; empty if none is certain."""
+    """Return the longest word in lower case that every step of a definition contains; empty if none is certain."""
     name = context.parser.name.casefold()
     if not isinstance(context.parser, parsers.parse) or "{{" in name or "}}" in name:
         return ""
@@ -138,7 +138,7 @@ def _longest_word(context: StepFunctionContext) -> str:
 
 
 def is_ours(text: str) -> bool:
-    """Say whether a text matches a step of the kit's vocabulary, even if one of its words is invalid."""
+    """Return whether a text matches a step of the kit's vocabulary, even if one of its words is invalid."""
     return any(_fits(context, text) for context in vocabulary())
 
 

@@ -76,7 +76,7 @@ class SuiteOptions(RunRequest, frozen=True, kw_only=True):
 
 
 def _like_pytest(own: Sequence[str]) -> tuple[str, ...]:
-    """Return the options with which a user's own tests may warn, and import their neighbours, as under plain pytest."""
+    """Return the options with which a user's own tests warn and import neighbouring modules as in plain pytest."""
     folders = [str(folder) for argument in own for folder in _folders_of(Path(argument.partition("::")[0]).resolve())]
     return ("-o", "filterwarnings=default", "-o", f"pythonpath={shlex.join(dict.fromkeys(folders))}")
 
@@ -87,7 +87,7 @@ def _folders_of(path: Path) -> list[Path]:
 
 
 def names_tests(argument: str) -> bool:
-    """Return whether an argument for pytest names a user's feature or module; then the kit's modules are not run.
+    """Return whether an argument for pytest names a user's feature or module; the kit's modules then do not run.
 
     Folders do not count, because a folder's name may also be the value of an option such as ``-k``.
     """

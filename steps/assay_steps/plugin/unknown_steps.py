@@ -1,7 +1,8 @@
 """The error for a step that the vocabulary lacks: the reason, and the most similar steps.
 
 1. The vocabulary has the step under another keyword: the error names that keyword.
-2. A step has the same words, but one of its fields is invalid, such as an option of a send: the error names the field.
+2. A step of the vocabulary has the same words, but a field in the text is invalid, such as an option of a send: the
+   error names the field.
 3. Otherwise the error names the most similar steps.
 """
 

@@ -63,7 +63,7 @@ class _Said(Struct, frozen=True):
     Args:
         reports: Pytest's reports on the finished scenario, serialised.
         begins: The index of the scenario that the process begins now; None if the process ends.
-        follows: The index of the scenario after `begins`; pytest keeps the fixtures for it.
+        follows: The index of the scenario after `begins`, for which pytest keeps shared fixtures.
         problem: The error that ended the process early; empty for none.
     """
 
@@ -79,9 +79,9 @@ class _Forked(Struct, eq=False):
     Args:
         name: The name of the process and of its journal.
         process: The process.
-        said: The connection on which its messages arrive.
-        within: The index of the scenario that it is running; None for none.
-        follows: The index of the scenario that it runs next; None for none.
+        said: The connection on which messages of the process arrive.
+        within: The index of the scenario that the process runs now; None for none.
+        follows: The index of the scenario that the process runs next; None for none.
         problem: The error that ended the process early; empty for none.
     """
 
@@ -139,8 +139,9 @@ class Forks:
 
     Args:
         count: The number of processes.
-        run: This process's part of the run; each forked process continues with a copy as another writer.
-        writers: A list, to which the plugin adds the names of the forked processes' journals.
+        run: The parent process's part of the run; each forked process has a copy of it, which writes a journal of its
+            own.
+        writers: The plugin adds the names of the forked processes' journals to this list.
         interrupts: Notes whether the user has pressed Ctrl-C; each process receives the signal.
         group: Returns a scenario's group; one process runs the whole group. Empty if any process may run the scenario.
         first: Returns whether a scenario must run before the groups.
@@ -316,8 +317,8 @@ def _portions(
 ) -> list[list[int]]:
     """Divide the items into portions that one process takes at a time; return the portions' indexes.
 
-    The order is: the items that must run first, then the groups, which take longest, then the rest.  Items without a
-    group have a portion of their own.
+    The order is: first the items that must run first, then the groups, because they take longest, then the other items.
+    Items without a group have a portion of their own.
     """
     ahead: list[list[int]] = []
     groups: dict[str, list[int]] = {}
@@ -344,7 +345,7 @@ def _go_on(session: pytest.Session, one: _Forked) -> None:
 
 
 def _capture_anew(config: pytest.Config) -> None:
-    """Capture this process's output in new files, because a forked process shares the parent's files and offsets."""
+    """Capture this process's output in new files, because a forked process shares files and offsets with its parent."""
     capture = config.pluginmanager.get_plugin("capturemanager")
     if capture is not None:
         capture.stop_global_capturing()

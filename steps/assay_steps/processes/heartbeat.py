@@ -2,7 +2,7 @@
 
 While a scenario runs in real time, a thread wakes up at a fixed interval; the machine causes each late wake-up.  The
 scenario's own runner cannot measure that, because it may be waiting for the broker.  The journal holds the sum of the
-delays, and begin and end of each long delay; `assay_evidence.judge` takes them into account.
+delays, and the begin and end of each long delay.  `assay_evidence.judge` uses both.
 """
 
 from __future__ import annotations

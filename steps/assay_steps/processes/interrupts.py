@@ -52,7 +52,7 @@ class Interrupts:
         self.leave()
 
     def leave(self) -> None:
-        """Restore the earlier handler."""
+        """Restore the earlier handler of Ctrl-C."""
         if self._installed:
             self._installed = False
             signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,8 +1,8 @@
-"""The tolerated variants of the reference pair: correct behaviours that differ from the reference pair's.
+"""The tolerated variants of the reference pair: correct behaviours that differ from it.
 
-Each proves that the scenarios of its rules accept other correct brokers and clients than ours.  Like a defect, a
-variant is a filter: at a seam of the broker (`assay_broker.variants`), between the client's engine and driver
-(``wire``), or in front of the client port (``port``).
+Each variant proves that the scenarios of its rules also accept correct brokers and clients that behave differently.
+Like a defect, a variant is a filter: at a seam of the broker (`assay_broker.variants`), between the client's engine and
+driver (``wire``), or in front of the client port (``port``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tolerated variants that answer or deliver late.
 
 Their filters are between the SDK's engine and driver, so every backend that supports defects supports them.  Rules
-about the client also measure at this place, so the run treats both client and broker as foreign.
+about the client are also measured there, so the run treats both client and broker as foreign.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class _SlowRedeliveries(_Late):
 
 
 class _LateLosses(WireFilter):
-    """A filter that delays the end of the connection for the broker by a second; the client sees the end at once."""
+    """A filter that hides the end of the connection from the broker for a second; the client sees the end at once."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)

@@ -23,9 +23,9 @@ def unknown_choice(part: str, known: Sequence[Saying], what: str, reads: Callabl
 
     Args:
         part: The step's text for the option or term.
-        known: The existing ones, with examples.
-        what: Their kind, such as ``option of a send``.
-        reads: Says whether a text is valid.
+        known: The known options or terms, with examples.
+        what: The kind of choice, such as ``option of a send``.
+        reads: Returns whether a text is valid.
     """
     examples = [example for saying in known for example in saying.examples]
     meant = closest(part, examples, reads)
@@ -34,12 +34,12 @@ def unknown_choice(part: str, known: Sequence[Saying], what: str, reads: Callabl
 
 
 def closest(part: str, examples: Sequence[str], reads: Callable[[str], bool]) -> str | None:
-    """Find the most similar option or term, with the step's value in it; None if none is similar.
+    """Find the most similar option or term and put the step's value into it; None if no option or term is similar.
 
     Args:
         part: The step's text for the option or term.
-        examples: Examples of the existing ones, with a value where they take one.
-        reads: Says whether a text is valid.
+        examples: Examples of the known options or terms, with a value if they take one.
+        reads: Returns whether a text is valid.
     """
     likeness, best = max((_likeness(part, example), example) for example in examples)
     if likeness < ALIKE:

@@ -42,7 +42,7 @@ class MistakeError(LookupError):
 
 
 class Cast(dict[str, T]):
-    """The actors or objects of one kind that a scenario's steps have named so far.
+    """The actors or objects of one kind that the scenario's steps have named so far.
 
     Args:
         kind: The kind of actor or object, such as ``session``, for the error about an unknown name.
@@ -54,7 +54,7 @@ class Cast(dict[str, T]):
         self._absent: dict[str, Exception] = {}
 
     def miss(self, name: str, why: Exception) -> None:
-        """Note that the pair has refused to make an actor or object.
+        """Note that the pair has refused to create an actor or object.
 
         Args:
             name: Its name.
@@ -63,11 +63,11 @@ class Cast(dict[str, T]):
         self._absent[name] = why
 
     def __missing__(self, name: str) -> T:
-        """Refuse a name under which no step has made an actor or object.
+        """Refuse a name under which no step has created an actor or object.
 
         Raises:
             MistakeError: No step has tried to use the name; the error lists the known names.
-            Exception: The pair has refused to make the actor or object (`miss`).
+            Exception: The pair has refused to create the actor or object (`miss`).
         """
         if name in self._absent:
             raise self._absent[name]

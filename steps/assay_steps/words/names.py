@@ -1,4 +1,4 @@
-"""Names in scenarios: those of the scenario, made unique for a shared broker, and those of the broker's objects."""
+"""Names in scenarios: names of the scenario, made unique for a shared broker, and names of the broker's objects."""
 
 from __future__ import annotations
 
@@ -71,7 +71,8 @@ class Names:
     Args:
         scenario: The scenario's id.
         members: The names of the broker instance's queue managers.
-        run: The run's id, for a broker that may still have what an earlier run left on it; None for a new broker.
+        run: The run's id, for a broker that may still have messages and objects of an earlier run; None for a new
+            broker.
     """
 
     def __init__(self, scenario: str, members: tuple[str, ...], run: str | None = None) -> None:

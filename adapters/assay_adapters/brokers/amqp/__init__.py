@@ -1,1 +1,1 @@
-"""One AMQP backend for the products of others: a product is data (`product`), `backend` starts it in containers."""
+"""The AMQP backend for brokers of other makers: `product` is data, and `backend` starts it in containers."""

@@ -39,7 +39,7 @@ _GIVEN = (Needs().platform, Needs().level, Needs().topology)
 
 
 def answers(driver: Driver, runner: Runner, endpoint: Endpoint) -> Opened | None:
-    """Open an AMQP connection, to see whether a broker runs, and close it.
+    """Check whether a broker answers: open an AMQP connection and close it.
 
     Args:
         driver: The AMQP driver.
@@ -73,7 +73,7 @@ class _Own(Struct, frozen=True):
     proxy: Proxy
 
     def remove(self) -> None:
-        """End both."""
+        """Close the proxy and remove the container."""
         self.proxy.close()
         self.container.remove()
 
@@ -85,12 +85,12 @@ class ProductBackend(AmqpBackend):
         product: The product.
         shared: The endpoint of a shared instance that another process has started; None to start one.
         wire: A filter between the SDK's engine and its driver; None for none.
-        runner: The I/O loop; None for the one that this process's connections share.
+        runner: The I/O loop; None for the loop that this process's connections share.
     """
 
     faces = ALL_FACES
     reuses_faulted = True
-    """A container takes long to start, so one that had a fault is used again."""
+    """True, because a container takes long to start, so the next scenario with faults uses it again."""
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class ProductBackend(AmqpBackend):
 
     @property
     def environment(self) -> Environment:
-        """The tested product, by its image."""
+        """The tested product, with the version that its image names."""
         image = self._image or self._product.wanted_images()[0]
         version = image.rpartition(":")[2].partition("-")[0]
         details = {"image": image, "protocol": "AMQP 1.0"}
@@ -120,7 +120,7 @@ class ProductBackend(AmqpBackend):
         return Environment(product=self._product.title, version=version, details=details, ours=False)
 
     def probe(self) -> Available | Unavailable:
-        """Return whether it can be started here, without starting anything."""
+        """Return whether this machine can start the product, without starting it."""
         product = self._product
         if (absent := missing_packages(("proton", "docker", "testcontainers"), extra="amqp,containers")) is not None:
             return absent
@@ -135,10 +135,10 @@ class ProductBackend(AmqpBackend):
         return available
 
     def provision(self, needs: Needs) -> ProductInstance | Unsupported:
-        """Return the shared instance, or the one for scenarios with faults.
+        """Return the shared instance, or for a scenario with faults the instance that only such scenarios use.
 
         Raises:
-            BackendError: It cannot be started.
+            BackendError: The instance cannot be started.
         """
         title = self._product.title
         if (unmet := missing(needs, self.capabilities, self.lacks, f"{title} through this adapter")) is not None:
@@ -150,7 +150,7 @@ class ProductBackend(AmqpBackend):
             return self._own_instance() if needs.own_instance else self._shared_instance()
 
     def close(self) -> None:
-        """Remove every container that this process has started, and those of processes that have ended."""
+        """Remove the containers that this process has started, and those whose process has ended."""
         with self._lock:
             started = [one for one in (self._shared, self._own) if one is not None]
             for one in started:

@@ -21,12 +21,12 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
 
     Args:
         product: The product.
-        endpoint: Where clients connect.
+        endpoint: The URL and login for clients.
         runner: The I/O loop.
         driver: The AMQP driver, with the run's filter.
         environment: The tested product.
-        port: The published port of its container; None if it is not known.
-        faults: Its faults; None if it is shared.
+        port: The published port of the product's container; None if it is unknown.
+        faults: The faults that a scenario can cause; None for a shared instance.
     """
 
     admin = None
@@ -49,10 +49,10 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
         self._port = port
 
     def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
-        """Return where clients connect.
+        """Return the URL and login with which clients connect.
 
         Raises:
-            LookupError: There is no such member, or the protocol is not AMQP.
+            LookupError: The instance has no such member, or the protocol is not AMQP.
         """
         if protocol != "amqp" or member not in {None, *self.members}:
             product = self._product
@@ -62,10 +62,10 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
         return self._endpoint
 
     def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:
-        """Do nothing: events of its disk are not visible."""
+        """Do nothing: the kit cannot observe the disk of a product in a container."""
 
     def storage_holds(self, octets: bytes) -> Outcome[bool]:
-        """Return whether a folder with the broker's messages contains these octets (PD-31)."""
+        """Return whether a file in the broker's data folder contains these octets (PD-31)."""
         if self._port is None:
             return Refused(JmsErrorKind.UNSUPPORTED, f"{self._endpoint.url} names no port of a container")
         return folder_holds(self._port, self._product.data_folders, octets)

@@ -1,4 +1,4 @@
-"""A product: conventions, image and capabilities, as data."""
+"""A product: its conventions, image and capabilities, as data."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ class Product(Struct, frozen=True, kw_only=True):
     """A product that speaks AMQP 1.0.
 
     Args:
-        name: The backend's name, which the variable of its image has, too.
+        name: The backend's name, which is also part of the name of `image_variable`.
         title: The product's name.
-        images: Images in the order of preference: the one that images/build makes, and the public one.
+        images: The images in the order of preference: first the image that images/build makes, then the public image.
         login: The account that the kit uses.
-        environment: Environment variables of its container, such as those that create the account in a public image.
-        data_folders: The folders in which its images keep messages.
+        environment: The environment variables of the product's container; some of them create the account in a public
+            image.
+        data_folders: The folders in which the product's images keep messages.
         capabilities: The capabilities of broker, client and adapter together, each with its source.
-        lacks: Why capabilities are absent.
-        profiles: The profiles that it claims.
+        lacks: The capabilities that the pair lacks, each with the reason.
+        profiles: The profiles that the backend claims for the product.
         port: The port for AMQP inside the container.
     """
 
@@ -42,10 +43,10 @@ class Product(Struct, frozen=True, kw_only=True):
 
     @property
     def image_variable(self) -> str:
-        """The environment variable that names another image."""
+        """The environment variable with which a user names another image."""
         return f"ASSAY_IMAGE_{self.name.upper().replace('-', '_')}"
 
     def wanted_images(self) -> tuple[str, ...]:
-        """Return the image that the environment names, or those of the product."""
+        """Return the image that the environment variable names, or else the images of the product."""
         named = os.environ.get(self.image_variable)
         return (named,) if named else self.images

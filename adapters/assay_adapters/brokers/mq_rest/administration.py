@@ -165,7 +165,7 @@ def command(change: Define | Alter | Delete | Clear | Authorise | Resolve) -> Co
 
 
 def _with(verb: str, kind: ObjectKind, name: str, attributes: Mapping[str, Scalar]) -> Command:
-    """Return an MQSC command about an object; a command about the queue manager contains no name."""
+    """Return an MQSC command about an object; a command about the queue manager itself names no object."""
     named = None if kind is ObjectKind.QMGR else name
     return Command(command=verb, qualifier=_NOUNS[kind], name=named, parameters=dict(attributes))
 

@@ -49,7 +49,7 @@ class ConnectionOwner(Protocol):
     """The open connections by container id."""
 
     def memory_is_short(self) -> bool:
-        """Tell whether messages take so much memory that senders get no new credit."""
+        """Return whether messages take so much memory that senders get no new credit."""
         ...
 
 
@@ -124,7 +124,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
                 self.engine.tell_session(session)
 
     def fed(self) -> None:
-        """Make the engine report its events, after new input or the end of a time limit."""
+        """Make the engine report its events: after new input, or when a time limit has ended."""
         if self.state is ConnectionState.ASKING:
             return
         self.context.instant_ms = self.context.now_ms()
@@ -156,7 +156,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
     def _resume(self) -> None:
         """Resume the links that waited because too much output was unsent.
 
-        A drain that had to wait then ends with its last message, without waiting for further input.
+        A drain that had to wait then ends with its last message, even if the client sends nothing more.
         """
         starved, self.context.starved = self.context.starved, {}
         try:
@@ -213,7 +213,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
     # --- `facility.Peer`, for the queue manager
 
     def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
-        """Handle the queue manager's answer to a command; if given, call `sent` once the socket has the output."""
+        """Handle the queue manager's answer to a command; call `sent`, if given, once the socket has the output."""
         answered = self.context.expected.pop(answer.token, None)
         if answered is None:
             return
@@ -358,7 +358,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         self.context.ask(self._left, commands.Disconnect, clean=True)
 
     def _left(self, answer: Answer) -> None:
-        """Answer the client's close; the queue manager has ended the connection or does not know the connection."""
+        """Answer the client's close, because the queue manager has ended the connection or does not know it."""
         del answer
         self._queue_manager.forget(self.context.number)
         self.context.number = 0

@@ -1,7 +1,8 @@
 """Deadlines that all have the same time limit, such as the time for the login.
 
 Every client gets a deadline, and nearly every client meets it, so setting and cancelling must be cheap.  With one time
-limit, deadlines are due in the order in which they were set.  One job of the runner serves them all without sorting.
+limit, deadlines are due in the order in which they were set, so one job of the runner serves all of them without
+sorting.
 """
 
 from __future__ import annotations

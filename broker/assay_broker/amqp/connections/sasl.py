@@ -274,7 +274,7 @@ _LET_IN = _outcome(_OK)
 
 @lru_cache(maxsize=8)
 def _offer(mechanisms: tuple[str, ...]) -> bytes:
-    """Encode our header and mechanisms; the result is cached, because all clients get the same octets."""
+    """Encode the SASL header and the mechanisms; the result is cached, because all clients get the same octets."""
     offer = types.described(_MECHANISMS, types.fields((types.symbols(mechanisms),)))
     return SASL_HEADER + frame(offer, sasl=True)
 

@@ -56,7 +56,7 @@ class Sessions:
             session.close(why)
 
     def windows(self, engine: Engine) -> dict[int, int]:
-        """Open the incoming window of each session fully, and return the windows, in transfers, by client's channel."""
+        """Open the incoming window of each session fully; return the windows in transfers, by the client's channel."""
         return {channel: engine.open_window(session) for channel, session in self._sessions.items()}
 
     def on(self, channel: int) -> EngineSession | None:
@@ -106,7 +106,7 @@ class Sessions:
         return None
 
     def lose(self, name: str, *, receives: bool) -> None:
-        """Detach a link, because a connection of the same container has attached a link of this name (2.6.1).
+        """Detach a link, because a connection of the same container has attached a link of the same name (2.6.1).
 
         Args:
             name: The link's name.

@@ -99,7 +99,7 @@ class AmqpSocket(asyncio.BufferedProtocol):
             self._transport.abort()
 
     def _finish(self, transport: asyncio.Transport, *, parted: bool) -> None:
-        """Close the socket so that the client can still read the reason, and cut off the client after a time limit.
+        """Close the socket so that the client can still read the reason; after a time limit, cut off the client.
 
         Args:
             transport: The socket's transport.
@@ -155,7 +155,7 @@ class AmqpSocket(asyncio.BufferedProtocol):
             connection.gone()
 
     def eof_received(self) -> bool:
-        """Return False, so that asyncio closes the socket when the client has closed its side."""
+        """Return False, so that asyncio closes the socket, because the client has closed its side."""
         return False
 
     def pause_writing(self) -> None:
@@ -224,7 +224,7 @@ class AmqpSocket(asyncio.BufferedProtocol):
             self._checking = self._owner.passwords.start(sasl.asked.user, sasl.asked.password, self._checked)
 
     def _checked(self, right: bool) -> None:
-        """Pass the result of the password check to the login."""
+        """Give the result of the password check to the login."""
         self._checking = None
         if self._sasl is not None and self._transport is not None and not self._transport.is_closing():
             self._log_in(self._sasl, self._sasl.checked(right))
@@ -246,7 +246,8 @@ class AmqpSocket(asyncio.BufferedProtocol):
     def _beat(self) -> None:
         """Let the engine send heartbeats and detect a silent client, and schedule the next call.
 
-        The login's deadline also calls this.  If the engine's next time is later than that, no job is scheduled yet.
+        Before the login is over, the method schedules no call after the login's deadline, because the deadline itself
+        calls this method.
         """
         if self._tick is not None:
             self._tick()

@@ -1,8 +1,8 @@
 """The state machine of a connection (OASIS AMQP 1.0, 2.4).
 
-The client opens first, and the queue manager admits or refuses it.  Client or server closes, and the other side answers
-with its close.  The socket closes after both closes, or when it is lost.  `TABLE` has a row for every pair of state and
-input; inputs that change nothing are listed in `_IGNORED`.
+The client opens first, and the queue manager admits or refuses it.  When client or server closes the connection, the
+other side answers with its own close.  The socket closes after both closes, or when it is lost.  `TABLE` has a row for
+every pair of state and input; inputs that change nothing are listed in `_IGNORED`.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ class ConnectionState(StrEnum):
     ENDING = "ending"
     """The server has sent its close and waits for the client's close."""
     ENDED = "ended"
-    """The server has sent its close and cannot read the client's input; the socket closes after the output is sent."""
+    """The server has sent its close and can no longer read the client's input; the socket closes after the output."""
     PARTED = "parted"
     """Client and server have sent their closes; the socket closes after the output is sent."""
     GONE = "gone"
 
 
 class ConnectionInput(StrEnum):
-    """The inputs of the state machine: calls of the client, the queue manager, the server and the socket."""
+    """The inputs of the state machine, which come from the client, the queue manager, the server and the socket."""
 
     OPENED = "opened"
     ADMITTED = "admitted"

@@ -7,7 +7,7 @@ The engine does not report or write a link's desired and offered capabilities an
 1.0, 2.7.3, 3.5.3).  Therefore `assay_broker.amqp.frames.validation` reads the client's attach from its frame, and
 `assay_broker.amqp.frames.completion` adds the fields to the server's attach.
 
-Input from a client makes no call raise.  The methods of a session or link that was freed do nothing.
+No call raises an exception because of a client's input.  The methods of a freed session or link do nothing.
 """
 
 from __future__ import annotations

@@ -146,7 +146,7 @@ class Engine:
         self._incomplete, self._beginning, self._attaching = NOTHING, None, None
 
     def _take_out(self) -> None:
-        """Take the present output out of the engine, because the engine could write later frames before this output."""
+        """Take the present output out of the engine, so that the engine does not write later frames before it."""
         self._cut_out += self._pull()
 
     def _written(self) -> bytes:
@@ -308,9 +308,9 @@ class Engine:
             self._take_out()
 
     def attach(self, link: EngineLink, end: AttachReply) -> None:
-        """Send the server's attach; the first of a session may leave together with the session's begin.
+        """Send the server's attach; the first attach of a session may leave together with the session's begin.
 
-        The attach of a sender leaves alone, because messages may follow at once.
+        The attach of a sending link is sent in an output of its own, because messages may follow at once.
         """
         joins = self._beginning is link.session and self._attaching is None and not link.is_sender
         if not joins:

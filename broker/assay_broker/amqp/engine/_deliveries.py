@@ -31,13 +31,13 @@ class DeliveryState(IntEnum):
 # These are proton's own functions, because a Python function around each would double the cost for every message.
 
 is_partial: Callable[[Delivery], bool] = lib.pn_delivery_partial
-"""Tells whether more transfers of a delivery follow."""
+"""Returns whether more transfers of a delivery follow."""
 is_aborted: Callable[[Delivery], bool] = lib.pn_delivery_aborted
-"""Tells whether the client has aborted a delivery."""
+"""Returns whether the client has aborted a delivery."""
 is_settled: Callable[[Delivery], bool] = lib.pn_delivery_settled
-"""Tells whether the client has settled a delivery."""
+"""Returns whether the client has settled a delivery."""
 is_updated: Callable[[Delivery], bool] = lib.pn_delivery_updated
-"""Tells whether the client has given a delivery a new state."""
+"""Returns whether the client has given a delivery a new state."""
 state_of: Callable[[Delivery], int] = lib.pn_delivery_remote_state
 """Returns the code of the state that the client has given a delivery."""
 settle: Callable[[Delivery], None] = lib.pn_delivery_settle
@@ -48,7 +48,7 @@ _update = lib.pn_delivery_update
 
 
 def state_fields(delivery: Delivery) -> bytes:
-    """Return the encoded fields of a state that the client has given, for states that proton does not know."""
+    """Return the encoded fields of a client's delivery state, for states that proton does not know."""
     return data(lib.pn_disposition_data(lib.pn_delivery_remote(delivery)))
 
 

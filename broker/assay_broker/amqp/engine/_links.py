@@ -79,7 +79,7 @@ class LinkEvents(Protocol):
 
 
 class _Sending(Struct):
-    """A long message that the server is sending.
+    """A long message of which the server has sent only a part.
 
     Args:
         delivery: The message's delivery, which is not complete.
@@ -206,7 +206,7 @@ class EngineLink:
             self.engine.attach(self, end)
 
     def takes(self, end: AttachReply) -> bool:
-        """Tell whether the server's attach fits into the client's max-frame-size."""
+        """Return whether the server's attach fits into the client's max-frame-size."""
         return end.longest <= self.engine.max_frame
 
     def close(self, problem: Condition | None = None) -> None:
@@ -233,26 +233,26 @@ class EngineLink:
 
     @property
     def credit(self) -> int:
-        """The number of deliveries that the link's sender, server or client, may still send."""
+        """The number of deliveries that the link's sender (server or client) may still send."""
         return int(lib.pn_link_credit(self.pointer)) if self.alive else 0
 
     @property
     def draining(self) -> bool:
-        """For a sender: whether the client drains its credit."""
+        """For a sending link: whether the client drains its credit."""
         return self.alive and bool(lib.pn_link_get_drain(self.pointer))
 
     @property
     def overdrawn(self) -> bool:
-        """For a receiver: whether the client has exceeded its credit, or a flow of the client says so."""
+        """For a receiving link: whether the client has exceeded its credit, or claims so in a flow."""
         return self.alive and int(lib.pn_link_credit(self.pointer)) < int(lib.pn_link_queued(self.pointer))
 
     @property
     def queued(self) -> int:
-        """For a sender: the number of deliveries that wait for the session's window."""
+        """For a sending link: the number of deliveries that wait for the session's window."""
         return int(lib.pn_link_queued(self.pointer)) if self.alive else 0
 
     def drained(self) -> None:
-        """For a sender: end a drain by giving back the remaining credit, and write a flow.
+        """For a sending link: end a drain by giving back the remaining credit, and write a flow.
 
         Call this only when no delivery waits for the window.
         """
@@ -267,7 +267,7 @@ class EngineLink:
             self.engine.tell(self)
 
     def flow(self, credit: int) -> None:
-        """For a receiver: give the client credit for so many more deliveries."""
+        """For a receiving link: allow the client this number of further deliveries."""
         if self.alive and credit > 0:
             lib.pn_link_flow(self.pointer, credit)
 
@@ -328,7 +328,7 @@ class EngineLink:
 
     @property
     def unfinished(self) -> bool:
-        """For a sender: whether a message was sent only in part so far."""
+        """For a sending link: whether a message has been sent only in part."""
         return self._sending is not None
 
     def send_on(self) -> bool:
@@ -385,7 +385,7 @@ class EngineLink:
         return octets
 
     def is_current(self, delivery: Delivery) -> bool:
-        """Tell whether the link is receiving this delivery."""
+        """Return whether the link is receiving this delivery now."""
         return self.alive and bool(lib.pn_link_current(self.pointer) == delivery)
 
     def drop(self, delivery: Delivery) -> None:

@@ -43,8 +43,8 @@ class Terminus(Struct, frozen=True, kw_only=True):
     Args:
         address: The node's address; None for no address.
         durable: The terminus's durability: 0 none, 1 configuration, 2 unsettled state.
-        expiry: The event at which its timeout begins: ``link-detach``, ``session-end``, ``connection-close`` or
-            ``never``.
+        expiry: The event at which the timeout of the terminus begins: ``link-detach``, ``session-end``,
+            ``connection-close`` or ``never``.
         timeout_s: The time for which the terminus lasts after this event, in seconds.
         dynamic: Whether the server shall create a node.
         node_properties: The properties of the node to create.
@@ -77,7 +77,7 @@ class Coordinator(Struct, frozen=True):
 class UnreportedFields:
     """The fields of the client's flows and transfers on a link that the engine does not report.
 
-    They are kept until the link acts on them:
+    The link keeps them until it acts on them:
 
     - ``echo``, the properties, and each new ``drain`` of a flow (2.7.4)
     - ``resume``, and a missing message-format or delivery-tag, of a transfer (2.7.5)
@@ -106,8 +106,8 @@ class UnreportedFields:
         """Mark a delivery whose mistake makes the server detach the link; only its first mistake is kept.
 
         Args:
-            delivery: The delivery.  If the engine has not yet reported an earlier delivery with this tag, the earlier
-                one detaches the link.
+            delivery: The delivery.  If the engine has not yet reported an earlier delivery with the same tag, the
+                server detaches the link at the earlier delivery.
             flaw: A sentence that describes the mistake.
         """
         if not self.flawed:
@@ -173,7 +173,7 @@ class AttachReply(Struct, frozen=True, kw_only=True):
 
     @property
     def longest(self) -> int:
-        """The highest length of the attach's frame, in octets; the engine chooses the width of its numbers."""
+        """The highest possible length of the attach's frame in octets; the engine's numbers vary in length."""
         return (
             _LONGEST_REST + len(self.name.encode(errors="replace")) + self.varying - len(self.name) + len(self.offered)
         )
@@ -235,7 +235,7 @@ def _end(value: Described, *codes: int) -> tuple[int, Sequence[Any]]:
 
 
 def _terminus(fields: Sequence[Any], *, capabilities: object) -> Terminus:
-    """Return a terminus with the fields that sources and targets have in common."""
+    """Return a terminus with the fields that both sources and targets have."""
     address, durable, expiry, timeout_s, dynamic, node = fields[:6]
     return Terminus(
         address=address,

@@ -48,7 +48,7 @@ def acquires(fields: Sequence[object]) -> Acquires | None:
 
 
 def is_short(data: bytes, at: int) -> bool:
-    """Tell whether the list of a transfer's fields is short; the message after the list does not count."""
+    """Return whether the list of a transfer's fields is short; the message after the list does not count."""
     return data[at] == _LIST8 or (data[at] == _LIST32 and int.from_bytes(data[at + 1 : at + 5]) <= SHORT)
 
 
@@ -60,7 +60,7 @@ def leading(data: bytes, body: int) -> tuple[list[int | None], bool]:
         body: The offset of the performative.
 
     Returns:
-        Ten fields, with None for the ones not read, and True if the performative has no further fields.
+        Ten fields, with None for each field that was not read; and whether the performative has no further fields.
     """
     at, many = body + HEAD_SIZE, -1
     found: list[int | None] = []

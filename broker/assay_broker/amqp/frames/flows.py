@@ -59,7 +59,7 @@ def _first(frames: Iterable[bytes], kept: int, *more: bytes) -> bytes:
     Args:
         frames: The frames.
         kept: The number of fields at the flow's beginning that are kept.
-        more: The encoded fields after these.
+        more: The encoded fields that follow the kept ones.
     """
     for octets in frames:
         fields = body_of(octets, _FLOW)
@@ -79,5 +79,5 @@ def window(frames: Iterable[bytes]) -> int:
 
 
 def is_of_session(octets: bytes) -> bool:
-    """Tell whether a flow of the engine has only the state of a session, without a link."""
+    """Return whether a flow of the engine has only the state of a session, without a link."""
     return leading(octets, HEADER_SIZE)[0][_OF_SESSION] is None

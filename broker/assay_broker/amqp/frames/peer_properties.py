@@ -27,7 +27,7 @@ _IF_DESIRED = (SOLE_CONNECTION, OWN_UNCOMMITTED, CANCEL_DELAYED)
 
 
 def offered(desired: tuple[str, ...]) -> bytes:
-    """Return the encoded offered capabilities: those for all clients, and the optional ones that are desired."""
+    """Return the offered capabilities, encoded: those for all clients, and those that this client desires."""
     return _symbols(tuple([one for one in _IF_DESIRED if one in desired]))
 
 
@@ -41,7 +41,7 @@ def open_properties(told: PeerProperties, *, failed: bool = False) -> bytes:
 
     Args:
         told: The queue manager's properties.
-        failed: Whether a close with an error follows at once.
+        failed: Whether the server closes the connection with an error at once.
     """
     return _encoded((*_ours(), *_plain(told), *_FAILED) if failed else (*_ours(), *_plain(told)))
 
@@ -62,7 +62,7 @@ def _plain(told: PeerProperties) -> _Plain:
 
 @lru_cache(maxsize=64)
 def _encoded(told: _Plain) -> bytes:
-    """Encode properties as a map; cached, because all clients get the same ones."""
+    """Encode properties as a map; cached, because all clients get the same properties."""
     return types.mapping(
         {
             types.symbol(name): types.boolean(value) if isinstance(value, bool) else types.string(value)

@@ -153,7 +153,7 @@ def flaw(said: DeliveryStart, begun: DeliveryStart | None) -> str | None:
         begun: The delivery fields of the delivery's first transfer; None if this transfer is the first.
 
     Returns:
-        A sentence that describes the mistake; None if the fields are right.
+        A sentence that describes the mistake; None if the transfer has no mistake.
     """
     return _missing(said) if begun is None else _contradiction(said, begun)
 
@@ -177,7 +177,7 @@ def _contradiction(said: DeliveryStart, begun: DeliveryStart) -> str | None:
 
 
 def _value(position: int, encoded: bytes) -> object:
-    """Decode the field at a position of a transfer; None for null, and for the field with the delivery state.
+    """Decode the field at a position of a transfer; return None for null, and for the delivery state.
 
     Raises:
         KeyError: The field is of a wrong type.

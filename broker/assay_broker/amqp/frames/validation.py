@@ -117,7 +117,7 @@ class FrameValidator:
         """The handles in use, by channel; None for a session that must end, because the client broke the protocol."""
 
     def may_exceed_windows(self, octets: bytes) -> bool:
-        """Tell whether the next octets may hold more transfers than the window of a session."""
+        """Return whether the next octets may hold more transfers than the window of a session."""
         return self._windows.may_be_exceeded(self._rest, octets, HEADER_SIZE if self._header_due else 0)
 
     def limit(self, windows: dict[int, int]) -> None:
@@ -236,7 +236,7 @@ class FrameValidator:
     # --- frequent frames, of which only the first fields are read
 
     def _has(self, channel: int, handle: int | None) -> bool:
-        """Tell whether a link is attached to the handle of a frame; if not, end the session.
+        """Return whether a link is attached to the handle of a frame; if not, end the session.
 
         Args:
             channel: The client's channel.
@@ -250,7 +250,7 @@ class FrameValidator:
         return self._fault(channel, UNATTACHED_HANDLE, f"No link is attached to handle {handle}.")
 
     def _takes_plain(self, channel: int, handle: int) -> bool:
-        """Tell whether the client is the sender of a link and no delivery on the link is incomplete."""
+        """Return whether the client is the sender of a link and no delivery on the link is incomplete."""
         attach = (self._handles.get(channel) or _NONE).get(handle)
         return attach is not None and not attach.receives and attach.unreported.begun is None
 
@@ -258,7 +258,7 @@ class FrameValidator:
         """Remember the beginning of a plain transfer for `_usual`, if its octets identify the link.
 
         Returns:
-            True: the engine gets the transfer.
+            Always True, because the engine gets the transfer.
         """
         head, fields = usual = data[begin + 4 : begin + 12], data[begin + 13 : begin + 16]
         behind = _BEHIND_HANDLE.get(fields[1]) if self._windows.left is None else None
@@ -283,7 +283,7 @@ class FrameValidator:
         return attach
 
     def _has_room(self, channel: int) -> bool:
-        """Tell whether a session's window allows one more transfer (2.5.6); if not, end the session."""
+        """Return whether a session's window allows one more transfer (2.5.6); if not, end the session."""
         return self._windows.has_room(channel) or self._fault(
             channel, WINDOW_VIOLATION, "The client has sent more transfers than the session's window allowed."
         )
@@ -319,7 +319,7 @@ class FrameValidator:
         return True
 
     def _wish(self, channel: int, handle: int | None, *, drain: bool = False, echo: bool = False) -> None:
-        """Keep the requests of a flow that the engine does not report, for its link or session.
+        """Keep the requests of a flow that the engine does not report, until the link or session acts on them.
 
         Args:
             channel: The client's channel.
@@ -395,7 +395,7 @@ class FrameValidator:
     def _within(  # noqa: PLR0917  a frame, and where it belongs
         self, channel: int, handles: _Handles, code: int, fields: Sequence[Any], attach: Attach | None, octets: bytes
     ) -> bool:
-        """Check a frame of a session after its fields were decoded.
+        """Check a decoded frame that belongs to a session.
 
         Returns:
             True if the engine gets the frame unchanged.

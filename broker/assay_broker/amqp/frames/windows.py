@@ -27,10 +27,10 @@ class IncomingWindows:
         """The channels of sessions whose begin is in the current octets; their clients do not know a window yet."""
 
     def may_be_exceeded(self, rest: bytes, octets: bytes, at: int) -> bool:
-        """Tell whether octets may hold more transfers than the window of a session.
+        """Return whether octets may hold more transfers than the window of a session.
 
         Args:
-            rest: The octets before, of a frame that is not complete.
+            rest: Earlier octets: the beginning of a frame that is not complete.
             octets: The octets.
             at: The offset of the first frame in ``rest + octets``.
         """
@@ -44,7 +44,7 @@ class IncomingWindows:
         return frames > self._surely_taken
 
     def has_room(self, channel: int) -> bool:
-        """Count one more transfer, and tell whether the session's window allows it."""
+        """Count one more transfer, and return whether the session's window allows it."""
         if channel in self.fresh:
             return False
         if self.left is None:

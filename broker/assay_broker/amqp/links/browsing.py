@@ -1,4 +1,4 @@
-"""The links that only look: browsers of a queue, and look-ups of a subscription."""
+"""The links that take no messages: browsers of a queue, and look-ups of a subscription."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from assay_sdk.amqp.types import DecodeError
 
 
 class BrowserEnd(ReceiverEnd):
-    """A browser's link, which sends copies of the messages on the queue at the attach (distribution mode copy)."""
+    """The server's end of a browser's link: sends copies of the messages that are on the queue at the attach."""
 
     known = False
 
@@ -81,7 +81,7 @@ class BrowserEnd(ReceiverEnd):
 
 
 class LookupEnd(LinkEnd):
-    """A receiver's link without a source, with which Qpid JMS unsubscribes (``AmqpConnectionSession.unsubscribe``).
+    """The server's end of a link without a source, with which Qpid JMS unsubscribes (``AmqpConnectionSession``).
 
     The link looks up the subscription of its name, and removes it when the client closes the link.  It sends nothing.
     """

@@ -31,7 +31,7 @@ _DISCHARGES = {0x32, "amqp:discharge:list"}
 
 
 class CoordinatorEnd(RequestEnd):
-    """A link to the coordinator, on which each message declares or discharges a transaction."""
+    """The server's end of a link to the coordinator; each message on it declares or discharges a transaction."""
 
     what = "a declare or discharge"
 
@@ -50,7 +50,7 @@ class CoordinatorEnd(RequestEnd):
             self._back_out(transaction, None)
 
     def ask(self, delivery: Delivery, octets: bytes) -> None:
-        """Declare or discharge a transaction, as a request asks.
+        """Declare or discharge a transaction, according to a request.
 
         Raises:
             DecodeError: The request is neither a declare nor a discharge.

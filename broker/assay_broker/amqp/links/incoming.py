@@ -50,7 +50,7 @@ _NO_TARGET = refused(
 
 
 class IncomingEnd(SenderEnd):
-    """A link on which the client sends messages."""
+    """The server's end of a link on which the client sends messages."""
 
     holds = False
     _plan: Sending | None = None
@@ -87,7 +87,7 @@ class IncomingEnd(SenderEnd):
         self.context.ask(self.released, commands.DeleteTemporary, plan.address)
 
     def flow(self) -> None:
-        """Detach the link if the client's flow claims more sent messages than its credit."""
+        """Detach the link if the client's flow claims more sent messages than the client had credit for."""
         if self.engine.overdrawn and self.state is LinkState.OPEN:
             self.expel_overdrawn()
 
@@ -115,7 +115,7 @@ class IncomingEnd(SenderEnd):
             self._whole(delivery, octets)
 
     def _take(self) -> bool:
-        """Continue with the next delivery; return True if the client had credit for the current one."""
+        """Continue with the next delivery; return True if the current delivery was within the client's credit."""
         self.engine.advance()
         self._credit -= 1
         self.context.later(self)
@@ -160,21 +160,21 @@ class IncomingEnd(SenderEnd):
         return txn_id, self.context.transactions.get(txn_id)
 
     def _spoil(self, delivery: Delivery) -> None:
-        """Make the transaction of a delivery fail, because the delivery is dropped together with the link."""
+        """Make the transaction of a delivery fail, because the server drops the delivery together with its link."""
         with suppress(DecodeError):
             _, transaction = self._transaction_of(delivery)
             if transaction is not None:
                 transaction.broken = transaction.broken or self.why
 
     def _turn_away(self, delivery: Delivery) -> None:
-        """Reject a message on a link that has ended, because without an outcome it might seem accepted."""
+        """Reject a message on a link that has ended, because the client could take a missing outcome for acceptance."""
         if self.why is None or engine.is_settled(delivery) or not self.takes_rejected:
             engine.settle(delivery)
         else:
             engine.reject(delivery, self.why)
 
     def _is_resumed(self, delivery: Delivery) -> bool:
-        """Tell whether a delivery resumes one from before the attach, unknown to the server (2.7.5, resume)."""
+        """Return whether a delivery resumes one from before the attach, which the server does not know (2.7.5)."""
         marked, tag = self.attach.unreported.marked, engine.tag_of(delivery)
         found = tag in marked and marked[tag] is None
         if found:
@@ -246,7 +246,7 @@ class IncomingEnd(SenderEnd):
                 self.expel(why)
 
     def _why(self, delivery: Delivery, refused: Refused) -> Condition:
-        """Return the error condition for a refused message; on the anonymous relay it contains the delivery's tag."""
+        """Return the error condition for a refused message; for the anonymous relay, with the delivery's tag."""
         return condition(refused, engine.tag_of(delivery) if self._address is None else b"")
 
     def _stored(self, delivery: Delivery, answer: Answer) -> None:
@@ -260,7 +260,7 @@ class IncomingEnd(SenderEnd):
         self.context.later(self)
 
     def _joined(self, delivery: Delivery | None, transaction: Transaction, answer: Answer) -> None:
-        """Give a delivery its transactional state, according to the queue manager's answer to its put."""
+        """Give a delivery in a transaction its state, according to the queue manager's answer to its put."""
         self._unanswered -= 1
         why = None if answer.refused is None else condition(answer.refused)
         if delivery is not None and self.engine.alive:

@@ -38,15 +38,15 @@ _Fields = ParamSpec("_Fields")
 class LinkContext:
     """The context that the links of one connection share: limits, transactions, and commands to the queue manager.
 
-    One read from the socket often brings many messages or settlements.  The context holds successive puts, or
-    successive settlements of one link with one outcome, and passes them to the queue manager together, in the client's
-    order.  Links update their credit once afterwards.
+    One read from the socket often brings many messages or settlements.  The context collects successive puts, or
+    successive settlements of one link with the same outcome, and passes them to the queue manager together, in the
+    client's order.  After that, the links update their credit.
 
     Args:
         queue_manager: The queue manager.
         clock: The clock.
         limits: The limits of the listener.
-        memory_is_short: Tells whether messages take so much memory that senders get no new credit.
+        memory_is_short: Returns whether messages take so much memory that senders get no new credit.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class LinkContext:
         *fields: _Fields.args,
         **more: _Fields.kwargs,
     ) -> None:
-        """Send a command of this connection to the queue manager, after the held puts and settlements.
+        """Send a command of this connection to the queue manager, after the collected puts and settlements.
 
         Args:
             answered: Called with the answer; None to ask for no answer.
@@ -114,12 +114,12 @@ class LinkContext:
         self.handle(kind(self.number, token, *fields, **more))
 
     def handle(self, command: Command) -> None:
-        """Send a command to the queue manager, after the held puts and settlements."""
+        """Send a command to the queue manager, after the collected puts and settlements."""
         self.pass_on()
         self._queue_manager.handle(command)
 
     def put(self, put: commands.Put) -> None:
-        """Hold a put, to send it to the queue manager together with the next puts."""
+        """Collect a put, to send it to the queue manager together with the next puts."""
         if self._settling is not None or (self._puts and self._puts[-1].unit != put.unit):
             self.pass_on()  # separately, because puts in a unit of work must not wait for the disk with other puts
         self._puts.append(put)
@@ -127,7 +127,7 @@ class LinkContext:
             self.pass_on()
 
     def settle(self, link: int, delivery: int, outcome: Outcome) -> None:
-        """Hold a settlement, to send it to the queue manager with the next ones of the same link and outcome."""
+        """Collect a settlement, to send it to the queue manager with the next ones of the same link and outcome."""
         settling = self._settling
         if settling is not None and settling[0] == link and settling[1] is outcome:
             settling[2].append(delivery)
@@ -136,7 +136,7 @@ class LinkContext:
         self._settling = (link, outcome, [delivery])
 
     def pass_on(self) -> None:
-        """Send the held puts and settlements to the queue manager."""
+        """Send the collected puts and settlements to the queue manager."""
         if self._puts:
             puts, self._puts = self._puts, []
             self._queue_manager.put_together(puts)
@@ -146,11 +146,11 @@ class LinkContext:
             self._queue_manager.handle(commands.Settle(self.number, None, link, tuple(deliveries), outcome))
 
     def later(self, end: LinkEnd) -> None:
-        """Call a link's `catch_up` once, after all current input is handled."""
+        """Call a link's `catch_up` once, after the server has handled all current input."""
         self._behind[end] = None
 
     def catch_up(self) -> None:
-        """Send the held puts and settlements, and call `catch_up` of the links for which `later` was called."""
+        """Send the collected puts and settlements, and call `catch_up` of the links for which `later` was called."""
         self.pass_on()
         while self._behind:
             behind, self._behind = self._behind, {}
@@ -160,7 +160,7 @@ class LinkContext:
 
 
 class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
-    """The server's endpoint of one link.
+    """The server's end of one link.
 
     Args:
         context: The context that the connection's links share.
@@ -169,9 +169,9 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
     """
 
     known = True
-    """Whether the queue manager knows the link, so that the link must tell it of its end."""
+    """Whether the queue manager knows the link; if so, the link must tell the queue manager of its end."""
     holds = True
-    """Whether the link tells the queue manager of its end even if the whole connection ends."""
+    """Whether the link must tell the queue manager of its end, even if the whole connection ends."""
 
     def __init__(self, context: LinkContext, engine: EngineLink, attach: Attach) -> None:
         super().__init__(TABLE, LinkState.ATTACHING)
@@ -232,7 +232,8 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
         """End the link with its session or connection.
 
         Args:
-            alone: Whether only the session ends.  The queue manager must then be told, because no connection ends.
+            alone: Whether only the session ends.  If so, the link tells the queue manager, because no end of a
+                connection does.
         """
         if self.state in {LinkState.ATTACHING, LinkState.LEFT, LinkState.OPEN} and (alone or self.holds):
             self.tell_left()
@@ -250,7 +251,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
             self._echo()
 
     def _change_acquisition(self) -> None:
-        """Acquire deliveries in another transaction or in none, if a flow of the client has asked for it (4.4.3)."""
+        """Acquire deliveries in another transaction or in none, as the last flow of the client has asked (4.4.3)."""
         wish = self.attach.unreported.acquires
         if wish is not None and self.state is LinkState.OPEN:
             self.attach.unreported.acquires = None
@@ -340,7 +341,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
         self.ended()
 
     def _answer_detach(self) -> None:
-        """Answer the client's detach with a detach, or with a close if the client has closed the link."""
+        """Answer the client's detach with a detach that closes the link if the client's does."""
         if self.closes:
             self.engine.close(self.why)
         else:

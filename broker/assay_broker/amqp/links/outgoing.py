@@ -51,7 +51,7 @@ _FAILED = Disposition(Outcome.MODIFIED)
 
 
 class OutgoingEnd(SettlingEnd):
-    """A link on which the client receives."""
+    """The server's end of a consumer's link: sends messages to the client."""
 
     def __init__(self, context: LinkContext, engine: EngineLink, attach: Attach, plan: Reception) -> None:
         super().__init__(context, engine, attach, plan)
@@ -89,7 +89,7 @@ class OutgoingEnd(SettlingEnd):
     # --- credit
 
     def flow(self) -> None:
-        """Give the queue manager the client's new credit, once it is half of the total, and start a drain."""
+        """Give the queue manager the client's new credit once it is half of the total, and start a drain."""
         if self.state is not _OPEN or self._draining:
             return
         credit, draining = self.engine.credit, self.wants_drain
@@ -110,7 +110,7 @@ class OutgoingEnd(SettlingEnd):
             self.context.ask(None, commands.Flow, self.number, more)
 
     def heed_credit(self) -> None:
-        """Apply a reduction of the client's credit, before a message that is given back uses the old credit.
+        """Apply a reduction of the client's credit before a message that the client gives back uses the old credit.
 
         The engine reports outcomes before the flows that arrived together with them.
         """
@@ -136,7 +136,7 @@ class OutgoingEnd(SettlingEnd):
             self.context.starved[self] = None
 
     def resume(self) -> None:
-        """Send the waiting deliveries, and give the queue manager the client's new credit again."""
+        """Send the waiting deliveries, and give the queue manager the client's new credit."""
         self._unlooked = _LOOK
         if self._to_release and self.state is _OPEN:
             self._release()
@@ -171,7 +171,8 @@ class OutgoingEnd(SettlingEnd):
         The queue manager may have sent the delivery before it knew that the transaction has begun or ended.
 
         Returns:
-            False if the delivery is given back instead, because the link now sends settled in no transaction.
+            False if the link gives the delivery back instead, because the link sends settled and is now in no
+            transaction.
         """
         if delivery.settled:
             return True
@@ -184,7 +185,7 @@ class OutgoingEnd(SettlingEnd):
 
     @property
     def _has_filled(self) -> bool:
-        """Whether too much output waits; the engine is asked only after each `_LOOK` octets, because that is slow."""
+        """Whether too much output waits; checked only after each `_LOOK` octets, because the engine answers slowly."""
         if self._unlooked < _LOOK and not self.context.congested:
             return False
         self._unlooked = 0
@@ -264,7 +265,7 @@ class OutgoingEnd(SettlingEnd):
     def acquisition_committed(self, transaction: Transaction) -> None:
         """Handle a commit: deliveries without an outcome are in no transaction any more.
 
-        A link that sends settled gives back the deliveries that it has not begun to send.
+        If the link sends settled, it gives back the deliveries that it has not begun to send.
         """
         numbers = self._take_acquired(transaction)
         if self.state is not _OPEN:
@@ -297,7 +298,7 @@ class OutgoingEnd(SettlingEnd):
         return {number: delivery for number, delivery in found.items() if delivery is not None}
 
     def _give_back_unsent(self, number: int) -> bool:
-        """Return a delivery to the queue without counting it, if the link has not begun to send it.
+        """Return a delivery to the queue as not failed, if the link has not begun to send it.
 
         Returns:
             True if the delivery was given back.
@@ -331,7 +332,7 @@ class OutgoingEnd(SettlingEnd):
                 engine.release(delivery)
 
     def _is_begun(self, number: int) -> bool:
-        """Tell whether the link has sent a delivery in part."""
+        """Return whether the link has sent a delivery in part."""
         return self.engine.unfinished and self._waiting[0].delivery == number
 
     # --- ending

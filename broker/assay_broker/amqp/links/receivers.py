@@ -17,7 +17,7 @@ _OFFERED = types.symbols((SHARED_SUBSCRIPTIONS,))
 
 
 class ReceiverEnd(LinkEnd):
-    """A link on which the client receives.
+    """The server's end of a link on which the client receives: the base of consumers' and browsers' links.
 
     Args:
         context: The context that the connection's links share.
@@ -57,7 +57,7 @@ class ReceiverEnd(LinkEnd):
     def end_drain(self) -> bool:
         """Answer a drain, unless messages still wait for the session's window; return False if they do.
 
-        If they do, the engine would postpone the answer and never send it.
+        While messages wait, the engine would postpone the answer and then never send it.
         """
         if self.engine.queued > 0:
             return False

@@ -25,7 +25,7 @@ _MAX_OCTETS = 4_096
 
 
 class RequestEnd(SenderEnd):
-    """A link whose messages are requests, which `ask` carries out."""
+    """The server's end of a link whose messages are requests; `ask` carries out each request."""
 
     known = False
     what = "a request"
@@ -91,7 +91,7 @@ class RequestEnd(SenderEnd):
 
 
 class CancelEnd(RequestEnd):
-    """A link to `CANCEL_NODE`: the body of each message is the id of a delayed message to cancel.
+    """The server's end of a link to `CANCEL_NODE`: each message's body is the id of a delayed message to cancel.
 
     The server accepts the message if it has cancelled the delayed message.  It rejects the message with
     ``amqp:not-found`` if no message of this id is staged.

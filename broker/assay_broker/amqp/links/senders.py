@@ -13,7 +13,7 @@ _REJECTED = "amqp:rejected:list"
 
 
 class SenderEnd(LinkEnd):
-    """A link on which the client sends."""
+    """The server's end of a link on which the client sends: the base of links for messages and for requests."""
 
     def reply(self, target: bytes, *, offered: bytes = b"", properties: bytes = b"", most: int = 0) -> AttachReply:
         """Return the server's attach.
@@ -59,7 +59,7 @@ class SenderEnd(LinkEnd):
             reject(delivery, why)
 
     def is_flawed(self, delivery: Delivery) -> bool:
-        """Detach the link if a transfer of a delivery lacks or contradicts a field (2.7.5); return True if it does."""
+        """Detach the link if the transfers of a delivery lack or contradict a field (2.7.5); return whether they do."""
         flaw = self.attach.unreported.marked.get(tag_of(delivery))
         if flaw is None:
             return False

@@ -28,7 +28,7 @@ _RECEIVED, _TRANSACTIONAL = int(DeliveryState.RECEIVED), int(DeliveryState.TRANS
 
 
 class SettlingEnd(ReceiverEnd):
-    """A link on which the client receives: the part that handles outcomes and settlements.
+    """The server's end of a consumer's link: the part that handles outcomes and settlements.
 
     `assay_broker.amqp.links.outgoing.OutgoingEnd` is the part that sends messages.
     """
@@ -78,7 +78,7 @@ class SettlingEnd(ReceiverEnd):
 
     @abstractmethod
     def heed_credit(self) -> None:
-        """Apply a reduction of the client's credit, before a message that is given back uses the old credit."""
+        """Apply a reduction of the client's credit before a message that the client gives back uses the old credit."""
 
     def _take_outcome(self, delivery: Delivery, number: int, said: Disposition, *, settled: bool) -> None:
         """Apply a delivery's outcome outside a transaction."""
@@ -182,7 +182,7 @@ class SettlingEnd(ReceiverEnd):
             engine.settle(unsettled)
 
     def transaction_backed_out(self, delivery: int) -> None:
-        """Give a delivery back to the queue if the client has settled it; otherwise make it unsettled again."""
+        """Return a delivery to its queue if the client has settled it; otherwise make it unsettled again."""
         if self.state is not LinkState.OPEN or delivery not in self._enlisted:
             return  # given back already, with the link or by `acquisition_backed_out`
         unsettled = self._enlisted.pop(delivery)
@@ -193,5 +193,5 @@ class SettlingEnd(ReceiverEnd):
 
 
 def _joined(transaction: Transaction, answer: Answer) -> None:
-    """Pass the queue manager's answer to an outcome in a transaction on to the transaction."""
+    """Pass on to the transaction the queue manager's answer to an outcome."""
     transaction.answered(None if answer.refused is None else condition(answer.refused))

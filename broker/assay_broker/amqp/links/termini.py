@@ -81,8 +81,8 @@ class Reception(Struct, frozen=True, kw_only=True):
         made: Whether the destination is temporary and created for this link.
         browse: Whether the link only browses.
         default: The outcome of unsettled deliveries at the link's end.
-        settled: The outcome of a delivery that the client settles without one.  This is the source's default outcome;
-            without it *accepted*, as MQ Light clients expect.
+        settled: The outcome of a delivery that the client settles without an outcome: the source's default outcome or,
+            as MQ Light clients expect, *accepted*.
     """
 
     address: Address
@@ -129,8 +129,8 @@ def destination(name: str, capabilities: tuple[str, ...], kind_of: KindOf) -> Ad
 def named(to: Address, kind_of: KindOf) -> Address:
     """Return the destination that a message on the anonymous relay names.
 
-    A message that means a topic or a temporary destination says so (``x-opt-jms-dest``).  If it seems to mean a queue,
-    its client may have named no kind, so `kind_of` decides.
+    A client marks a message for a topic or a temporary destination (``x-opt-jms-dest``).  If the message seems to be
+    for a queue, its client may have named no kind at all, so `kind_of` decides.
     """
     return destination(to.name, () if to.kind is AddressKind.QUEUE else (to.kind.value,), kind_of)
 
@@ -201,7 +201,7 @@ def _of_queue(source: Terminus, filters: Mapping[str, object]) -> Terminus:
 def _subscribing(attach: Attach, plan: Reception) -> Reception:
     """Return the meaning of a receiver's source on a topic, with the subscription that the link's name names.
 
-    The subscription replaces one that may have outlived its receivers until now (QS-20).
+    If an older subscription of this name has outlived its receivers, the new subscription replaces it (QS-20).
     """
     source = plan.source
     shared = SHARED in source.capabilities
@@ -223,7 +223,7 @@ def subscription_name(link: str, *, shared: bool) -> str:
 
 
 def looks_for_everybodys(attach: Attach) -> bool:
-    """Tell whether an attach without a source asks for a subscription that belongs to no client id."""
+    """Return whether an attach without a source asks for a subscription that belongs to no client id."""
     return GLOBAL in attach.desired or attach.name.partition(DELIMITER)[2].startswith(GLOBAL)
 
 

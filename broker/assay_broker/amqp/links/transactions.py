@@ -113,7 +113,8 @@ class Transaction:
     def backed_out(self) -> None:
         """Tell the links that the transaction is backed out.
 
-        They give back deliveries that were acquired in it or that the client has settled.  All others become unsettled.
+        The links return to their queues the deliveries that were acquired in the transaction or that the client has
+        settled.  All other deliveries become unsettled.
         """
         for acquirer in self._acquirers:
             acquirer.acquisition_backed_out(self)
@@ -122,7 +123,7 @@ class Transaction:
 
 
 def transactional(txn_id: bytes, why: Condition | None = None) -> bytes:
-    """Encode the fields of a transactional state whose outcome is *accepted*, or *rejected* with an error (4.4.4)."""
+    """Encode the fields of a transactional state with the outcome *accepted*, or *rejected* with an error (4.4.4)."""
     if why is None:
         outcome = types.described(DeliveryState.ACCEPTED, types.fields(()))
     else:

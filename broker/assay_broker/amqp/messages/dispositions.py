@@ -131,7 +131,7 @@ def _annotations(encoded: bytes) -> bytes:
 
 @lru_cache(_REMEMBERED)
 def _checked(encoded: bytes) -> bytes:
-    """Check annotations, and return them without the ones that a receiver cannot change.
+    """Check annotations, and return those that a receiver may change.
 
     The result is cached, because one disposition gives several deliveries the same annotations.
 

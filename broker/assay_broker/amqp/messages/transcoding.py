@@ -195,7 +195,7 @@ _short_hints = lru_cache(_REMEMBERED)(_hints)
 
 
 def _wanted(header: _Header, hints: _Hints) -> int | None:
-    """Return the sender's priority; None if an annotation asks for the destination's default."""
+    """Return the sender's priority; None if an annotation asks for the destination's default priority."""
     if header.priority is None:
         return None if hints.priority == terms.AS_DEFINED else DEFAULT_PRIORITY
     return header.priority
@@ -205,7 +205,8 @@ def _expiry(ttl_ms: int | None, absolute_ms: int | None, created_ms: int | None,
     """Return the time at which a message expires, in milliseconds since the epoch; None for never.
 
     This is the earlier of the end of its time to live and its absolute expiry time (3.2.1, 3.2.4); 0 means that a field
-    is not set.  JMS clients set both fields to the same time by their own clock, and this time then counts alone.
+    is not set.  JMS clients compute the absolute expiry time from the time to live and their own clock.  If a message
+    shows this, only the absolute expiry time counts.
     """
     if not ttl_ms or (absolute_ms and created_ms is not None and absolute_ms == created_ms + ttl_ms):
         return absolute_ms
@@ -221,7 +222,7 @@ def _due(hints: _Hints, now_ms: int) -> int | None:
 
 
 def _properties(octets: bytes, span: Span) -> dict[str, Property]:
-    """Return the application properties; types that selectors do not know become text (UUID) or octets (decimal)."""
+    """Return the application properties; UUIDs become text and decimals octets, because selectors do not know them."""
     return {name: str(value) if isinstance(value, UUID) else value for name, value in entries(octets, span).items()}
 
 
@@ -306,7 +307,7 @@ def write(message: Message, *, count: int, now_ms: int) -> bytes:
 
 
 def pieces(message: Message, *, count: int, now_ms: int) -> tuple[bytes, memoryview]:
-    """Encode a message for a receiver as `write` does, but in two pieces, so that a long body is not copied."""
+    """Encode a message for a receiver as `write` does, but as two pieces, so that a long body is not copied."""
     header = _header_of(message, count, now_ms)
     octets = message.encoded
     if octets is None:
@@ -357,7 +358,7 @@ def _encoded_header(durable: bool, priority: int | None, ttl_ms: int | None, cou
 def _with_delivery_time(octets: bytes, at: int, delivery_ms: int) -> tuple[bytes, int]:
     """Return message annotations with a delivery time instead of a delay, and the offset of the next section.
 
-    The annotations are empty if the message's own annotations need no change; the offset is then theirs.
+    If the message's annotations need no change, the result is empty annotations and the offset of the message's own.
     """
     section, end = b"", at
     if at < len(octets):

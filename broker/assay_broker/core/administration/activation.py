@@ -33,7 +33,7 @@ def remove(state: State, turn: Turn, definition: Definition) -> None:
 
 
 def _back_to(state: State, definition: Definition, before: Definition | None, turn: Turn) -> None:
-    """Undo `define` or `remove`.
+    """Undo `define` or `remove`: restore the definition from before.
 
     Args:
         state: The queue manager.

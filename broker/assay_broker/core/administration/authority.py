@@ -49,7 +49,7 @@ class AuthorityRecord(Struct, frozen=True, kw_only=True):
 
     Args:
         profile: An object's name, or a generic profile: ``?`` matches one character, ``*`` any characters within a
-            qualifier (a part between periods), ``**`` any number of qualifiers.
+            qualifier (a part between periods), and ``**`` any number of qualifiers.
         object_type: QUEUE, TOPIC or QMGR.
         entity: The user's or the group's name.
         group: Whether the entity is a group.

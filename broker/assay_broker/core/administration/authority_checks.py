@@ -59,8 +59,8 @@ def check_permitted(state: State, user: str | None, address: Address, authority:
 def check_cancel(state: State, user: str | None, sent_to: Address | None) -> None:
     """Refuse a user who may not cancel a delayed message.
 
-    A user with GET authority on the staging queue may cancel it (DD-38). So may a user with authority to send to the
-    message's destination, because such a user could have sent the message, and the message's id cannot be guessed.
+    A user with GET authority on the staging queue may cancel the message (DD-38). A user with authority to send to the
+    message's destination may also cancel it: such a user could have sent it, and its id cannot be guessed.
 
     Args:
         state: The queue manager.

@@ -125,7 +125,7 @@ class DisplayAuthority(Struct, frozen=True, tag=True):
 
 
 class DisplayTopicStatus(Struct, frozen=True, tag=True):
-    """DISPLAY TPSTATUS: show the attributes that apply to a topic string, inherited ones included."""
+    """DISPLAY TPSTATUS: show the attributes that apply to a topic string, including inherited ones."""
 
     topic: str
 

@@ -100,7 +100,7 @@ def _delete(_state: State, change: changes.DeleteObject) -> Need:
 
 
 def _display(_state: State, change: changes.DisplayObjects) -> Need | None:
-    """Return the authority for DISPLAY of one object; None for a generic name, because `shown_to` filters then."""
+    """Return the authority for DISPLAY of one object; None for a generic name, whose result `shown_to` filters."""
     if change.name.endswith("*"):
         return None
     return _on(change.kinds[0], change.name, "DSP")

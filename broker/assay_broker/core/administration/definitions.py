@@ -152,7 +152,7 @@ def set_authority(state: State, turn: Turn, change: SetAuthority) -> None:
 
 
 def _authority_back_to(state: State, record: AuthorityRecord, before: AuthorityRecord | None, _turn: Turn) -> None:
-    """Undo one record of `set_authority`: restore the record from before, or remove a new record."""
+    """Undo one record of `set_authority`: restore the record from before, or remove the record if it was new."""
     if before is None:
         state.authorities.remove(record)
     else:
@@ -179,7 +179,7 @@ def _check_not_open(state: State, definition: Definition) -> None:
 
 
 def _uncommitted(state: State, name: str) -> bool:
-    """Return whether a queue has messages that do not wait: uncommitted, or held by a receiver or unit of work."""
+    """Return whether some messages of a queue do not wait: they are uncommitted, or a receiver or unit holds them."""
     queue = state.queues.named(name)
     if queue is None:
         return False

@@ -74,7 +74,7 @@ def native_take(state: State, turn: Turn, take: NativeTake) -> tuple[Described, 
 
 
 def _check_get(state: State, name: str) -> None:
-    """Refuse a get if the named queue, or the queue behind a named alias, is disabled for gets."""
+    """Refuse a get if the named queue, or the queue to which a named alias leads, is disabled for gets."""
     named = state.objects.queue(name)
     base = None if named is None else state.objects.queue(named.text("TARGET")) if named.kind is Kind.QALIAS else named
     for one in (named, base):

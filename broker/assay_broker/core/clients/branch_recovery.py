@@ -17,7 +17,7 @@ _NO_CONNECTION = 0
 
 
 class BranchRecovery:
-    """The recovery of the branches that are in doubt, with their messages, and of those that an operator completed.
+    """The recovery of the branches that are in doubt or that an operator has completed, with their messages.
 
     Args:
         state: The queue manager, to which the branches are added, the oldest first.
@@ -57,7 +57,7 @@ class BranchRecovery:
         return self._getters.get(entry.key)
 
     def take_up_shared(self, messages: Mapping[int, MessageStored]) -> None:
-        """Find the branches' messages on shared queues, and hold them or make them uncommitted again.
+        """Find the branches' messages on shared queues, and make them held or uncommitted again.
 
         The sharing group has kept these messages while the queue manager was down.
 

@@ -22,7 +22,7 @@ from assay_sdk.model.xa import XaCode, xa_refused
 
 
 class Standing(Struct, eq=False):
-    """A message copy that a prepared branch has put or got.
+    """A message copy that a prepared branch has put, or has got and not yet consumed.
 
     Args:
         entry: The copy; its place is `UNCOMMITTED` if the branch put it, `HELD` if the branch got it.

@@ -60,7 +60,7 @@ def _apply(state: State, turn: Turn, unit: Unit) -> None:
 
 
 def _settle(state: State, turn: Turn, delivery: Delivery) -> None:
-    """Settle a delivery with the outcome that the client gave it in the unit of work, even if its link is closed."""
+    """Carry out the settlements of a unit of work and then its sends, in their order and in one batch (JMS 6.2.7)."""
     said = delivery.settled_by
     if said is None:
         raise RuntimeError("a unit of work holds a delivery without an outcome")
@@ -104,7 +104,7 @@ def batch_stored(state: State, turn: Turn, number: int) -> None:
 def batch_failed(state: State, turn: Turn, number: int, why: str) -> None:
     """Undo a batch that the store refused, and refuse the commands that wait for it.
 
-    The log has only the first of several refusals in a row.
+    If the store refuses several batches in a row, only the first refusal goes to the log.
 
     Args:
         state: The queue manager.
@@ -142,7 +142,7 @@ def _not_taken(state: State, why: str) -> str:
 
 
 def close_for_store(state: State, receiver: Receiver, turn: Turn) -> None:
-    """Close a receiver, because the store refused to record a settlement and no answer can tell the client so.
+    """Close a receiver, because the store refused to record a settlement and no answer can tell the client.
 
     If the receiver stayed open, it would get the message again at once, and need the store again.
 

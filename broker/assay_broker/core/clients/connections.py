@@ -102,8 +102,8 @@ class Connections:
 
     Args:
         limit: The highest number of connections.
-        everywhere: The connections of all members of the sharing group, by their numbers. Receivers on a shared queue
-            may belong to any of them.
+        everywhere: The connections of all members of the sharing group, by their numbers, because receivers on a shared
+            queue may belong to any member.
     """
 
     def __init__(self, limit: int, everywhere: dict[int, Connection]) -> None:

@@ -75,7 +75,7 @@ def _check_new_link(state: State, connection: Connection, number: int) -> None:
 
 
 def _adopt(state: State, connection: Connection, address: Address, *, adopt: bool) -> None:
-    """Make the connection the owner of a temporary destination that has no owner yet (JMS 6.2.2).
+    """Make a connection the owner of a temporary destination that has no owner yet (JMS 6.2.2).
 
     Raises:
         RefusalError: The destination does not exist and `adopt` is False, or the connection has too many temporary
@@ -235,8 +235,8 @@ def _present(state: State, turn: Turn, terms: Terms) -> tuple[Subscription | Non
     """Return the existing subscription for these terms, or None; and the terms to use.
 
     If the time to live of the subscription is over, this function ends the subscription. A receiver that asks for a
-    time to live of 0 asks for a non-durable subscription. But if a durable subscription with a time to live has the
-    same name, the receiver gets the durable subscription, and the time to live becomes 0.
+    time to live of 0 usually gets a non-durable subscription. If a durable subscription with a time to live has the
+    same name, the receiver gets that subscription, and its time to live becomes 0.
     """
     asked = (terms,) if terms.durable or terms.timeout_ms != 0 else (terms, replace(terms, durable=True))
     for one in asked:

@@ -131,7 +131,7 @@ def hold(branch: Branch, queue: Queue, entry: Entry) -> None:
 
 
 def _take_back_from_session(state: State, queue: Queue, entry: Entry) -> None:
-    """Take back a copy that the branch put, and that the branch's own session received but did not accept."""
+    """Take back a copy that the branch has put, and that its own session has received and not accepted."""
     for connection in state.connections.everywhere():
         for link in connection.links.values():
             if isinstance(link, Receiver) and link.queue is queue:
@@ -267,7 +267,7 @@ def _restore_put(state: State, branch: Branch, standing: Standing, _turn: Turn) 
 
 
 def _return(state: State, turn: Turn, branch: Branch, standing: Standing) -> None:
-    """Return an accepted copy to its original position on its queue, or remove it if the branch itself put it."""
+    """Return an accepted copy to its original position on its queue, or remove it if the same branch has put it."""
     entry, queue = standing.entry, standing.queue
     if queue is None or entry.place is not Place.HELD:
         return
@@ -306,7 +306,7 @@ def _hold_again(state: State, branch: Branch, standing: Standing, _turn: Turn) -
 
 
 def _queue_of(state: State, standing: Standing) -> Queue:
-    """Return a copy's queue; restore it if it was created on use and dropped as unused."""
+    """Return a copy's queue; if the queue was created on use and dropped as unused, create it again."""
     queue = standing.queue
     if queue is None:
         raise TypeError("a copy that is to be staged has no queue")

@@ -140,7 +140,8 @@ def _go_on(state: State, subscription: Subscription, left_ms: int | None, turn: 
     Args:
         state: The queue manager.
         subscription: The subscription, with its former terms.
-        left_ms: When the last receiver before left, in milliseconds since the epoch; None if the time did not run.
+        left_ms: When the last receiver left before `resume`, in milliseconds since the epoch; None if the time to live
+            did not run.
         turn: The turn that handles the store's refusal.
     """
     if subscription.queue.gone:
@@ -187,7 +188,7 @@ def drop_entries(state: State, turn: Turn, queue: Queue) -> None:
 
 
 def _enter_again(queue: Queue, entry: Entry, _turn: Turn, *, held: bool) -> None:
-    """Undo one removal of `drop_entries`: the message waits again, or is held again if it was held."""
+    """Undo one removal of `drop_entries`: the message waits again, or a delivery or unit of work holds it again."""
     queue.enter(entry)
     if held:
         queue.take(entry)
@@ -239,7 +240,8 @@ def find_subscription(state: State, connection: Connection, name: str, *, everyb
         state: The queue manager.
         connection: The connection with the subscription's client id.
         name: The subscription's name.
-        everybodys: Whether it is a shared subscription that belongs to no client id.
+        everybodys: Whether to find a shared subscription that belongs to no client id, instead of a subscription of the
+            client id.
 
     Raises:
         RefusalError: The client has no durable subscription of that name.

@@ -25,13 +25,13 @@ class Pending(Struct, frozen=True, eq=False):
 
     Args:
         message: The message, with persistence and priority filled in (DD-52).
-        homes: The home of each copy: of the queue under the name that the sender used, or of a subscription's queue
+        homes: The home of each copy's queue: by the name that the sender used, or the home of a subscription's queue
             (DD-51).
         queues: The queue of each copy, which reserves a place for it until the commit; empty for a delayed message.
         expires_ms: When the message expires, in milliseconds since the epoch; None for never.
         staged: The number of copies to stage; 0 for a message without delay.
         entry: The copy that is on its queue already, uncommitted (DD-25); None if the copies are made at the commit.
-        dead: For each queue, the dead-letter header if it is the dead-letter queue of a subscriber's copy, else None;
+        dead: For each queue, the dead-letter header if a subscriber's copy goes to this dead-letter queue, else None;
             empty for a message to a queue.
         retained: The topic and publisher of a publication to retain; None for any other message.
     """

@@ -87,7 +87,7 @@ def _check_worker(branch: Branch, connection: Connection) -> None:
 
 
 def _leave_connection(state: State, branch: Branch) -> None:
-    """Separate a branch from the connection that works in it or worked in it last."""
+    """Separate a branch from the connection that works in it, or that worked in it last."""
     if branch.worker is not None:
         number, unit = branch.worker
         connection = state.connections.find(number)
@@ -111,7 +111,7 @@ def end_work(state: State, turn: Turn, command: EndBranch) -> None:
 
 
 def prepare_branch(state: State, turn: Turn, command: PrepareBranch) -> None:
-    """xa_prepare: after the answer, the branch can be committed or backed out, even after a restart.
+    """xa_prepare: prepare a branch, so that it can be committed or backed out even after a restart.
 
     Raises:
         RefusalError: No branch has the xid (XAER_NOTA), or its work is not ended (XAER_PROTO).

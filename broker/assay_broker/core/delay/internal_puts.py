@@ -1,4 +1,4 @@
-"""Puts that the queue manager makes itself, such as reports: it plans all of them before it carries them out."""
+"""Puts that the queue manager makes itself, such as reports; it plans them all before it carries them out."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Puts:
     """A plan of puts that the queue manager carries out together.
 
     The methods ``to_...`` add a put to the plan and return None. If the queue cannot take the message, they return the
-    reason code of the first obstacle, and the plan stays as it was. They check no authority, because the queue manager
+    reason code of the first obstacle and leave the plan unchanged. They check no authority, because the queue manager
     itself puts the messages (DD-31).
 
     Args:
@@ -135,7 +135,7 @@ class Puts:
         return self._to(Target((queue.definition,), queue), message, message.expiry_ms)
 
     def publish(self, topic: Address, message: Message, expires_ms: int | None, via: tuple[str, ...] = ()) -> None:
-        """Plan a put of a publication to each present subscriber that can take it, and to neighbours that want it.
+        """Plan a put of a publication to each present subscriber that can take it, and to the neighbours that want it.
 
         Args:
             topic: The topic.

@@ -140,7 +140,7 @@ def release_due(state: State, turn: Turn) -> None:
 
 
 def release(state: State, turn: Turn, entry: Entry) -> None:
-    """Release a staged copy whose delay is over or that has expired; or keep it for later, by the release table."""
+    """Release a staged copy whose delay is over or that has expired, or keep it for later, by the release table."""
     plan = Plan(state, entry, turn.now_ms)
     if plan.step is Step.KEPT:
         state.staging.later(entry, turn.now_ms + state.settings.retry_ms)
@@ -187,7 +187,7 @@ def _restage_and_fail(state: State, entry: Entry, turn: Turn) -> None:
 
 
 def fail(state: State, turn: Turn) -> None:
-    """Set the delay processor to failed, for another reason than the state of the staging queue.
+    """Set the delay processor to failed, for a reason that does not concern the staging queue.
 
     A queue manager whose level has no delivery delay has no processor (DD-43).
     """

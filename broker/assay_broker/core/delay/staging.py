@@ -1,4 +1,4 @@
-"""The staging queue, with message copies whose delay is not over or whose target could not take them yet."""
+"""The staging queue, with the copies whose delay is not over, or whose target could not take them yet."""
 
 from __future__ import annotations
 

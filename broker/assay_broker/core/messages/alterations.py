@@ -1,8 +1,8 @@
 """Changes that the queue manager makes to a message, in its fields and in its AMQP encoding.
 
 The bare message of AMQP is immutable (3.2). So the results are new messages: a retained publication with its mark, or a
-staged message for a browser. Only annotations of the original message may change, when a receiver adds some with the
-outcome *modified* (3.4.5).
+staged message for a browser. In the original message only annotations may change, because a receiver may add
+annotations with the outcome *modified* (3.4.5).
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def with_annotations(message: Message, annotations: bytes) -> Message:
         annotations: An encoded map; its entries replace those of the same keys.
 
     Returns:
-        The message with the annotations. If they would be longer than `MAX_ANNOTATIONS`, or if the message did not come
-            over AMQP, the unchanged message.
+        The message with the annotations; the unchanged message if they would be longer than `MAX_ANNOTATIONS`, or if
+        the message did not come over AMQP.
     """
     octets = message.encoded
     if octets is None:

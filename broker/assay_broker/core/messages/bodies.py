@@ -23,7 +23,7 @@ def body_of(message: Message) -> Body:
 
 
 def opened(message: Message) -> Message:
-    """Return a message whose body is in `Message.body` instead of an AMQP encoding, for code that does not know AMQP.
+    """Return a message with its body in `Message.body` instead of an AMQP encoding, for code that does not know AMQP.
 
     Without an encoding, a driver or protocol sends the fields. A message whose body is neither text nor octets stays as
     it is.
@@ -39,7 +39,7 @@ def opened(message: Message) -> Message:
 
 
 def body_size(message: Message) -> int:
-    """Return the number of octets of a message's body; of the whole encoding if the body cannot be found."""
+    """Return the size of a message's body in octets; if the body cannot be found, the size of the whole encoding."""
     if message.body is None and message.encoded is not None:
         try:
             return bodies.body_size(message.encoded)

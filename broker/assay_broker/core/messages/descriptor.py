@@ -72,7 +72,7 @@ def made_id(manager: str, moment_ms: int, number: int) -> str:
 
 
 def own_id(message: Message, manager: str, entry: Entry) -> str:
-    """Return a copy's message id: that of the sender, or a new one if the sender gave none."""
+    """Return a copy's message id: the sender's id, or a new id if the sender gave none."""
     return message.message_id or made_id(manager, entry.arrived_ms, entry.key)
 
 

@@ -110,7 +110,8 @@ class Holders(Generic[ReceiverT]):
     def allow(self, entry: Entry, receiver: ReceiverT) -> bool:
         """Return whether a receiver may get a message.
 
-        It may not get the message if another receiver holds the message's group and its selector selects the message.
+        The receiver may not get the message if another receiver holds the message's group, and the holder's selector
+        selects the message.
         """
         holder = self._holders.get(entry.message.group_id or "")
         return holder is None or holder is receiver or not holder.line.lets_through(entry)
@@ -146,7 +147,7 @@ class Holders(Generic[ReceiverT]):
 
 
 class _Members:
-    """The waiting members of one group in one waiting line, and the member that is offered to a receiver now."""
+    """The waiting members of one group in one waiting line, with the member that the line offers to a receiver."""
 
     __slots__ = ("heap", "offered", "present")
 
@@ -192,14 +193,14 @@ class Groups(Generic[ReceiverT]):
         self.look(group)
 
     def leave_out(self, entry: Entry) -> None:
-        """Remove a member from this waiting line; the caller then calls `look` for its group."""
+        """Remove a member from this waiting line; the caller then calls `look` for the member's group."""
         members = self._groups.get(str(entry.message.group_id))
         if members is not None and entry.key in members.present:
             members.present.discard(entry.key)
             members.heap = sorted(item for item in members.heap if item[2] != entry.key)
 
     def look(self, group: str) -> None:
-        """Find the next member of a group after a change, and offer it to the group's holder or to all receivers."""
+        """After a change in a group, find its next member and offer it to the group's holder, or to all receivers."""
         members = self._groups.get(group)
         if members is None:
             return

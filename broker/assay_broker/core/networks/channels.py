@@ -1,9 +1,9 @@
-"""Channels: transfer of messages between queue managers, of each persistent message exactly once.
+"""Channels: the transfer of messages between queue managers, each persistent message exactly once.
 
 - The sender keeps its copy of a message until the receiver answers `Taken`. The receiver answers once it has put the
   message, and a persistent message is on disk.
-- A queue manager that starts greets the others, and each sends its outstanding messages again. The receiver remembers
-  the numbers of messages that it has taken, and so recognises them.
+- A queue manager that starts sends the others a greeting, and each of them sends its outstanding messages again. The
+  receiver remembers the numbers of messages that it has taken, and so recognises them.
 - A non-persistent message may be lost at the end of either queue manager, but is never put twice.
 """
 
@@ -70,7 +70,7 @@ def try_again(state: State, turn: Turn) -> None:
 
 
 def _waiting_for(state: State, member: str) -> list[tuple[Queue, Entry]]:
-    """Return the messages that a queue manager has been sent but has not taken yet, in the order of sending."""
+    """Return the messages that were sent to a queue manager and that it has not taken yet, in the order of sending."""
     found = [
         (queue, entry)
         for queue in state.queues
@@ -119,7 +119,7 @@ def _carried(state: State, turn: Turn, member: str, parcel: Carry) -> None:
 
 
 def _untaken(state: State, turn: Turn, *, member: str, number: int) -> None:
-    """Undo the taking of a message, because the store refused it, and ask the sender to try again."""
+    """Undo the taking of a message, because the store refused it; ask the sender to send the message again later."""
     state.members.neighbour(member).taken.discard(number)
     turn.to_member(member, NotTaken(number))
 
@@ -136,7 +136,7 @@ def _put(state: State, turn: Turn, parcel: Carry) -> Puts | None:
 
 
 def _publish(state: State, turn: Turn, parcel: Carry) -> Puts:
-    """Return the planned puts of a publication, to all present subscribers (DD-81, DD-84) and further neighbours."""
+    """Return the planned puts of a publication to all present subscribers (DD-81, DD-84) and to further neighbours."""
     puts = Puts(state, turn.now_ms)
     if parcel.expires_ms is not None and parcel.expires_ms <= turn.now_ms:
         return puts
@@ -156,7 +156,7 @@ def _forget_number(state: State, turn: Turn, member: str, number: int) -> None:
 
 
 def _for_good(_turn: Turn) -> None:
-    """Undo nothing: if the store refuses the record, the next greeting lets this queue manager forget the number."""
+    """Undo nothing: if the store refuses the record, the next greeting makes this queue manager forget the number."""
 
 
 # greetings ------------------------------------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ def _announced(state: State, turn: Turn, member: str, parcel: Bulletin) -> None:
 
 
 def _not_announced(state: State, _turn: Turn, *, member: str, before: Bulletin) -> None:
-    """Undo `_announced`; the other queue manager sends its bulletin again after the next greeting."""
+    """Undo `_announced`; the other queue manager sends its announcement (`Bulletin`) again after the next greeting."""
     state.members.neighbour(member).bulletin = before
 
 

@@ -13,8 +13,8 @@ from assay_sdk.model.reasons import Mqrc
 def binding(target: Target) -> PeerProperties:
     """Return the cluster properties of a destination for a client that sends to it (I-6).
 
-    A destination is clustered if any object on its path is in a cluster. DEFBIND comes from the object that the client
-    named.
+    A destination is clustered if any object that leads to it, such as an alias, is in a cluster. DEFBIND comes from the
+    object that the client named.
     """
     clustered = any(one.attributes.get("CLUSTER") or one.attributes.get("CLUSNL") for one in target.path)
     first = target.path[0].attributes.get("DEFBIND") if target.path else None

@@ -39,7 +39,7 @@ def neighbour_homes(state: State, topic: Address, via: tuple[str, ...] = ()) -> 
 
 
 def announce(state: State, turn: Turn) -> None:
-    """Send a bulletin to the other queue managers if the parent, a subscription or a clustered queue has changed."""
+    """Send other queue managers a new announcement if the parent, a subscription or a clustered queue has changed."""
     bulletin = Bulletin(
         state.objects.queue_manager().text("PARENT"),
         tuple(sorted(_interests(state))),
@@ -51,7 +51,7 @@ def announce(state: State, turn: Turn) -> None:
 
 
 def _neighbours(state: State) -> Iterator[tuple[str, Bulletin]]:
-    """Return the names and bulletins of the parent and the children."""
+    """Return the names and announcements (`Bulletin`) of the parent and the children."""
     parent = state.objects.queue_manager().text("PARENT")
     for member, neighbour in state.members:
         if member == parent or neighbour.bulletin.parent == state.settings.name:
@@ -67,7 +67,7 @@ def _wants(bulletin: Bulletin, topic: str, name: str) -> bool:
 
 
 def _interests(state: State) -> set[Interest]:
-    """Return the interests to announce: the topics of own subscriptions, and the interests of neighbours."""
+    """Return the topics to announce: those of own subscriptions, and those that neighbours have announced."""
     name = state.settings.name
     own = {one.topic.name for one in state.topics if one.topic.kind is AddressKind.TOPIC and _is_for_all(state, one)}
     relayed = {
@@ -87,7 +87,7 @@ def _instances(state: State) -> Iterator[Definition]:
 
 
 def _is_for_all(state: State, subscriber: Subscriber) -> bool:
-    """Return whether to announce a subscription to neighbours: SUBSCOPE of its SUB object, if any, and topic decide."""
+    """Return whether to announce a subscription to neighbours, by SUBSCOPE of its SUB object and of its topic."""
     if isinstance(subscriber, Administered):
         definition = state.objects.find(Namespace.SUB, subscriber.sub)
         if definition is not None and definition.says("SUBSCOPE", "QMGR"):
@@ -96,7 +96,7 @@ def _is_for_all(state: State, subscriber: Subscriber) -> bool:
 
 
 def _in_scope(state: State, topic: Address, keyword: str) -> bool:
-    """Return whether an attribute (PUBSCOPE or SUBSCOPE) of a topic is ALL, by its own or an inherited value."""
+    """Return whether a topic's attribute PUBSCOPE or SUBSCOPE is ALL, by its own or an inherited value."""
     base = state.objects.find(Namespace.TOPIC, BASE_TOPIC)
     nodes = (*state.objects.topics.above(topic.name), *((base,) if base is not None else ()))
     said = (node.attributes.get(keyword, "ASPARENT") for node in nodes)

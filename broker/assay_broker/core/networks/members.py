@@ -21,7 +21,7 @@ class Instance(Struct, frozen=True):
     Args:
         member: The name of the other queue manager.
         definition: The definition of the queue.
-        up: Whether the other queue manager runs, as far as is known.
+        up: Whether the other queue manager runs, as far as this queue manager knows.
     """
 
     member: str
@@ -58,7 +58,7 @@ class Members:
         self._turn = 0
 
     def __iter__(self) -> Iterator[tuple[str, Neighbour]]:
-        """Iterate over the names and states of all others, sorted by name."""
+        """Iterate over the names and states of all other queue managers, sorted by name."""
         return iter(sorted(self._neighbours.items(), key=lambda one: one[0]))
 
     def neighbour(self, name: str) -> Neighbour:

@@ -77,7 +77,8 @@ class Interest(Struct, frozen=True, order=True):
 
     Args:
         topic: The topic string, with or without wildcards.
-        via: The names of the queue managers that have announced the interest, that of the subscription first.
+        via: The names of the queue managers that have announced the interest, beginning with the queue manager of the
+            subscription.
     """
 
     topic: str

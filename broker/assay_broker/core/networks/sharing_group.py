@@ -21,7 +21,7 @@ from assay_broker.core.turn import Batch
 
 
 class Ledger:
-    """The batches of records: the number of the newest, the newest stored one, and those that are not stored yet."""
+    """The batches of records: the newest, the newest stored one, and all that are not stored yet."""
 
     def __init__(self) -> None:
         self.newest = 0

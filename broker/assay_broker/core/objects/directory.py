@@ -39,7 +39,7 @@ class Directory:
         return self._own.get((namespace, name)) or self._shared.get((namespace, name))
 
     def queue(self, name: str) -> Definition | None:
-        """Return a queue of any type by its name, an own queue before a shared one; None if it does not exist."""
+        """Return a queue of any type by its name; an own queue goes before a shared one; None if it does not exist."""
         return self.find(Namespace.QUEUE, name)
 
     def ambiguous(self, name: str) -> bool:
@@ -86,11 +86,11 @@ class Directory:
             self.topics.remove(found)
 
     def replay(self, definition: Definition) -> None:
-        """Define an object from a record at a start; the sharing group has kept shared objects."""
+        """Define an object from a stored record at a start; a shared object stays as the sharing group keeps it."""
         if not definition.shared:
             self.put(definition)
 
     def replay_removed(self, namespace: Namespace, name: str) -> None:
-        """Remove an object by a record at a start; the sharing group has kept shared objects."""
+        """Remove an object by a record of the store at a start; a shared object stays as the sharing group keeps it."""
         if (namespace, name) in self._own:
             self.remove(namespace, name)

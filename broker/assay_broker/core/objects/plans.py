@@ -1,4 +1,4 @@
-"""Plans of DEFINE, ALTER and DELETE: their results, checked against the directory before anything changes."""
+"""Plans of DEFINE, ALTER and DELETE: the resulting objects, checked before anything changes."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def existing(directory: Directory, kind: Kind, name: str) -> Definition:
 
 
 def _pattern(directory: Directory, change: DefineObject) -> dict[str, Value]:
-    """Return the attributes of the object from which a DEFINE copies: that of LIKE, or the default object."""
+    """Return the attributes that a DEFINE copies: those of the object that LIKE names, or of the default object."""
     kind = change.kind
     if change.like is None:
         found = directory.find(NAMESPACES[kind], DEFAULT_OBJECTS[kind])

@@ -19,7 +19,7 @@ class TopicStatus(Struct, frozen=True):
 
     Args:
         topic: The topic string.
-        attributes: The values by keyword, inherited ones included.
+        attributes: The values by keyword, including inherited ones.
     """
 
     topic: str
@@ -44,7 +44,8 @@ def complete(definition: Definition, host: Host, live: Mapping[str, Value]) -> D
     Args:
         definition: The object.
         host: The queue manager's platform and level.
-        live: The values of the object's present state, such as CURDEPTH; missing ones are those of an unused object.
+        live: The values of the object's present state, such as CURDEPTH; for missing values, the values of an unused
+            object count.
     """
     shown = {row.keyword: row.default for row in ATTRIBUTES[definition.kind] if row.shown}
     if definition.namespace is Namespace.QUEUE:

@@ -115,7 +115,7 @@ def place(state: State, turn: Turn, pending: Pending) -> None:
 
 
 def _place_one(state: State, turn: Turn, pending: Pending, queue: Queue) -> None:
-    """Put a message on its only queue: the fast path for most messages, which need no `together` block."""
+    """Put a message on its only queue, without a `together` block; most messages take this fast path."""
     if queue.gone:
         return
     entry = new_entry(state, queue.home, pending.message, now_ms=turn.now_ms, expires_ms=pending.expires_ms)
@@ -139,7 +139,7 @@ def _stage(state: State, turn: Turn, pending: Pending, due_ms: int) -> None:
 
 
 def _arrive(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
-    """Put a message on its queue, and then send the confirmation of arrival that it asks for, if any (DD-86)."""
+    """Put a message on its queue; if it asks for a confirmation of arrival, send this report (DD-86)."""
     enter(state, turn, queue, entry)
     if queue.onward is None:
         send_report(state, turn, entry, Mqro.COA)

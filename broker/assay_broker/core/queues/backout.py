@@ -1,4 +1,4 @@
-"""The back-out threshold of a queue. As in IBM MQ, the client acts on it; the queue manager only sends the value."""
+"""The back-out threshold of a queue, which the queue manager only sends: as in IBM MQ, the client acts on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deliveries to receivers and other queue managers, and their end: consumed, returned to the queue, or expired."""
+"""Deliveries to receivers and to other queue managers, and the removal or return of delivered messages."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def _restore_failed(state: State, queue: Queue, entry: Entry, turn: Turn) -> Non
 
 
 def _restore_to(unit: UnitOfWork | None, entry: Entry, restore: Callable[[Turn], None], turn: Turn) -> None:
-    """Undo `remove`, unless the unit of work that put the copy has ended since then, and the copy with it.
+    """Undo `remove`, unless the unit of work that put the copy has ended meanwhile, and the copy with it.
 
     Args:
         unit: The unit of work that put the copy, as it was at the removal; None for none.
@@ -210,13 +210,13 @@ def annotate(delivery: Delivery, annotations: bytes) -> None:
 
 
 def _nothing(_turn: Turn) -> None:
-    """Undo nothing: the mark stays in memory, and JMS allows that a restart loses it (`MessageMarked`)."""
+    """Undo nothing: the mark stays in memory, because JMS allows a broker to lose it at a restart (`MessageMarked`)."""
 
 
 def take_back_unsent(state: State, turn: Turn, delivery: Delivery) -> None:
     """Take back a delivery whose batch failed: the message waits again, and the receiver gets its credit back.
 
-    If the receiver was closed before, its message was returned at that time, and may have gone to another receiver.
+    If the receiver was closed before, the message was returned then, and may have gone to another receiver.
     """
     receiver, entry = delivery.link, delivery.entry
     if receiver.unsettled.pop(delivery.number, None) is not None and entry.place is Place.HELD:

@@ -61,7 +61,7 @@ class Line(Generic[ReceiverT]):
         heappush(self._heap, (-entry.priority, entry.order, entry.key))
 
     def look(self, group: str) -> None:
-        """Find the next member of a message group after a change, and the receivers that it is offered to."""
+        """After a change in a message group, find its next member and the receivers to which the line offers it."""
         if self._groups is not None:
             self._groups.look(group)
 
@@ -86,7 +86,7 @@ class Line(Generic[ReceiverT]):
     def next_pair(self) -> tuple[ReceiverT, Entry] | None:
         """Return the first receiver with credit that can get a message, and the message; None without such a pair.
 
-        The line keeps the message, until it no longer waits.
+        The line does not remove the message; the message leaves the line when it no longer waits.
         """
         for receiver in self.ready.values():
             entry = self.first(receiver)
@@ -123,7 +123,7 @@ class OwnLine(Line[ReceiverT]):
         super().__init__(waiting, selector, holders)
 
     def leave_out(self, entry: Entry, present: Mapping[int, Entry]) -> None:
-        """Never offer a message to the line's receiver again.
+        """Never again offer a message to the line's receiver.
 
         Args:
             entry: The message, which does not wait now.

@@ -1,4 +1,4 @@
-"""Placement of message copies on a queue, uncommitted on a queue, or on the staging queue."""
+"""Placement of message copies: on a queue, committed or not, or on the staging queue."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def new_entry(
 def enter(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
     """Put a copy on a queue.
 
-    The copy is recorded if its message is persistent and the queue is recorded (PD-20, PD-23), and only then (PD-22,
-    PD-31).
+    The store gets a record of the copy only if its message is persistent (PD-20, PD-23) and the store holds the queue's
+    messages (PD-22, PD-31).
     """
     settle_persistence(queue, entry)
     if entry.recorded:
@@ -90,8 +90,8 @@ def stage(state: State, turn: Turn, entry: Entry, due_ms: int, *, recorded: bool
         turn: The present turn.
         entry: The copy.
         due_ms: When the delay is over, in milliseconds since the epoch.
-        recorded: Whether the copy is recorded if its message is persistent (DD-03); a non-persistent one never is
-            (DD-48).
+        recorded: Whether to record a copy of a persistent message (DD-03); a copy of a non-persistent message is never
+            recorded (DD-48).
     """
     entry.recorded = recorded and entry.message.durable is True
     if entry.recorded:
@@ -102,7 +102,7 @@ def stage(state: State, turn: Turn, entry: Entry, due_ms: int, *, recorded: bool
 
 
 def stage_again(state: State, entry: Entry, due_ms: int) -> None:
-    """Stage a copy; the caller records it, unless the store holds the copy already."""
+    """Stage a copy; the caller records the copy, unless the store holds it already."""
     state.staging.stage(entry, due_ms + state.settings.release_after_ms)
     watch_expiry(state, entry)
 
@@ -136,7 +136,8 @@ def stored(entry: Entry, unit: int | None = None) -> MessageStored:
 def _withdraw(state: State, queue: Queue, entry: Entry, _turn: Turn) -> None:
     """Undo `enter`: remove the copy from its queue.
 
-    If the copy has expired since and its queue was dropped as unused, the undo of the expiry has restored the queue.
+    If the copy has expired meanwhile and its queue was dropped as unused, the undo of the expiry has already restored
+    the queue.
     """
     (state.queues.find(queue.home) or queue).withdraw(entry)
     state.expiry.discard(entry.key)

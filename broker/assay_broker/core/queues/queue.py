@@ -115,14 +115,14 @@ class Receiver(Link):
 
 
 class Queue:
-    """One queue: its messages, waiting, uncommitted or held, and its receivers.
+    """One queue: its receivers, and its messages, which are waiting, uncommitted or held.
 
     Args:
         home: The unique name of the queue in the store's records.
         name: The name of the queue in refusals.
         definition: The attributes; for a queue that the queue manager creates itself, those of the model.
-        recorded: Whether the store holds the queue's persistent messages. It does not for temporary queues and for
-            non-durable subscriptions (PD-26, PD-27).
+        recorded: Whether the store holds the queue's persistent messages. The store holds no messages of temporary
+            queues and non-durable subscriptions (PD-26, PD-27).
         on_use: Whether the queue exists in memory only while it has messages or users: an application's queue or a
             transmission queue.
     """
@@ -336,7 +336,7 @@ class Queue:
         return best
 
     def _next_own(self) -> tuple[Receiver, Entry] | None:
-        """Return a receiver and an uncommitted message of the receiver's own session (DD-25); None without one."""
+        """Return a receiver, and an uncommitted message of the receiver's session (DD-25); None without one."""
         for line in self.lines.values():
             for receiver in line.ready.values():
                 own = [
@@ -360,7 +360,7 @@ class Queue:
                     line.look(group)
 
     def served(self, receiver: Receiver, entry: Entry) -> None:
-        """Note a delivery: the receiver has one credit less, and comes last in its waiting line.
+        """Note a delivery: the receiver loses one credit, and becomes the last in its waiting line.
 
         From now on the receiver holds the message group of the message, unless it has consumed the last member.
         """

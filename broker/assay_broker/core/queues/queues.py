@@ -63,7 +63,8 @@ class Queues:
             definition: The attributes of the queue.
             recorded: Whether the store holds the queue's persistent messages.
             on_use: Whether the queue exists in memory only while it has messages or users.
-            limited: Whether the highest number of queues applies; it does not to recovered and transmission queues.
+            limited: Whether the highest number of queues applies; it does not apply to recovered queues and
+                transmission queues.
 
         Raises:
             RefusalError: The queue manager has too many queues.
@@ -88,13 +89,13 @@ class Queues:
             self.forget(queue)
 
     def forget_unused(self) -> None:
-        """Drop the unused queues among those created since the last call, for example by a refused command."""
+        """Drop the queues created since the last call that are unused, for example after a refused command."""
         for queue in self._new:
             self.forget_if_idle(queue)
         self._new.clear()
 
     def restored(self, queue: Queue) -> Queue:
-        """Return the queue at the home of a dropped queue; restore the dropped queue if no other is there."""
+        """Return the queue at the home of a dropped queue; if no other queue is there, restore the dropped queue."""
         present = self.find(queue.home)
         if present is None:
             self.revive(queue)

@@ -53,7 +53,7 @@ def resolve(state: State, address: Address, choice: Choice = _FREE) -> Target:
 
 
 def _unknown(state: State, name: str, choice: Choice) -> Target:
-    """Resolve a name without definition here, to a cluster queue of another queue manager or a queue made on use."""
+    """Resolve a name without a definition here: to another queue manager's cluster queue, or to a queue made on use."""
     elsewhere = _elsewhere(state, name, None, choice)
     if elsewhere is not None:
         return elsewhere
@@ -209,13 +209,13 @@ def staging_queue(state: State) -> Definition | None:
 
 
 def staging_depth(state: State) -> int:
-    """Return the number of messages on the staging queue, with uncommitted and reserved places counted."""
+    """Return the number of messages on the staging queue, including uncommitted messages and reserved places."""
     other = state.queues.find(home_of(STAGING_QUEUE))
     return len(state.staging) + state.staging.reserved + (0 if other is None else len(other.entries))
 
 
 def depth(state: State, name: str) -> int:
-    """Return CURDEPTH of a local queue: the number of its messages, uncommitted messages included."""
+    """Return CURDEPTH of a local queue: the number of its messages, including uncommitted messages."""
     queue = state.queues.named(name)
     staged = len(state.staging) if name == STAGING_QUEUE else 0
     return staged + (0 if queue is None else len(queue.entries))

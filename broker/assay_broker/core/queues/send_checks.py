@@ -82,7 +82,7 @@ def _check_address(state: State, connection: Connection, address: Address) -> No
 
 
 def _is_plain(message: Message, longest: int) -> bool:
-    """Return whether a message needs no further check; this is so for most messages.
+    """Return whether a message needs no further check; most messages need none.
 
     Args:
         message: The message.
@@ -103,7 +103,7 @@ def _is_plain(message: Message, longest: int) -> bool:
 def _remembered(state: State, sender: Sender) -> Route | None:
     """Return the sender's last resolved and authorised destination; None if an object or authority has changed since.
 
-    It is also None in a network or sharing group, where other queue managers influence the resolution.
+    The result is also None in a network or sharing group, because other queue managers influence the resolution there.
     """
     route = sender.route
     if route is None or not route.holds(state.objects.changes, state.authorities.changes):
@@ -275,7 +275,7 @@ def _staging_obstacles(state: State, octets: int, copies: int) -> list[Obstacle]
 
 
 def _refuse(found: list[Obstacle]) -> None:
-    """Refuse a send if obstacles were found: with the first reason code, and the names of all queues (DD-19, DD-21)."""
+    """Refuse a send that has obstacles, with the first reason code and the names of all queues (DD-19, DD-21)."""
     if found:
         why = " and ".join(dict.fromkeys(f"{one.name} {one.why}" for one in found))
         names = dict.fromkeys(one.name for one in found)

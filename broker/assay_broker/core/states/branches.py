@@ -79,7 +79,7 @@ class BranchAction(Enum):
     TAKE_UP = auto()
     """Let a session work in the branch."""
     DISCARD = auto()
-    """Discard the messages that the branch has sent, and return the messages that it accepted to their queues."""
+    """Drop the messages that the branch has sent, and return the messages that it has accepted to their queues."""
     BREAK = auto()
     """Do what `DISCARD` does, and refuse the request."""
     SECURE = auto()
@@ -91,7 +91,7 @@ class BranchAction(Enum):
     GIVE_BACK = auto()
     """Back out a prepared branch."""
     TELL = auto()
-    """Answer the transaction manager with the heuristic outcome."""
+    """Tell the transaction manager the heuristic outcome."""
     STRIKE = auto()
     """Remove the heuristic outcome from the store."""
     KEEP = auto()

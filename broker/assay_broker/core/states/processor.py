@@ -7,7 +7,7 @@ DD-65). On z/OS:
 - PUT(DISABLED) on the staging queue stops the processor (DD-64).
 - After any other failure the processor waits until an administrator disables and enables PUT (DD-63).
 
-Every state and input that can occur together have a row; a missing row is an error in the core. `docs/processor.md`
+Each combination of state and input that can occur has a row; a missing row is an error in the core. `docs/processor.md`
 draws both tables.
 """
 

@@ -21,7 +21,7 @@ class Step(Enum):
     OVER = auto()
     """The message has left the staging queue."""
     KEPT = auto()
-    """Nothing has changed; the message is tried again later."""
+    """Nothing has changed, and the queue manager tries to release the message again later."""
 
 
 class Result(Enum):

@@ -40,7 +40,7 @@ class UnitAction(Enum):
     APPLY = auto()
     """Carry out the sends and settlements of the unit of work."""
     DISCARD = auto()
-    """Discard the messages that the unit of work has sent, and make the deliveries in it unsettled again."""
+    """Drop the messages that the unit of work has sent, and make the deliveries in it unsettled again."""
     AWAIT = auto()
     """Change nothing until the store answers."""
     FORGET = auto()

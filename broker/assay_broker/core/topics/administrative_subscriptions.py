@@ -44,7 +44,7 @@ def check_sub(state: State, definition: Definition) -> None:
 
 
 def activate_sub(state: State, name: str) -> None:
-    """Let the present definition of a SUB object take effect, after a definition, change, deletion or recovery."""
+    """Apply the present definition of a SUB object, after its definition, change, deletion or recovery."""
     known = state.subscriptions.administered.pop(name, None)
     if known is not None:
         state.topics.discard(known)
@@ -63,14 +63,14 @@ def activate_sub(state: State, name: str) -> None:
 
 
 def activate_subs(state: State) -> None:
-    """Let every SUB object take effect, at the start of the queue manager."""
+    """Apply the definitions of all SUB objects, at the start of the queue manager."""
     for definition in state.objects:
         if definition.kind is Kind.SUB:
             activate_sub(state, definition.name)
 
 
 def deliver_retained_to_sub(state: State, turn: Turn, name: str) -> None:
-    """Put the retained publications for a new SUB object on its queue, without those that the queue cannot take."""
+    """Put the retained publications for a new SUB object on its queue; leave out those that the queue cannot take."""
     made = state.subscriptions.administered.get(name)
     if made is None:
         return
@@ -84,7 +84,7 @@ def deliver_retained_to_sub(state: State, turn: Turn, name: str) -> None:
 
 
 def _topic(state: State, definition: Definition) -> str:
-    """Return the topic string of a SUB object: that of its TOPICOBJ, its own TOPICSTR, or both joined by a slash."""
+    """Return the topic string of a SUB object: from TOPICOBJ, from TOPICSTR, or from both, joined by a slash."""
     named = state.objects.find(Namespace.TOPIC, definition.text("TOPICOBJ"))
     parts = ("" if named is None else named.text("TOPICSTR"), definition.text("TOPICSTR"))
     return SEPARATOR.join(part for part in parts if part)

@@ -85,8 +85,9 @@ def publish(
 
     Raises:
         RefusalError: Publications on the topic are disabled (PUB), or a subscriber that the publication must reach
-            cannot take it. Or the publication is delayed and the topic has not ALLAVAIL for it (DD-82). Or it asks for
-            retention, and is delayed (DD-16) or the queue for retained publications cannot take it.
+            cannot take it. Or the publication is delayed, and the topic's PMSGDLV or NPMSGDLV for it is not ALLAVAIL
+            (DD-82). Or it asks for retention, and is delayed (DD-16) or the queue for retained publications cannot take
+            it.
     """
     settings = topic_settings(state.objects, topic.name)
     if not settings.publishing:
@@ -137,8 +138,8 @@ def _copies(
 ) -> tuple[Copy, ...]:
     """Return copies for the subscribers that can take the publication (PMSGDLV, NPMSGDLV).
 
-    If a subscriber cannot take its copy, the copy goes to the dead-letter queue, if the topic allows that (USEDLQ) and
-    that queue can take it. The subscriber then counts as reached.
+    A copy that its subscriber cannot take goes to the dead-letter queue, if the topic allows this (USEDLQ) and the
+    dead-letter queue can take the copy. The subscriber then counts as reached.
 
     Args:
         state: The queue manager.
@@ -146,7 +147,8 @@ def _copies(
         message: The publication.
         reach: The subscribers that the publication must reach.
         now_ms: The time, in milliseconds since the epoch.
-        dead_letters: Whether copies may go to the dead-letter queue; not for a delayed publication before its release.
+        dead_letters: Whether copies may go to the dead-letter queue; False for a delayed publication before its
+            release.
 
     Raises:
         RefusalError: A subscriber that the publication must reach cannot take it, so no subscriber gets it.
@@ -202,7 +204,7 @@ def _dead_letter(  # noqa: PLR0917  what a dead letter says, and where
         subscriber: The subscriber.
         message: The publication.
         taken: The number of copies of this publication that are planned for each queue, by the queues' homes.
-        why: The reason code why the subscriber cannot take the copy.
+        why: The reason code of the obstacle at the subscriber's queue.
         now_ms: The time, in milliseconds since the epoch.
     """
     name = state.objects.dead_letter_queue

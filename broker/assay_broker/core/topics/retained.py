@@ -3,7 +3,7 @@
 A publisher asks for retention with the property JMS_IBM_Retain = 1, which has no effect on queues. Present subscribers
 get the publication without the property. A later subscriber gets it at once, with the property, as applications of
 IBM's JMS client expect. A publication without a body is retained like any other; only `clear_retained` removes a
-retained publication. A persistent one survives a restart.
+retained publication. A persistent retained publication survives a restart.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class RetainedPublication(Struct, frozen=True, kw_only=True):
 
     Args:
         kept: The topic and the publisher.
-        message: The publication, with the property that marks it as retained; None if it was cleared and the store has
-            not confirmed that yet.
+        message: The publication, with the property that marks it as retained; None if the publication was cleared and
+            the store has not confirmed that yet.
         expires_ms: When the publication expires, in milliseconds since the epoch; None for never.
         recorded: Whether the store holds the publication.
         batch: The number of the batch that stores or clears the publication; 0 for none.

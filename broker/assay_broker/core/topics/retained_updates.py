@@ -81,7 +81,7 @@ def clear_retained(state: State, turn: Turn, topic: Address) -> None:
 def _keep(state: State, turn: Turn, publication: RetainedPublication) -> None:
     """Set a topic's retained publication, and record the change if necessary.
 
-    A record is necessary if the store has to hold the new publication, or may hold the publication before it.
+    A record is necessary if the store has to hold the new publication, or may hold the publication that it replaces.
     """
     topic = publication.kept.topic
     before = state.retained.at(topic)
@@ -106,7 +106,7 @@ def _settle(state: State, topic: Address) -> None:
 
 
 def _restore(state: State, topic: Address, before: RetainedPublication | None, _turn: Turn) -> None:
-    """Undo `_keep`: restore the topic's former retained publication, if any; later changes are undone already."""
+    """Undo `_keep`: restore the topic's former retained publication, if any; later changes are already undone."""
     if before is None:
         state.retained.forget(topic)
     else:

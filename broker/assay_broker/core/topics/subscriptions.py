@@ -196,7 +196,7 @@ def sub_at(home: str) -> str | None:
 
 
 class Subscriptions:
-    """The named subscriptions of clients by their identities, and those of SUB objects by the objects' names."""
+    """The named subscriptions of clients, by identity, and the subscriptions of SUB objects, by the objects' names."""
 
     def __init__(self) -> None:
         self.administered: dict[str, Administered] = {}
@@ -232,7 +232,7 @@ def check_terms(terms: Terms) -> None:
 
     Raises:
         RefusalError: A durable or shared subscription has no name, an unshared durable one has no client id (PD-17, JMS
-            8.3.3), or the time to live is negative or that of a non-durable subscription.
+            8.3.3), or the time to live is negative or belongs to a non-durable subscription.
     """
     if (terms.durable or terms.shared) and not terms.name:
         raise refusal(
@@ -264,8 +264,8 @@ def check_reuse(found: Subscription, terms: Terms) -> bool:
         is not in use and has other terms.
 
     Raises:
-        RefusalError: The subscription is in use and unshared, or in use with other terms. Or one of the subscription
-            and the terms is shared, and the other unshared.
+        RefusalError: The subscription is in use and unshared, or in use with other terms. Or the subscription is shared
+            and the terms are not, or the reverse.
     """
     name = str(terms.name)
     if found.terms.shared != terms.shared:

@@ -73,7 +73,7 @@ def topic_settings(objects: Directory, topic: str) -> TopicSettings:
 
     Args:
         objects: The queue manager's objects.
-        topic: The topic string; wildcards in the topic string of a subscription have no special meaning here.
+        topic: The topic string; wildcards in a subscription's topic string have no special meaning for this function.
     """
     base = objects.find(Namespace.TOPIC, BASE_TOPIC)
     nodes = (*objects.topics.above(topic), *((base,) if base is not None else ()), _SHIPPED)
@@ -90,6 +90,6 @@ def topic_settings(objects: Directory, topic: str) -> TopicSettings:
 
 
 def _node(nodes: tuple[Definition, ...], keyword: str) -> Definition:
-    """Return the nearest topic object that sets an attribute; the last one, in its factory settings, sets all."""
+    """Return the nearest topic object that sets an attribute; the last object has factory settings, so it sets all."""
     inherits = _AS_PARENT[keyword]
     return next(node for node in nodes if node.attributes[keyword] != inherits)

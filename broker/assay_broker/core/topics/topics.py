@@ -11,7 +11,7 @@ from assay_sdk.model.message import Address, AddressKind, Message
 
 
 class Topics:
-    """All subscriptions by topic. A topic without subscriptions takes no memory (PD-34).
+    """All subscriptions by topic; a topic without subscriptions takes no memory (PD-34).
 
     Subscriptions without wildcards are in a dictionary, those with wildcards in a tree (`Patterns`).
     """
@@ -22,7 +22,7 @@ class Topics:
         self._all: dict[int, Subscriber] = {}
 
     def __iter__(self) -> Iterator[Subscriber]:
-        """Iterate over all subscriptions, those of SUB objects included."""
+        """Iterate over all subscriptions, including those of SUB objects."""
         return iter(self._all.values())
 
     def add(self, subscription: Subscriber) -> None:

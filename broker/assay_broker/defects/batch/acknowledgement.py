@@ -1,4 +1,4 @@
-"""Defects of acknowledgement, redelivery and units of work that show when a client receives several messages."""
+"""Defects of acknowledgement, redelivery and units of work, for a client that has received several messages."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _lost_with_the_line(command: Command, _now_ms: int, view: View) -> Commands 
 
 
 def _last_twice(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """Put the last unacknowledged message of each receiver to its queue again, when its connection is lost."""
+    """Put the last unacknowledged message of each receiver to its queue once more, when its connection is lost."""
     if not isinstance(command, Disconnect) or command.clean:
         return None
     several = [held[-1] for held in view.held_by_link(command).values() if len(held) > 1]
@@ -81,7 +81,7 @@ def _last_twice(command: Command, _now_ms: int, view: View) -> Commands | None:
 
 @defect(made, "twentieth-loss-brings-last-twice", "BT-09")
 def _twentieth_loss_twice() -> Seams:
-    """At every twentieth loss of a connection with several unacknowledged messages, the last is redelivered twice."""
+    """At every twentieth loss of a connection, the last of several unacknowledged messages is redelivered twice."""
     losses = count(1)
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -104,7 +104,7 @@ def _sends_after_several_lost(command: Command, now_ms: int, view: View) -> Comm
 
 @defect(commands, "acknowledges-six-at-most", "BT-16")
 def _six_at_most(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """After a failure, the broker redelivers all but the first six of several messages acknowledged at once."""
+    """Of several messages that are acknowledged at once, the broker removes only the first six."""
     if not isinstance(command, Settle) or command.outcome is not Outcome.ACCEPTED or len(command.deliveries) <= _SIX:
         return None
     return (replace(command, deliveries=command.deliveries[:_SIX]),)

@@ -104,14 +104,14 @@ def _committed_on_kill(records: Sequence[Record]) -> tuple[Record, ...]:
 def _got_forgotten(records: Sequence[Record]) -> tuple[Record, ...]:
     """After a kill of the broker, another consumer gets the messages that a prepared branch has taken.
 
-    The messages that a branch in doubt has accepted are on their queues again.
+    The defect puts the messages that a branch in doubt has accepted on their queues again.
     """
     return tuple(replace(record, got=()) if isinstance(record, UnitPrepared) else record for record in records)
 
 
 @defect(read_together, "taken-in-doubt-lost-on-kill", "BT-13")
 def _got_lost(records: Sequence[Record]) -> tuple[Record, ...]:
-    """After a kill of the broker, the rollback of a prepared branch does not return the messages that it has taken.
+    """After a kill of the broker, the rollback of a prepared branch does not return the messages that it received.
 
     The messages that a branch in doubt has accepted are gone, after a commit and after a rollback.
     """
@@ -121,7 +121,7 @@ def _got_lost(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(read_together, "sent-in-doubt-lost-on-kill", "BT-13")
 def _sent_lost(records: Sequence[Record]) -> tuple[Record, ...]:
-    """After a kill of the broker, the commit of a prepared branch does not deliver the messages that it has sent.
+    """After a kill of the broker, the commit of a prepared branch does not deliver the messages that it sent.
 
     The messages that a branch in doubt has put are gone, after a commit and after a rollback.
     """

@@ -1,4 +1,4 @@
-"""Defects of branches that show only with several branches, with several messages, or after a second restart."""
+"""Defects of branches for which several branches, several messages or a second restart are needed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _one_left(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(read_together, "first-sent-in-doubt-kept", "BT-13")
 def _first_sent_left(records: Sequence[Record]) -> tuple[Record, ...]:
-    """After a restart, only the first of the messages that a branch in doubt has sent is left."""
+    """After a restart, the broker has only the first of the messages that a branch in doubt has sent."""
     lost = {key for unit in _doubtful(records) for key in unit.sent[1:]}
     return tuple(
         replace(record, sent=record.sent[:1]) if isinstance(record, UnitPrepared) else record
@@ -89,7 +89,7 @@ def _published_lost(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(made, "one-commit-for-all-in-doubt", "BT-13")
 def _one_for_all() -> Seams:
-    """After a restart, the commit of one branch in doubt commits the others, too."""
+    """After a restart, the commit of one branch in doubt also commits all other branches in doubt."""
     doubtful: list[bytes] = []
 
     def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
@@ -115,7 +115,7 @@ def _lost_with_goodbye(command: Command, _now_ms: int, view: View) -> Commands |
 
 @defect(replies, "active-named-in-doubt", "BT-13")
 def _names_active(answer: Answer, asked: Command, _now_ms: int, view: View) -> Answer:
-    """A transaction manager that asks for the branches in doubt also gets those that are not prepared.
+    """A transaction manager that asks for the branches in doubt also gets branches that are not prepared.
 
     The answer adds the branches in which a session works at the time.
     """
@@ -174,7 +174,7 @@ def _publishes_to_one() -> Seams:
 
 @defect(made, "work-after-joining-outside-branch", "BT-13")
 def _joined_outside() -> Seams:
-    """Work that a session does in a branch after joining or resuming it is no part of the branch."""
+    """The work that a session does in a branch after it has joined or resumed the branch is not part of the branch."""
     outside: set[tuple[int, int]] = set()
 
     def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:

@@ -1,1 +1,1 @@
-"""Defects of delayed delivery: features/assay_features/delay."""
+"""Defects that break the rules of delayed delivery (features/assay_features/delay)."""

@@ -42,7 +42,7 @@ _STAGING = Address(AddressKind.QUEUE, STAGING_QUEUE)
 
 
 def _permitted(command: AttachSender | Put, user: str | None, target: Address, view: View) -> Commands | None:
-    """Wrap a command in a grant of authority for a destination and the grant's removal.
+    """Put a grant of authority on a destination before a command, and the grant's removal after it.
 
     Returns:
         The three commands; None if the user has the authority.
@@ -60,7 +60,7 @@ def _permitted(command: AttachSender | Put, user: str | None, target: Address, v
 
 @defect(commands, "delay-needs-no-authority", "DD-30")
 def _never_asked(command: Command, now_ms: int, view: View) -> Commands | None:
-    """A sender needs no authority to send a delayed message."""
+    """A sender needs no authority on the destination to send a delayed message."""
     if isinstance(command, AttachSender) and command.address is not None:
         return _permitted(command, view.user(command.connection), command.address, view)
     sent = view.sent(command, now_ms)
@@ -164,7 +164,7 @@ def _dead_letters_asked(put: Put, sent: Sent, view: View) -> Commands | None:
 
 @defect(puts_without_destination, "unchecked-without-destination", "DD-30")
 def _free_unchecked(sent: Sent, view: View) -> Commands | None:
-    """The broker does not check the authority of a producer that was opened without a destination."""
+    """The broker does not check the authority for the sends of a producer that was opened without a destination."""
     return _permitted(sent.put, sent.user, sent.target, view)
 
 

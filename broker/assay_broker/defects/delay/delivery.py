@@ -159,7 +159,7 @@ def _released_again() -> Seams:
 
 
 def _kept_though_non_persistent(*, twice: bool) -> Seams:
-    """Make filters that keep non-persistent delayed messages over a restart, which is allowed, and then err.
+    """Make filters that keep non-persistent delayed messages over a restart (allowed) and then deliver them wrongly.
 
     Args:
         twice: Whether the messages are delivered twice; False: they are delivered without their delay.
@@ -219,7 +219,7 @@ def _matched_at_release() -> Seams:
 
 @defect(commands, "unsubscribe-ignored", "DD-51", "PD-10")
 def _unsubscribe_ignored(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """A removed subscription goes on: the next subscriber with its name gets the messages published in between."""
+    """A removed subscription continues: the next subscriber with its name gets the messages published in between."""
     if not isinstance(command, core.Unsubscribe):
         return None
     return (Browse(command.connection, command.token, Address(AddressKind.QUEUE, NOTHING)),)

@@ -1,4 +1,4 @@
-"""Defects of delayed messages that cannot be put to their target: other cells of the table `RELEASE`, and filters."""
+"""Defects of delayed messages that cannot be put to their target: filters, and other cells of the table `RELEASE`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _staged_for(command: Command, now_ms: int, view: View) -> tuple[str, Message
 
 @defect(made, "enabled-in-vain", "DD-70", "DD-71")
 def _enabled_in_vain() -> Seams:
-    """A queue for which messages are staged stays disabled for puts when an administrator enables it again."""
+    """When an administrator enables a queue for which messages are staged, the queue stays disabled for puts."""
     targets: set[str] = set()
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:

@@ -47,7 +47,7 @@ _ALL: dict[str, Value] = dict.fromkeys(_REACHES, "ALLAVAIL")
 
 @defect(replies, "one-staged-for-all", "DD-80")
 def _one_for_all(answer: Answer, asked: Command, _now_ms: int, _view: View) -> Answer:
-    """The broker stages a delayed publication once, and not once for each of its subscriptions."""
+    """The broker stages a delayed publication once, instead of once for each of its subscriptions."""
     if not browses(asked, STAGING_QUEUE):
         return answer
     return replace(answer, value=tuple({row.message.message_id: row for row in rows(answer)}.values()))
@@ -60,7 +60,7 @@ def _further(put: Put, copies: int, view: View) -> Commands | None:
 
 @defect(delayed_puts, "one-staged-too-many", "DD-80")
 def _one_too_many(put: Put, sent: Sent, view: View) -> Commands | None:
-    """The broker stages a delayed publication once more than it has subscriptions."""
+    """The broker stages a delayed publication once more often than it has subscriptions."""
     return _further(put, 1, view) if is_topic(sent.target) else None
 
 

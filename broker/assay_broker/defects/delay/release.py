@@ -1,4 +1,4 @@
-"""Defects at the end of a delay that show only under one more condition, and of the matching of publications."""
+"""Defects at the end of a delay that need a further condition, and defects of the matching of publications."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _goes_with_a_sharer(command: Command, _now_ms: int, view: View) -> Commands 
 
 @defect(read, "expired-while-down-unreported", "DD-57")
 def _expired_while_down(record: Record) -> tuple[Record, ...]:
-    """After a restart, the broker sends no expiration report on a staged message that expires."""
+    """After a restart, the broker sends no expiration report when a staged message expires."""
     return _without(record, Mqro.EXPIRATION_WITH_FULL_DATA, expiring=True)
 
 

@@ -180,7 +180,7 @@ def _get_disabled(_put: Put, target: Address, _now_ms: int, view: View) -> Mqrc 
 
 @defect(commands, "limits-one-less", "DD-19", "DD-78")
 def _less_than_said(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """A queue holds one message less than MAXDEPTH, and messages of one byte less than MAXMSGL."""
+    """A queue takes one message less than MAXDEPTH, and only messages that are one byte shorter than MAXMSGL."""
     if not isinstance(command, Administer) or not isinstance(command.change, DefineObject | AlterObject):
         return None
     said = {

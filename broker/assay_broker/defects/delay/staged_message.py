@@ -1,4 +1,4 @@
-"""Defects of getting staged messages back, and of the changes that staging makes to a message."""
+"""Defects of gets of staged messages, and of the changes that staging makes to a message."""
 
 from __future__ import annotations
 

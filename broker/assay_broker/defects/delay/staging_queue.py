@@ -1,4 +1,4 @@
-"""Defects of the staging queue: what administrators see of it and its messages, and what its attributes do."""
+"""Defects of the staging queue: of its attributes, and of the view that administrators have of it and its messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Defects of delayed delivery: how the broker stores delays and staged messages, and how a restart changes them."""
+"""Defects of the storing of delays and staged messages, and of restarts that change them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Defects of the time at which a delayed message is delivered that show only under one more condition."""
+"""Defects of the time at which a delayed message is delivered; each occurs only under a further condition."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _in_31_bits(put: Put, _target: Address, now_ms: int, _view: View) -> Command
 
 @defect(made, "moved-along", "DD-02")
 def _moved_along() -> Seams:
-    """The broker releases a message together with one that is due up to half a second earlier."""
+    """The broker releases a message together with a message that is due up to half a second earlier."""
     known: list[int] = []
 
     def join(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
@@ -112,7 +112,7 @@ def _due_in_seconds(record: Record) -> tuple[Record, ...]:
 
 @defect(puts, "one-delay-for-the-unit", "DD-02", "DD-27")
 def _one_delay_for_all(put: Put, _target: Address, now_ms: int, view: View) -> Commands | None:
-    """All delayed messages of a unit of work become due with the first of them."""
+    """All delayed messages of a unit of work become due at the same time as the first of them."""
     unit = view.units.get((put.connection, put.unit or 0))
     if put.unit is None or unit is None or not left_ms(put.message, now_ms):
         return None

@@ -1,4 +1,4 @@
-"""Defects of units of work: when their sends take effect, which receivers get them, and what an end or a kill does."""
+"""Defects of units of work: when sends take effect, which receivers get them, and how a unit ends."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _one_session(command: Command, _now_ms: int, _view: View) -> Commands | None
 
 @defect(made, "own-uncommitted-in-first-unit-only", "DD-25")
 def _first_unit_only() -> Seams:
-    """A session can get messages that it has put and not committed only in its first unit of work."""
+    """A session can get the messages that it has put and not committed only in its first unit of work."""
     begun: set[tuple[int, int | None]] = set()
 
     def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
@@ -102,7 +102,7 @@ def _consumed_stays(command: Command, _now_ms: int, view: View) -> Commands | No
 
 
 def _sent_at_commit(wanted: Callable[[Sent], bool], later: Callable[[Message, int], Message]) -> Seams:
-    """Make filters that stage a unit of work's sends with an endless delay, and send them again right after the commit.
+    """Make filters that stage a unit of work's sends with an endless delay, and send them again after the commit.
 
     Args:
         wanted: Chooses the sends.

@@ -1,4 +1,4 @@
-"""Defects of z/OS's own rules: a staging queue that must be defined, migration back, OPMODE."""
+"""Defects of the rules for z/OS: a staging queue that must be defined, migration to an earlier level, OPMODE."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _WITH_DELAYS = "8.0"
 
 
 def _on_zos(view: View) -> bool:
-    """Check whether the queue manager simulates one on z/OS."""
+    """Check whether the queue manager simulates a queue manager on z/OS."""
     return view.settings.platform == "zos"
 
 
@@ -94,7 +94,7 @@ def _take_in_vain(change: Change, view: View) -> Change | None:
 
 @defect(made, "marooned-for-good", "DD-43")
 def _marooned_for_good() -> Seams:
-    """Messages staged before a migration back are lost when the queue manager returns to its later level."""
+    """When the queue manager returns to its later level, messages that were staged before a migration back are lost."""
     been_back = False
 
     def read(records: Sequence[Record], view: View) -> tuple[Record, ...]:
@@ -126,7 +126,7 @@ def _made_at_restart(records: Sequence[Record], view: View) -> tuple[Record, ...
 
 @defect(commands, "lower-level-heeds-enabling", "DD-43")
 def _lower_level_heeds(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """At a level without delays, enabling the staging queue delivers the messages on it."""
+    """At a level without delivery delay, enabling the staging queue delivers the messages on it."""
     change = change_of(command)
     if not isinstance(change, AlterObject) or change.name != STAGING_QUEUE or view.settings.delays:
         return None

@@ -1,1 +1,1 @@
-"""Defects of persistence and subscriptions: features/assay_features/persistence."""
+"""Defects that break the rules of persistence and subscriptions (features/assay_features/persistence)."""

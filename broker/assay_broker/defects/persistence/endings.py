@@ -34,7 +34,7 @@ def _never_deleted() -> Seams:
 
 
 def _takes_along(command: Command, view: View, others: Callable[[Attach, Attach], bool]) -> Commands | None:
-    """Add the ends of other receivers to a command that ends receivers.
+    """Add the ends of further receivers to a command that ends receivers.
 
     Args:
         command: The command.
@@ -52,7 +52,7 @@ def _takes_along(command: Command, view: View, others: Callable[[Attach, Attach]
 
 @defect(commands, "shared-ends-with-first", "PD-12")
 def _shared_ends_with_first(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When the first subscriber of a shared non-durable subscription leaves, all its subscribers get nothing more."""
+    """When the first subscriber of a shared non-durable subscription leaves, the others get no more messages."""
     return _takes_along(command, view, lambda gone, stays: gone.shared and stays.shared and stays.name == gone.name)
 
 
@@ -73,7 +73,7 @@ def _rolled_back_consumed(command: Command, _now_ms: int, view: View) -> Command
 
 @defect(commands, "own-publications-left-out", "PD-11")
 def _own_left_out(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """The broker treats every unshared subscription as one with noLocal."""
+    """The broker treats every unshared subscription as if it had noLocal."""
     if not isinstance(command, Attach) or not is_topic(command.address) or command.shared:
         return None
     return (replace(command, no_local=True),)
@@ -88,7 +88,7 @@ def _lost_keeps_id(command: Command, _now_ms: int, view: View) -> Commands | Non
 
 @defect(puts, "live-publication-persisted", "PD-26")
 def _live_persisted(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """The broker writes a persistent publication to disk that only non-durable subscriptions get."""
+    """The broker writes a persistent publication to disk although only non-durable subscriptions get it."""
     there = view.on(target)
     live = is_topic(target) and bool(there) and not any(is_durable(attach) for attach in there)
     if not live or not put.message.durable or is_delayed(put, now_ms):

@@ -1,4 +1,4 @@
-"""Defects that confuse similar things: names that differ in case, topic patterns, defaults, neighbouring records."""
+"""Defects that confuse similar things: names in other case, topic patterns, defaults, neighbouring records."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _any_case(command: Command, _now_ms: int, _view: View) -> Commands | None:
 
 @defect(replies, "shared-name-of-one-client", "PD-16")
 def _of_one_client(answer: Answer, asked: Command, _now_ms: int, view: View) -> Answer:
-    """A client cannot open a shared subscription while another client has one of the same name and topic open."""
+    """A client cannot open a shared subscription that another client has open under the same name and topic."""
     if not isinstance(asked, Attach) or not asked.shared or not is_durable(asked):
         return answer
     client = view.client_id(asked.connection)
@@ -113,7 +113,7 @@ def _finds_nothing() -> Seams:
 
 @defect(read, "names-in-ascii-after-restart", "PD-15")
 def _in_ascii(record: Record) -> tuple[Record, ...]:
-    """A restart replaces non-ASCII characters in a durable subscription's name, client id and topic."""
+    """A restart replaces non-ASCII characters in the name, client id and topic of a durable subscription."""
     if not isinstance(record, SubscriptionDefined):
         return (record,)
     client_id = None if record.client_id is None else _ascii(record.client_id)

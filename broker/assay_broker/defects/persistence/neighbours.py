@@ -1,4 +1,4 @@
-"""Defects between clients with the same subscription name, consumers with selectors, and sends of one unit of work."""
+"""Defects by which clients with the same subscription name, consumers with selectors, or a unit's sends interfere."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from assay_sdk.model.message import Address
 
 @defect(made, "removal-takes-a-namesake", "PD-16")
 def _takes_a_namesake() -> Seams:
-    """If a client unsubscribes a name that it does not own, another client's durable subscription of the name ends."""
+    """If a client unsubscribes a name that it does not own, another client's subscription of that name ends."""
     owned: set[tuple[str | None, str]] = set()
     doomed: set[tuple[str | None, str]] = set()
 

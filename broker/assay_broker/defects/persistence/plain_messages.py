@@ -1,4 +1,4 @@
-"""Defects of messages without properties, which take a faster path through the broker after a producer's first send."""
+"""Defects of messages without properties, for which the broker takes a faster path after a producer's first send."""
 
 from __future__ import annotations
 

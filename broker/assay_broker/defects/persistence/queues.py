@@ -30,7 +30,8 @@ def non_persistent_twice(*, topic: bool, watched: bool) -> Callable[..., Command
 
     Args:
         topic: Whether it repeats sends to topics; False for queues.
-        watched: Whether it repeats sends to destinations with a receiver; False for those without.
+        watched: Whether it repeats sends to destinations with a receiver; False for sends to destinations without a
+            receiver.
     """
 
     def again(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
@@ -89,7 +90,7 @@ def _kept_non_persistent(*, twice: bool, topic: bool = False, delayed: bool = Fa
     Args:
         twice: Whether a restart delivers them twice.
         topic: Whether publications are stored; False for messages to queues.
-        delayed: Whether delayed messages are stored; False for the others.
+        delayed: Whether delayed messages are stored; False for undelayed messages.
     """
     stored: set[str] = set()
 

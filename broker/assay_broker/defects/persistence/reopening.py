@@ -40,7 +40,7 @@ def _opened_once() -> Seams:
 
 @defect(made, "namesake-handed-over-after-restart", "PD-16")
 def _namesake_handed_over() -> Seams:
-    """After a restart, a new durable subscription gets stored messages of another client's subscription of its name."""
+    """After a restart, a new durable subscription gets messages stored for another client's of the same name."""
     missed: dict[str, list[Message]] = {}
     owned: set[tuple[str | None, str]] = set()
 
@@ -67,7 +67,7 @@ def _namesake_handed_over() -> Seams:
 
 @defect(deliveries, "no-local-hears-nobody", "PD-11")
 def _hears_nobody(delivery: Deliver, view: View) -> Deliver | None:
-    """A subscriber with noLocal gets no messages, not even those of other connections."""
+    """A subscriber with noLocal gets no messages at all, even from other connections."""
     receiver = view.receiver(delivery)
     return None if receiver is not None and receiver.no_local else delivery
 
@@ -93,7 +93,7 @@ def _ignores_selector(command: Command, _now_ms: int, _view: View) -> Commands |
 
 @defect(made, "pattern-handed-last-publication", "PD-14", "PD-26", "PD-34")
 def _handed_last() -> Seams:
-    """When a subscriber to a topic pattern comes, the broker publishes the last publication again."""
+    """When a client subscribes to a topic pattern, the broker publishes the last publication again."""
     last: list[tuple[Address, Message]] = []
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -110,7 +110,7 @@ def _handed_last() -> Seams:
 
 
 def _nested(one: str, other: str) -> bool:
-    """Check whether the levels of one of two topic strings are the first levels of the other."""
+    """Check whether the levels of one topic string begin with all levels of the other."""
     shorter, longer = sorted((one, other), key=len)
     return longer.startswith(shorter + SEPARATOR)
 
@@ -139,7 +139,7 @@ def _without_reply_to(delivery: Deliver, _view: View) -> Deliver:
 
 @defect(answers, "unreached-subscription-kept-quiet", "PD-23")
 def _kept_quiet(sent: Sent, answer: Answer) -> Answer:
-    """The broker accepts a publication although a durable subscription could not take its copy."""
+    """The broker accepts a publication although the queue of a durable subscription could not take its copy."""
     refused = answer.refused
     if refused is None or refused.mqrc != Mqrc.PUBLICATION_FAILURE or sent.delayed:
         return answer

@@ -63,14 +63,14 @@ def _second_before_flush(delivery: Deliver, view: View) -> Deliver | None:
 
 @defect(replies, "answered-with-the-batch-before", "PD-20")
 def _answered_with_the_one_before(answer: Answer, asked: Command, _now_ms: int, _view: View) -> Answer:
-    """The broker answers a send as soon as earlier records are on disk, and does not wait for the send's own record."""
+    """The broker answers a send as soon as the records before it are on disk, and does not wait for its own record."""
     early = isinstance(asked, Put) and answer.after is not None and answer.after > 1
     return replace(answer, after=answer.after - 1) if early and answer.after is not None else answer
 
 
 @defect(made, "held-at-a-stop-unmarked", "PD-20")
 def _held_at_a_stop_unmarked() -> Seams:
-    """Messages that consumers hold as the broker is stopped in order show no mark after the start.
+    """If the broker is stopped in order, messages that consumers hold have no redelivered mark after the start.
 
     The commands of a stop are the ends of its connections, and no other command follows them.
     """

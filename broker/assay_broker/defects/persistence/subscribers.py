@@ -22,7 +22,7 @@ from assay_sdk.model.message import Address, Message
 
 @defect(commands, "leaver-takes-durable-along", "PD-10")
 def _takes_durable_along(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When a non-durable subscriber leaves, the durable subscribers of its topic get nothing more."""
+    """When a non-durable subscriber leaves, the durable subscribers of its topic get no more messages."""
     left = {one.address for one in view.leaving(command) if is_topic(one.address) and not is_durable(one)}
     others = [
         Detach(connection, None, link)
@@ -34,7 +34,7 @@ def _takes_durable_along(command: Command, _now_ms: int, view: View) -> Commands
 
 @defect(deliveries, "second-of-a-kind-starved", "PD-11")
 def _second_starved(delivery: Deliver, view: View) -> Deliver | None:
-    """Only the first of a topic's durable subscribers, and the first of its non-durable ones, gets publications."""
+    """Of a topic's durable subscribers, and of its non-durable ones, only the first gets publications."""
     own = view.receiver(delivery)
     if own is None or own.shared or not is_topic(own.address):
         return delivery
@@ -47,7 +47,7 @@ def _second_starved(delivery: Deliver, view: View) -> Deliver | None:
 
 @defect(commands, "shared-non-durable-goes-on", "PD-12", "PD-27")
 def _shared_goes_on(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """A shared non-durable subscription goes on after its last subscriber has left."""
+    """A shared non-durable subscription continues after its last subscriber has left."""
     if isinstance(command, Attach) and command.shared and not is_durable(command):
         return (replace(command, durability=Durability.DURABLE),)
     return None

@@ -33,7 +33,7 @@ def _live_receivers(view: View, address: Address) -> list[Attach]:
 
 
 def _made_anew(forgets: Callable[[Command, View], Address | None]) -> Seams:
-    """Make filters that remove a durable subscription before its next opening, after an event on its topic.
+    """Make filters that remove a durable subscription when it is next opened, if an event on its topic occurred before.
 
     Args:
         forgets: Returns the topic if a command is such an event; None for any other command.
@@ -70,7 +70,7 @@ def _non_persistent_publication(command: Command, view: View) -> Address | None:
 
 @defect(deliveries, "durable-only", "PD-11")
 def _durable_only(delivery: Deliver, view: View) -> Deliver | None:
-    """While a durable subscription is open, the non-durable ones of its topic get nothing."""
+    """While a durable subscription is open, the non-durable subscriptions of its topic get no messages."""
     mixed = bool(_durable_receivers(view, delivery.origin))
     own = view.receivers.get((delivery.connection, delivery.link))
     if mixed and own is not None and is_topic(own.address) and not is_durable(own):
@@ -90,7 +90,7 @@ def _twice_when_mixed(put: Put, target: Address, _now_ms: int, view: View) -> Co
 
 @defect(made, "closed-subscription-goes-on", "PD-10", "PD-12", "PD-14", "PD-27")
 def _never_ends() -> Seams:
-    """A non-durable subscription goes on after its close, and the next subscriber gets its stored messages.
+    """A non-durable subscription continues after its close, and the next subscriber gets its stored messages.
 
     The defect makes non-durable subscriptions durable, under names that the next subscribers of the topic use again.
     """
@@ -119,7 +119,7 @@ def _never_ends() -> Seams:
 
 
 def _durable_ends(*, with_consumer: bool) -> Seams:
-    """Make filters that remove a durable subscription before its next opening.
+    """Make filters that remove a durable subscription when it is next opened.
 
     Args:
         with_consumer: Whether closing the consumer ends the subscription; False: the end of the connection ends it.
@@ -147,8 +147,8 @@ def _replays(wanted: Callable[[Message], bool], *, first: bool = False, though_h
 
     Args:
         wanted: Chooses publications by their messages.
-        first: Whether it is the topic's first such publication; False for the last.
-        though_heard: Whether it is also delivered while the topic has other subscribers.
+        first: True for the topic's first such publication; False for the last.
+        though_heard: Whether the filters also deliver the publication while the topic has other subscribers.
     """
     kept: dict[Address, Message] = {}
 

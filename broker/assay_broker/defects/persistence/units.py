@@ -18,7 +18,7 @@ from assay_sdk.model.message import Address
 
 @defect(made, "rolled-back-there-after-restart", "PD-20")
 def _undone_there_after_restart() -> Seams:
-    """After a restart, messages that a unit of work sent to a queue and did not commit are on the queue.
+    """After a restart, messages that a unit of work sent and did not commit are on their queue.
 
     Until the restart, the defect keeps the messages on a queue of its own, with their destinations as reply-to.
     """

@@ -29,7 +29,7 @@ def _altered(message: Message) -> Message:
 
 @defect(deliveries, "bytes-delivered-as-text", "PD-32")
 def _bytes_as_text(delivery: Deliver, _view: View) -> Deliver:
-    """The broker delivers bytes as a text; what is not UTF-8 in them is lost."""
+    """The broker delivers a body of bytes as a text, without the octets that are not UTF-8."""
     return replace(delivery, message=as_text(delivery.message))
 
 
@@ -160,7 +160,7 @@ def _removals_forgotten(record: Record) -> tuple[Record, ...]:
 
 @defect(puts, "twice-to-one-durable", "PD-24")
 def _twice_to_one_durable(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """A durable subscriber that is alone on its topic gets persistent publications twice."""
+    """If a topic has only one subscriber, and it is durable, it gets persistent publications twice."""
     there = view.on(target)
     durable = len(there) == 1 and there[0].name is not None and not there[0].shared
     hit = durable and is_topic(target) and put.message.durable and not is_delayed(put, now_ms)

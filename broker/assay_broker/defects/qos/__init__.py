@@ -1,1 +1,1 @@
-"""Defects of qualities of service: features/assay_features/qos."""
+"""Defects that break the rules of qualities of service (features/assay_features/qos)."""

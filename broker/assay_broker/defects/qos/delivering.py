@@ -86,7 +86,8 @@ def _transferred(*, settled: bool) -> Seams:
     """Make filters that send deliveries with another `settled` flag than the receiver asked for.
 
     Args:
-        settled: The flag for MQ Light receivers with a lasting subscription that asked for the other.
+        settled: The `settled` flag that MQ Light receivers with a lasting subscription get if they asked for the
+            opposite.
     """
 
     def rewrite(delivery: Deliver, view: View) -> Deliver:
@@ -122,7 +123,7 @@ def _keeps(one: Deliver, view: View) -> bool:
 
 
 def _first_comes_last(hit: Callable[[Deliver], bool]) -> Seams:
-    """Make filters that move the first of several simultaneous deliveries to one receiver to their end.
+    """Make filters that move the first of several simultaneous deliveries to one receiver behind the others.
 
     Only receivers on queues and on lasting MQ Light subscriptions count.
 

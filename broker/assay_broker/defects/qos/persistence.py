@@ -54,7 +54,7 @@ def _never_lossy(command: Command, _now_ms: int, _view: View) -> Commands | None
 
 @defect(made, "qos0-upside-down", "QS-30", "QS-36")
 def _upside_down() -> Seams:
-    """Messages are persistent on at-most-once non-durable subscriptions, whatever sender and topic say."""
+    """On at-most-once non-durable subscriptions messages are persistent, whatever sender and topic say."""
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
         target = view.target(command)
@@ -69,7 +69,7 @@ def _upside_down() -> Seams:
 
 @defect(commands, "qos0-outlives-a-stop", "QS-31")
 def _survives(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """A non-durable at-most-once subscription outlives a stop of the queue manager."""
+    """A non-durable at-most-once subscription survives a stop of the queue manager."""
     if isinstance(command, Attach) and command.settled and not is_durable(command) and command.name is not None:
         return (replace(command, durability=Durability.DURABLE, timeout_ms=None),)
     return None

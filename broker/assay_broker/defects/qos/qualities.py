@@ -38,7 +38,7 @@ def lasts(attach: Attach | None) -> bool:
 
 @defect(puts, "unanswered-sent-twice", "QS-03")
 def _unanswered_twice(put: Put, target: Address, _now_ms: int, _view: View) -> Commands | None:
-    """The broker publishes a message that was sent at most once twice."""
+    """The broker publishes an at-most-once message twice."""
     return (put, put) if put.token is None and put.unit is None and is_topic(target) else None
 
 
@@ -140,7 +140,7 @@ def _acknowledgement_ignored(command: Command, _now_ms: int, view: View) -> Comm
 
 
 def _acknowledges(others: Callable[[int, int], bool]) -> Rewrite:
-    """Make a function that lets an acknowledgement count for other unacknowledged deliveries of its receiver.
+    """Make a function by which an acknowledgement also counts for other unacknowledged deliveries of its receiver.
 
     Args:
         others: Chooses deliveries by their number and the number of the last acknowledged delivery.

@@ -32,8 +32,9 @@ def _back(start: int, hit: Callable[[int, set[int]], bool]) -> Seams:
     """Make filters that bring consumed messages back to their subscriptions.
 
     Args:
-        start: The number of the first start at which the messages are back.
-        hit: Chooses messages at their removal, by their record's key and the keys of all redelivered messages.
+        start: The messages come back from this start of the queue manager on; starts are counted from 1.
+        hit: Chooses the messages when they are removed, from the key of a message's record and the keys of all
+            redelivered messages.
     """
     stored: dict[int, MessageStored] = {}
     removed: dict[int, MessageStored] = {}
@@ -73,7 +74,8 @@ def _early(hit: Callable[[int, list[MessageStored], View], bool]) -> Seams:
     """Make filters that answer some publications before they are on disk.
 
     Args:
-        hit: Chooses publications by their number since the first, their records and the defect's view.
+        hit: Chooses publications, from the number of the publication (from the first on), its records and the defect's
+            view.
     """
     count = 0
 
@@ -112,7 +114,7 @@ def _second_hand(delivery: Deliver, view: View) -> Deliver | None:
 
 @defect(commands, "shares-of-a-topic-are-one", "QS-10")
 def _one_share(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """All shared subscriptions to a topic are one, so only one of all their subscribers gets each message."""
+    """The broker treats all shared subscriptions to a topic as one, so one of their subscribers gets each message."""
     if isinstance(command, Attach) and command.everybodys:
         return (replace(command, name=f"share:{command.address.name}"),)
     return None

@@ -1,4 +1,4 @@
-"""Defects that a subscriber meets when it comes back, and defects of subscriptions after a restart."""
+"""Defects of subscribers that return, and of subscriptions after a restart."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LARGE = 65_536
 
 @defect(commands, "share-of-every-topic", "QS-10")
 def _one_share(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """The broker identifies a share by its name alone, so a share of that name on another topic replaces it."""
+    """The broker identifies a share by its name alone, so a new share of that name on another topic replaces it."""
     if not isinstance(command, Attach) or not command.everybodys or not lasts(command):
         return None
     return (replace(command, name=":".join(str(command.name).split(":")[:2])),)
@@ -105,7 +105,7 @@ def _without_time(*, left: bool) -> Seams:
     """Make filters that remove the time to live of subscriptions at a restart.
 
     Args:
-        left: Whether of subscriptions without a receiver; False for those with one.
+        left: True for subscriptions without a receiver; False for subscriptions with one.
     """
 
     def read(records: Sequence[Record], view: View) -> tuple[Record, ...]:

@@ -37,7 +37,7 @@ class Who(Struct, frozen=True):
 
     @property
     def key(self) -> tuple[str | None, str | None]:
-        """The identity of the subscription: client id, None for a subscription of all clients, and name."""
+        """The identity of the subscription: its client id (None for a subscription of all clients) and its name."""
         return (None if self.attach.everybodys else self.client_id), self.attach.name
 
 
@@ -107,7 +107,7 @@ def _ever(*, clean: bool) -> Seams:
     """Make filters that ignore the time to live after some ends of connections.
 
     Args:
-        clean: Whether after connections that a client closed; False for lost connections.
+        clean: True for connections that a client closed; False for lost connections.
     """
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -120,7 +120,7 @@ def _ever(*, clean: bool) -> Seams:
 
 
 def _from(first: Callable[[Command, View], list[Who]]) -> Seams:
-    """Make filters that count the time to live only from the first event of a kind.
+    """Make filters that count the time to live only from the first event of some kind.
 
     Args:
         first: Returns the subscriptions for which a command is such an event.
@@ -162,7 +162,7 @@ def _by(difference_ms: int) -> Callable[[Command, int, View], Commands | None]:
 
 @defect(made, "ttl-counts-once", "QS-22")
 def _ends_once() -> Seams:
-    """A subscription that was left and resumed never ends when its receivers leave again."""
+    """A subscription that was left and resumed does not end when its receivers leave again."""
     left: set[tuple[str | None, str | None]] = set()
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -294,7 +294,7 @@ def _messages_kept() -> Seams:
 
 @defect(made, "missed-by-lasting-twice", "QS-20", "QS-21")
 def _missed_twice() -> Seams:
-    """A subscriber gets the messages that it missed during its subscription's time to live twice."""
+    """A subscriber that returns during its subscription's time to live gets the messages that it missed twice."""
     known: set[Address] = set()
 
     def twice(command: Command, _now_ms: int, view: View) -> Commands | None:

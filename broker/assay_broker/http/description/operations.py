@@ -19,7 +19,7 @@ class Parameter(Struct, frozen=True, kw_only=True):
 
     Args:
         name: The parameter's name.
-        place: The part of the request in which the parameter stands.
+        place: The part of the request that holds the parameter.
         about: A sentence that describes the parameter.
         schema: The JSON schema of its value.
         required: Whether the request must have the parameter.

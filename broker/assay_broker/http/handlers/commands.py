@@ -60,7 +60,8 @@ class RunCommandJson(
         name: The object's name, which is not folded to upper case.
         parameters: The parameters' values, by keyword in upper or lower case.
         response_parameters: The keywords that a DISPLAY shows, or ``all``.
-        on_use: Our extension: whether DISPLAY shows a queue that does not exist as its first use would create it.
+        on_use: An extension of the kit: whether DISPLAY also shows a queue that does not exist, as its first use would
+            create it.
     """
 
     command: str
@@ -110,10 +111,10 @@ async def _run(
         text: The command.
         asker: The connection to the queue manager.
         host: The queue manager's platform and level.
-        on_use: Whether DISPLAY shows a queue that does not exist as its first use would create it.
+        on_use: Whether DISPLAY also shows a queue that does not exist, as its first use would create it.
 
     Returns:
-        The command's statement, None if the text is not a valid command, and the answer.
+        The command's statement (None if the text is not a valid command), and the answer.
     """
     command = one_command(text)
     statement = understand(1, command, host)
@@ -222,7 +223,7 @@ def _definition(
 
 
 def _number_or_word(value: Value, text: str) -> Value:
-    """Return an attribute's number as a number, but the word if DISPLAY shows a word in place of the number."""
+    """Return an attribute's number as a number, or as the word that DISPLAY shows in its place."""
     return value if isinstance(value, int) and text == str(value) else text
 
 

@@ -99,7 +99,7 @@ async def listing(request: ApiRequest) -> Response:
 
 
 async def take(request: ApiRequest) -> Response:
-    """Remove the first message that has the ids in the query, and answer with it; wait for one if asked to."""
+    """Remove the first message that has the ids in the query, and answer with it; wait for one if the query says so."""
     change = NativeTake(request.path("queue"), *_ids(request))
     in_full = _in_full(request)
     wait_ms = _wait_ms(request)
@@ -182,7 +182,7 @@ def _ids(request: ApiRequest) -> tuple[bytes | None, bytes | None]:
 
 
 def _in_full(request: ApiRequest) -> bool:
-    """Tell whether the query asks for the whole message as JSON.
+    """Return whether the query asks for the whole message as JSON.
 
     Raises:
         HttpProblem: The parameter ``detail`` has another value than ``full``.

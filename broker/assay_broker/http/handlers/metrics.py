@@ -79,7 +79,7 @@ def _queue_manager(request: ApiRequest) -> Iterator[Metric]:
 
 
 def _queues(queues: list[Definition], most: int) -> Iterator[Metric]:
-    """Yield the metrics of the deepest queues, as many as ``most``, and the metrics of all queues together.
+    """Yield the metrics of the ``most`` deepest queues, and the metrics of all queues together.
 
     The limit keeps an answer short when clients create many queues.
     """

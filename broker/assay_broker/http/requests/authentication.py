@@ -33,7 +33,7 @@ class Passwords(Protocol):
     """The interface of a server's users for the HTTP listener."""
 
     def check(self, user: str, password: str) -> bool:
-        """Tell whether a password is the user's; slow on purpose, also for an unknown user."""
+        """Return whether a password is the user's; the check is slow on purpose, also for an unknown user."""
         ...
 
 
@@ -63,7 +63,7 @@ OPEN: Security = _Open()
 
 
 def is_loopback(host: str | None) -> bool:
-    """Tell whether an IP address or host name is a loopback address; False for None."""
+    """Return whether an IP address or host name is a loopback address; False for None."""
     if host is None:
         return False
     if host.lower().rstrip(".") == "localhost":

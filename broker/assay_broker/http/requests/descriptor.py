@@ -132,7 +132,7 @@ def _text_of(header: str) -> str:
 
 
 def _check_names(headers: Headers) -> None:
-    """Check that every header that describes a message is known, because a misspelt one would have no effect.
+    """Check that every header that describes a message is known, because a misspelt header would have no effect.
 
     Raises:
         HttpProblem: A header is unknown.

@@ -1,8 +1,7 @@
 """The errors of HTTP requests, with status codes and bodies in the form of IBM MQ's REST interface.
 
-Identifiers that begin with MQWB are IBM's; they have IBM's meaning and our sentences.  Identifiers that begin with ASWB
-are ours.  ``docs/http.md`` lists both.
-
+Identifiers that begin with MQWB are IBM's; they have IBM's meaning, but the kit's sentences.  Identifiers that begin
+with ASWB are the kit's own.  ``docs/http.md`` lists both.
 """
 
 from __future__ import annotations

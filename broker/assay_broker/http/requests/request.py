@@ -60,7 +60,7 @@ class ApiContext(Struct, frozen=True, kw_only=True):
         runner: Has the clock.
         limits: The limits of the listener.
         views: Returns the AMQP clients' connections.
-        ready: Tells whether the queue manager is running and the server does not drain.
+        ready: Returns whether the queue manager is running and the server does not drain.
         secured: Whether clients must log in.
     """
 

@@ -24,7 +24,7 @@ def _first_of_batch(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
 
 
 def _first_of_enlisted(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
-    """Only the first message of a batch belongs to the unit of work."""
+    """The client makes only the first message of a batch part of the unit of work."""
     return (replace(command, deliveries=command.deliveries[:1]),) if isinstance(command, Enlist) else None
 
 
@@ -157,7 +157,8 @@ def _is_accepting(command: DriverCommand) -> bool:
 class _OneByOne:
     """A defect by which the client acknowledges each message of a batch by itself.
 
-    The filter at the port keeps the events of the acknowledgements until the filter on the wire sends these.
+    The filter at the port holds back the events of the acknowledgements until the filter on the wire sends the
+    acknowledgements.
     """
 
     def __init__(self) -> None:
@@ -206,7 +207,7 @@ class _OneByOne:
 
 
 class _Sized(WireFilter):
-    """A filter that knows the size and the unsettled messages of each batch listener."""
+    """A filter that knows, for each batch listener, the batch size and the unsettled messages."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)

@@ -10,7 +10,7 @@ from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 
 
 class _AcknowledgesUnanswered(WireFilter):
-    """A call of acknowledge returns before the broker has answered."""
+    """The client's acknowledge call returns before the broker has answered."""
 
     def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
         is_accepting = isinstance(command, Settle) and command.outcome is Outcome.ACCEPTED
@@ -18,14 +18,14 @@ class _AcknowledgesUnanswered(WireFilter):
 
 
 class _CommitsUnanswered(WireFilter):
-    """A commit returns before the broker has answered."""
+    """The client's commit call returns before the broker has answered."""
 
     def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
         return (replace(command, token=self.line.own_token()),) if isinstance(command, Commit) else (command,)
 
 
 class _FirstOutcomeForAll(WireFilter):
-    """After the client has released messages, it also releases the next message of that receiver."""
+    """After the client has released messages of a receiver, it also releases the receiver's next message."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)

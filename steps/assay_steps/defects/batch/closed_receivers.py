@@ -20,7 +20,8 @@ class _OfClosedReceivers:
     The filter at the port notes the close; the filter on the wire alters the outcomes.
 
     Args:
-        instead: The outcome that the broker gets, by the outcome of the client; other outcomes stay as they are.
+        instead: The changed outcomes: the outcome that the broker gets, by the outcome that the client gives; other
+            outcomes do not change.
     """
 
     def __init__(self, instead: Mapping[Outcome, Outcome]) -> None:

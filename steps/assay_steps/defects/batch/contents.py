@@ -251,7 +251,7 @@ def _without_time_to_live(command: DriverCommand) -> tuple[DriverCommand, ...] |
 
 
 def _arrives_without_expiry(event: DriverEvent) -> DriverEvent:
-    """The client delivers messages to the application that expired while they waited in the client."""
+    """The client delivers messages that expired while they waited in the client."""
     return replace(event, message=replace(event.message, expiry_ms=None)) if isinstance(event, Arrived) else event
 
 
@@ -297,7 +297,7 @@ class _OneCopyForAll(OfBatches):
 
 
 def _selecting_nothing(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
-    """The client opens receivers without their selectors."""
+    """The client opens receivers without their selectors, so they get all messages."""
     return (replace(command, selector=None),) if isinstance(command, OpenReceiver) else None
 
 

@@ -39,7 +39,7 @@ class _SetAgainCommits(ConsumerFilter):
 
 
 class _EitherKind(ConsumerFilter):
-    """Removing a message listener also removes a batch listener, and the reverse."""
+    """Removing a message listener also removes a batch listener, and removing a batch listener a message listener."""
 
     def listen(self, script: Script | None) -> Answer[None]:
         if script is None:

@@ -84,7 +84,7 @@ class _RoundedUp(ConsumerFilter):
 
 
 class _OneMillisecondMore(ConsumerFilter):
-    """The client delivers a batch a millisecond after its timeout."""
+    """The client delivers an unfinished batch a millisecond after its timeout."""
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         return super().listen_batch(script, size, timeout_ms + 1)
@@ -116,7 +116,7 @@ class _NotReplaced(ConsumerFilter):
 
 
 class _TakesTheOthersPlace(ConsumerFilter):
-    """A batch listener replaces a message listener of its receiver, and the reverse."""
+    """A batch listener replaces its receiver's message listener, and a message listener its batch listener."""
 
     def listen(self, script: Script | None) -> Outcome[None]:
         super().listen_batch(None, 1, 0)

@@ -69,7 +69,7 @@ class _Holds(WireFilter):
 
 
 class _RestStays(_Holds):
-    """A closed receiver does not release its unfinished batch while other messages of it are unsettled."""
+    """A closed receiver does not release its unfinished batch while other messages of the receiver are unsettled."""
 
     def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
         passed = super().command(command)

@@ -146,7 +146,7 @@ def _rollback_commits(command: DriverCommand) -> tuple[DriverCommand, ...] | Non
 
 
 def _commit_kept_back(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
-    """The client does not send the commit of the second phase to the broker."""
+    """The client does not send the commit of a prepared branch to the broker."""
     return () if isinstance(command, port.CommitXa) and not command.one_phase else None
 
 

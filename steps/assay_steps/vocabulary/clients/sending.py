@@ -46,7 +46,7 @@ def prepared(producer: Producer, options: SendOptions) -> Producer:
 
 
 def _with_hint(refusal: Refused, setting: Setting) -> Refused:
-    """Add a hint to the text of a refused setting: the steps with which a scenario can claim the refusal."""
+    """Add a hint to the text of a refused setting: the steps with which a scenario can expect the refusal."""
     if refusal.kind is JmsErrorKind.UNSUPPORTED:
         return refusal
     claimed = f'Given producer "p" on the queue, When the {setting.value} of producer "p" is set to ...'

@@ -39,7 +39,7 @@ def look_until(world: World, place: Place, done: Callable[[Look], bool]) -> Look
 
 
 def look_until_count(world: World, place: Place, count: int, counted: Callable[[Look], int]) -> Look:
-    """Look at a queue until it holds ``count`` messages; look again after a time of silence, and return that look.
+    """Look at a queue until it holds ``count`` messages; then, after a time of silence, return a second look.
 
     The staging queue gets no second look, because its messages leave when their delays are over.
     """
@@ -64,7 +64,7 @@ def look_until_in_one(world: World, places: Sequence[Place], key: str) -> None:
 
 
 def event_of(seen: Look, key: str) -> str:
-    """Return the reference of a found message's event; if the browse did not find it, of the browse's event."""
+    """Return the reference of a found message's event, or else the reference of the browse's event."""
     return next((one.ref for one in seen.found if one.key == key), seen.ref)
 
 
@@ -87,7 +87,8 @@ def header_fields(found: Found | None) -> list[tuple[str, Scalar]]:
 def delay_shown(fields: Sequence[tuple[str, Scalar]], delay_ms: int, due_ms: int | None) -> tuple[str, dict[str, int]]:
     """Find the header field that shows a message's delay, with the bounds for its value.
 
-    The document names no form, so the delay or the delivery time may be in milliseconds, tenths or whole seconds.
+    The document does not define the field, so it may show the delay or the delivery time, in milliseconds, tenths of
+    seconds or seconds.
 
     Args:
         fields: The fields of the headers.

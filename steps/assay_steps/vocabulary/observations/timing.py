@@ -36,7 +36,7 @@ def _(world: World, evidence: Evidence, label: str, delay: int) -> None:
 
 
 def _due_ms(world: World, label: str, delay_ms: int) -> dict[str, int]:
-    """Return a message's earliest and latest due time: begin and end of the send plus the delay, in milliseconds."""
+    """Return a message's earliest and latest due time in milliseconds: its send's begin and end, plus the delay."""
     call = world.messages[label].call
     ends = {call, world.recorder.returned(call)}
     walls_ns = sorted(event.wall_ns for event in world.recorder.journal.events if event.ref in ends)

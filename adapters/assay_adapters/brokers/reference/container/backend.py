@@ -1,8 +1,8 @@
 """The reference broker in containers, from the published image.
 
 A broker has its own container if many scenarios share it, if a scenario kills it, or if a scenario searches its files.
-A kill ends the whole container. All other brokers, and all that the kit controls from inside, are processes in one
-container of the same image (`assay_adapters.brokers.reference.container.fork_server`).
+A kill ends the whole container. All other brokers, and all brokers that the kit controls from inside, are processes in
+one container of the same image (`assay_adapters.brokers.reference.container.fork_server`).
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class ContainerBroker:
         kill_now(self._box.get_wrapped_container(), self._pid)
 
     def stop(self) -> None:
-        """Stop the broker in order (SIGTERM); returns when its process has ended.
+        """Stop the broker by SIGTERM, which lets it end its work; returns when its process has ended.
 
         Raises:
             BackendError: The process ended with another exit code than 0.

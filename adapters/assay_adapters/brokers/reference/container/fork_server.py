@@ -78,7 +78,7 @@ class ContainerHost:
 
     @property
     def homes(self) -> Path:
-        """The folder with the brokers' logs; the container mounts the folder at the same path."""
+        """The folder with the brokers' logs; its path in the container is the same."""
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="assay-box-")
             Path(self._folder.name).chmod(0o755)

@@ -120,7 +120,7 @@ class AdminPeer:
 
         Args:
             answer: The answer.
-            sent: Called when the answer has been kept; None if the queue manager wants no such call.
+            sent: Called when the method has kept the answer; None if the queue manager requests no such call.
         """
         self._answers[answer.token] = Ok(answer.value) if answer.refused is None else answer.refused
         if sent is not None:

@@ -107,7 +107,7 @@ class ReferenceInstance(SdkInstance[VirtualRunner, ReferenceFaults]):
         self._sets = count(1)
 
     def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
-        """Return the endpoint to which clients connect, inside this process, whichever messaging protocol is asked for.
+        """Return the endpoint inside this process; it is the same for every messaging protocol.
 
         Raises:
             LookupError: The instance has no such member, or the protocol is not a messaging protocol.
@@ -148,7 +148,7 @@ class ReferenceBackend(SdkBackend):
 
     Args:
         store: The store's name: ``sqlite``, ``memory`` for a simulated disk, or None for ``sqlite``.
-        seed: A number in all ids and names, so that two runs with one seed are equal.
+        seed: A number in all ids and names, so that two runs with the same seed are equal.
         defect: The name of a defect; None for the broker without defects.
         wire: A filter between the SDK's engine and its driver; None for no filter.
         variant: The name of a tolerated variant; None for the broker without a variant.

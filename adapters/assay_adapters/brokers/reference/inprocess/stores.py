@@ -35,7 +35,7 @@ class ScenarioStore(Struct, frozen=True, eq=False):
 
     Args:
         store: The store.
-        fail: Takes a number, and makes so many of the store's next flushes fail.
+        fail: Makes the store's next flushes fail; takes the number of these flushes.
         close: Releases the store's disk or folder.
     """
 

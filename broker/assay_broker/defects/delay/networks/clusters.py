@@ -52,7 +52,7 @@ def _instances(rewrite: Callable[[Definition], Definition]) -> Callable[[Command
 
 @defect(commands, "binding-of-another-member-ignored", "DD-11")
 def _binding_ignored(command: Command, now_ms: int, view: View) -> Commands | None:
-    """The broker treats each clustered queue of another queue manager as one with DEFBIND(NOTFIXED)."""
+    """The broker treats each clustered queue of another queue manager as if it had DEFBIND(NOTFIXED)."""
 
     def free(definition: Definition) -> Definition:
         return replace(definition, attributes=definition.attributes | {"DEFBIND": "NOTFIXED"})
@@ -137,7 +137,7 @@ def _as_defined_there(command: FromMember, parcel: Carry, view: View) -> Command
 
 @defect(commands, "one-clustered-queue-of-each", "DD-11")
 def _one_of_each(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """The broker knows only the first of another queue manager's clustered queues."""
+    """The broker knows only the first of the clustered queues of another queue manager."""
     bulletin = command.parcel if isinstance(command, FromMember) else None
     if not isinstance(command, FromMember) or not isinstance(bulletin, Bulletin):
         return None
@@ -146,7 +146,7 @@ def _one_of_each(command: Command, _now_ms: int, _view: View) -> Commands | None
 
 @defect(commands, "receipts-of-others-unheard", "DD-03")
 def _receipts_unheard(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """The broker ignores another queue manager's receipts, so it sends messages again after the other's restart."""
+    """The broker ignores another queue manager's receipts, so it sends messages again when the other restarts."""
     return () if isinstance(command, FromMember) and isinstance(command.parcel, Taken) else None
 
 

@@ -37,7 +37,7 @@ def _delayed_to_shared(rewrite: Callable[[Put, int], Put]) -> Seams:
 
 @defect(puts, "shared-queue-behind-a-name-lost", "DD-45")
 def _behind_a_name_lost(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """A delayed message that reaches a shared queue by an alias or an administered subscription is lost."""
+    """A delayed message that reaches a shared queue through an alias or an administered subscription is lost."""
     shared = _shared(view)
     subscribed = is_topic(target) and any(said.get("DEST") in shared for said in view.objects.values())
     behind = subscribed or view.said(target.name).get("TARGET") in shared

@@ -109,7 +109,7 @@ _SWAPPED = {Mqrc.Q_FULL: Mqrc.MSG_TOO_BIG_FOR_Q, Mqrc.MSG_TOO_BIG_FOR_Q: Mqrc.Q_
 
 @defect(replies, "staging-reasons-swapped", "DD-36")
 def _swapped(answer: Answer, _asked: Command, _now_ms: int, view: View) -> Answer:
-    """If the staging queue is full, the refusal says that the message is too long, and the reverse."""
+    """The refusals for a full staging queue and for a message that is too long for it are exchanged."""
     told = answer.refused
     _, sent = view.asked(answer)
     if told is None or sent is None or not sent.delayed or told.mqrc not in _SWAPPED:

@@ -1,4 +1,4 @@
-"""Defects of the delay processor, of reports and of gets from the staging queue, each with a special condition."""
+"""Defects of the delay processor, of reports and of gets from the staging queue that need a special condition."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _lost_when_shut(wanted: Callable[[Sent], bool]) -> Seams:
 
 @defect(commands, "zos-stuck-message-stops-processor", "DD-71")
 def _stopped_by_stuck(command: Command, now_ms: int, view: View) -> Commands | None:
-    """On z/OS the processor stops if neither target nor dead-letter queue can take a message."""
+    """On z/OS the processor stops if neither the target nor the dead-letter queue can take a message."""
     if view.settings.platform != "zos" or not isinstance(command, Tick):
         return None
     shut = {name for name, said in view.objects.items() if said.get("PUT") == "DISABLED"}
@@ -105,7 +105,7 @@ def _discard_with_report_only(put: Put, _sent: Sent, _view: View) -> Commands | 
 
 @defect(made, "first-obstacle-remembered", "DD-70")
 def _first_obstacle() -> Seams:
-    """The dead-letter header has the reason of the target's first problem, not of its current one."""
+    """The dead-letter header has the reason of the target's first problem instead of its current problem."""
     first: dict[object, int] = {}
 
     def noted(command: Command, _now_ms: int, _view: View) -> Commands | None:
@@ -178,7 +178,7 @@ def _one_report_id(row: Described) -> Described:
 
 @defect(shown, "reports-always-alike", "DD-72")
 def _plain_reports(row: Described) -> Described:
-    """A report has another persistence than the message, and priority 4."""
+    """A report has not the persistence and priority of the message, but the other persistence and priority 4."""
     if row.descriptor.get("MsgType") != MQMT_REPORT:
         return row
     other = 1 - int(bool(row.message.durable))

@@ -197,7 +197,7 @@ def _lowered_limit() -> Seams:
 
 @defect(made, "delayed-without-rank", "DD-39")
 def _without_rank() -> Seams:
-    """A queue orders a delayed message as one of priority 4, whatever its priority is."""
+    """A queue orders a delayed message as a message of priority 4, whatever its priority is."""
     own: dict[str | None, int | None] = {}
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:

@@ -1,4 +1,4 @@
-"""Defects that show only at a second restart, or at a restart during a unit of work, with an expiry or a client id."""
+"""Defects of a second restart, of a restart during a unit of work, and of expiry or client ids over a restart."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from assay_sdk.model.message import Address
 
 @defect(made, "recovered-removals-unwritten", "PD-20", "PD-24")
 def _recovered_removals_unwritten() -> Seams:
-    """A message that was stored before one restart and consumed after it is back after the next restart."""
+    """A message that was stored before one restart and consumed after it comes back at the next restart."""
     old: set[int] = set()
 
     def learn(records: Sequence[Record]) -> tuple[Record, ...]:

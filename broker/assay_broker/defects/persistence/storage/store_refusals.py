@@ -15,10 +15,10 @@ from assay_broker.seams import Seams
 
 
 def _after_refusal(follow: Callable[[Command, View], Commands]) -> Seams:
-    """Filters that add commands once the store has refused what the last attach or unsubscription changed.
+    """Make filters that add commands when the store has refused the change of an attach or an unsubscription.
 
     Args:
-        follow: Returns these commands, from the refused command.
+        follow: Returns the commands to add, from the refused command.
     """
     last: list[Command] = []
 

@@ -73,7 +73,7 @@ class ServerControl:
     Args:
         parts: The factory that makes the parts.
         control: The file descriptor of the pipe with the controls.
-        tell: Called with each event for the kit.
+        tell: Reports an event to the kit.
     """
 
     def __init__(self, parts: Parts, control: int, tell: Callable[[ControlEvent], None]) -> None:

@@ -120,7 +120,7 @@ class _Forker:
 
 
 def report(to: int, event: AnyEvent) -> None:
-    """Write an event as one line.  The line is shorter than PIPE_BUF, so it does not mix with other servers' lines."""
+    """Write an event as one line."""
     with suppress(BrokenPipeError):  # the kit has ended
         os.write(to, msgspec.json.encode(event) + b"\n")
 
