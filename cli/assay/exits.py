@@ -57,7 +57,7 @@ class NothingSelected(UsageProblem):
         why = (
             f"{' and '.join(bare)} {'has' if len(bare) == 1 else 'have'} no scenario yet"
             if bare
-            else "no scenario matches --rule, --profile and the arguments after -- together"
+            else "no scenario matches --rule, --profile, --scenario and the arguments after -- together"
         )
         if others:
             failed = f" ({sum(others)} failed)" if any(others) else ""

@@ -127,6 +127,20 @@ def summary(verdicts: Verdicts, seconds: float | None) -> str:
     return f"{verdicts.backend}: {', '.join(parts[:head])}" + "".join(f"; {part}" for part in parts[head:])
 
 
+def repeated(runs: Sequence[Verdicts]) -> list[str]:
+    """Return a line for each scenario that several runs on one backend tried, with the number of each verdict."""
+    found: dict[tuple[str, str], Counter[Verdict]] = {}
+    for run in runs:
+        for scenario in run.scenarios:
+            found.setdefault((run.backend, scenario.scenario), Counter())[scenario.verdict] += 1
+    return [
+        f"{backend}: {scenario}: {_listed({verdict.value: tally[verdict] for verdict in reversed(Verdict)})}"
+        f" in {tally.total()} runs"
+        for (backend, scenario), tally in found.items()
+        if tally.total() > 1
+    ]
+
+
 def not_claimed(verdicts: Verdicts) -> list[str]:
     """Return a line for each capability that a claimed profile requires and the pair lacks."""
     tried = {rule.profile for rule in verdicts.rules}

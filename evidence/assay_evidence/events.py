@@ -159,6 +159,8 @@ class Begin(Event, frozen=True, kw_only=True, tag="begin"):
         defect: The name of the defect that the run switches on; empty for none.
         lacks: The known reasons for capabilities that the pair does not declare.
         profiles: The profiles that the backend claims; None in journals of versions without claims of profiles.
+        given: The options of `assay run` that choose the tested pair, such as ``--backend=artemis``; empty in journals
+            of versions that do not record them.
     """
 
     backend: str
@@ -171,6 +173,7 @@ class Begin(Event, frozen=True, kw_only=True, tag="begin"):
     defect: str = ""
     lacks: dict[str, str] = {}
     profiles: tuple[str, ...] | None = None
+    given: tuple[str, ...] = ()
 
 
 class Plan(Event, frozen=True, kw_only=True, tag="plan"):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from fnmatch import fnmatchcase
 from functools import lru_cache
 
 PREFIX = "assay"
@@ -37,6 +38,16 @@ def token_in_run(scenario: str, run: str) -> str:
 
 def _digits(text: str, length: int) -> str:
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:length]
+
+
+def matches(pattern: str, scenario: str) -> bool:
+    """Return whether a pattern matches a scenario's id.
+
+    Args:
+        pattern: The pattern, with ``*`` and ``?``; brackets stand for themselves, because ids have them.
+        scenario: The scenario's id.
+    """
+    return fnmatchcase(scenario, pattern.replace("[", "[[]"))
 
 
 def plain(text: str, scenario: str) -> str:

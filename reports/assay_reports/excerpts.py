@@ -116,7 +116,7 @@ def describe(event: AnyEvent) -> str:  # noqa: PLR0911 - a table with one row fo
         case Call(actor=actor, op=op, args=args, destination=destination, unit=unit, msg=msg):
             return _join(f"{actor} {op}", destination, _message(msg), _pairs(args), unit and f"in {unit}")
         case Return(call=call, refused=refused, value=value, msg=msg, keys=keys):
-            outcome = "accepted" if refused is None else _refused(refused)
+            outcome = "accepted" if refused is None else refusal(refused)
             return _join(f"{call}: {outcome}", _message(msg), _pairs(value), keys and f"listed {', '.join(keys)}")
         case Seen():
             return _seen(event)
@@ -150,7 +150,8 @@ def _message(msg: MessageRef | None) -> str:
     return f"{msg.key} ({counted(msg.bytes, 'byte')})" if msg else ""
 
 
-def _refused(refused: RefusedInfo) -> str:
+def refusal(refused: RefusedInfo) -> str:
+    """Return a refusal in words."""
     reason = f"MQRC {refused.mqrc}" if refused.mqrc is not None else ""
     why = ", ".join(part for part in (refused.kind, reason, *refused.objects) if part)
     return f"refused ({why}) {refused.text}".strip()

@@ -54,6 +54,33 @@ class Due(Struct, frozen=True):
     key: str
 
 
+def due_times(events: Sequence[AnyEvent], clock: ScenarioClock) -> tuple[Due, ...]:
+    """Return the due times of a scenario's delayed messages, except those whose send was refused."""
+    answers = {(event.writer, event.call): event for event in events if isinstance(event, Return)}
+    dues: list[Due] = []
+    for call in events:
+        if not isinstance(call, Call) or call.msg is None:
+            continue
+        answer = answers.get((call.writer, call.id))
+        delay_ms = call.args.get("delay_ms")
+        if isinstance(delay_ms, int) and delay_ms > 0 and (answer is None or answer.refused is None):
+            key = plain(call.msg.key, call.scenario or "")
+            dues.append(Due(clock.at_ns(call) + delay_ms * 1_000_000, key))
+    return tuple(dues)
+
+
+def ahead_of(due_of: Mapping[str, int], keys: Sequence[str], at_ns: int) -> str:
+    """Say by how much a time is before the due time of the first of these messages; empty if it is not.
+
+    Args:
+        due_of: The due times of messages, by key.
+        keys: The messages' keys.
+        at_ns: The time.
+    """
+    ahead = [(key, due_of[key] - at_ns) for key in keys if due_of.get(key, at_ns) > at_ns]
+    return "".join(f", {duration(ns)} before {key} is due" for key, ns in ahead[:1])
+
+
 class Moments:
     """Collects the moments and intervals from a scenario's events.
 
@@ -70,7 +97,7 @@ class Moments:
         self._scenario = next((event.scenario for event in events if event.scenario), "")
         self._answers = {(event.writer, event.call): event for event in events if isinstance(event, Return)}
         self._calls = {(event.writer, event.id): event for event in events if isinstance(event, Call)}
-        self.dues = tuple(self._dues())
+        self.dues = due_times(events, clock)
         self._due_of: Mapping[str, int] = {due.key: due.at_ns for due in reversed(self.dues)}
         self.all = tuple(self._moments())
         self.watches = tuple(self._intervals(Watch))
@@ -81,15 +108,6 @@ class Moments:
 
     def _answer(self, call: Call) -> Return | None:
         return self._answers.get((call.writer, call.id))
-
-    def _dues(self) -> Iterator[Due]:
-        for call in self._calls.values():
-            answer = self._answer(call)
-            if call.msg is None or (answer is not None and answer.refused is not None):
-                continue
-            delay_ms = call.args.get("delay_ms")
-            if isinstance(delay_ms, int) and delay_ms > 0:
-                yield Due(self._clock.at_ns(call) + delay_ms * 1_000_000, self._plain(call.msg.key))
 
     def _moments(self) -> Iterator[Moment]:
         for event in self._events:
@@ -161,8 +179,7 @@ class Moments:
         return Moment("seen", event.actor, at_ns, key, text, breaks)
 
     def _early(self, keys: Sequence[str], at_ns: int) -> str:
-        ahead = [(key, self._due_of[key] - at_ns) for key in keys if self._due_of.get(key, at_ns) > at_ns]
-        return "".join(f", {duration(ns)} before {key} is due" for key, ns in ahead[:1])
+        return ahead_of(self._due_of, keys, at_ns)
 
     def _other(self, event: AnyEvent) -> Moment:
         call = self._calls.get((event.writer, event.call)) if isinstance(event, Return) else event

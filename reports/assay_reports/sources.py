@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,6 +11,7 @@ from msgspec import Struct
 
 from assay_evidence.events import AnyEvent, Begin
 from assay_evidence.lines import JournalDamage
+from assay_evidence.names import matches
 from assay_evidence.reader import Journals, read_journals
 from assay_evidence.verdicts import Verdicts, load_verdicts
 from assay_features import Catalogue, load_catalogue
@@ -45,7 +45,7 @@ class KnownOutcome(Struct, frozen=True):
 
     def covers(self, scenario: str) -> bool:
         """Return whether the entry's pattern matches a scenario's id."""
-        return fnmatchcase(scenario, self.scenario.replace("[", "[[]"))
+        return matches(self.scenario, scenario)
 
 
 class KnownOutcomes(Struct, frozen=True):

@@ -20,6 +20,10 @@ OPTIONS = (
     ("--assay-backend", {"metavar": "NAME", "help": "the broker to test (default: reference)"}),
     ("--assay-profile", {"metavar": "PROFILE", "help": "only rules of this profile"}),
     ("--assay-rule", {"metavar": "ID", "action": "append", "help": "only this rule; may be repeated"}),
+    (
+        "--assay-scenario",
+        {"metavar": "ID", "action": "append", "help": "only scenarios with this id; * and ? match any characters"},
+    ),
     ("--assay-out", {"metavar": "DIR", "help": "folder for journals and verdicts (default: assay-out)"}),
     ("--assay-seed", {"metavar": "N", "type": int, "help": "seed of all random choices (default: 0)"}),
     ("--assay-store", {"metavar": "STORE", "help": "the reference broker's store (default: sqlite)"}),

@@ -6,12 +6,12 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from msgspec import Struct, ValidationError, convert
 
 from assay_adapters.registry import known_file
+from assay_evidence.names import matches
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 from assay_features.places import Place, places
 
@@ -49,7 +49,7 @@ class KnownOutcome(Struct, frozen=True, forbid_unknown_fields=True):
 
     def covers(self, scenario: str) -> bool:
         """Return whether the pattern matches a scenario's id; brackets in the pattern stand for themselves."""
-        return fnmatchcase(scenario, self.scenario.replace("[", "[[]"))
+        return matches(self.scenario, scenario)
 
 
 class Surprise(Struct, frozen=True):

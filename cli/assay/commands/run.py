@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from assay.commands.report import write_reports
 from assay.exits import CannotRunError, Exit, NothingSelected, UsageProblem
 from assay.messages import milliseconds
-from assay.outcome import SEVERITY, ending, others_failed, scenarios_of, show, tell
+from assay.outcome import SEVERITY, ending, others_failed, repeated, scenarios_of, show, tell
 from assay.progress import RunProgress
 from assay.terminal import Terminal
 from assay_adapters.known import known_outcomes
@@ -59,6 +59,13 @@ def run(
     ] = None,
     profile: Annotated[str | None, typer.Option(help="Only rules of this profile.")] = None,
     rule: Annotated[list[str] | None, typer.Option(help="Only this rule; may be repeated.")] = None,
+    scenario: Annotated[
+        list[str] | None,
+        typer.Option(help="Only the scenario with this id; * and ? match any characters; may be repeated."),
+    ] = None,
+    times: Annotated[
+        int, typer.Option(min=1, help="Run this many times, each into a folder of its own, and count the verdicts.")
+    ] = 1,
     out: Annotated[Path, typer.Option(help="Folder for journals, verdicts and the report.")] = Path("assay-out"),
     workers: Annotated[
         int | None,
@@ -93,10 +100,12 @@ def run(
     for_pytest = tuple(with_features(pytest_args or ()))
     asked = [
         SuiteOptions(
-            out=out if len(names) == 1 else out / name,
+            out=folder,
             backend=name,
             profile=profile,
             rules=tuple(rule or ()),
+            scenarios=tuple(scenario or ()),
+            probes=not scenario,
             workers=workers or 0,
             seed=seed,
             store=store,
@@ -106,9 +115,9 @@ def run(
             late_ms=late_ms,
             pytest_args=for_pytest,
         )
-        for name in names
+        for name, folder in folders(names, times, out)
     ]
-    for options in asked:
+    for options in {options.backend: options for options in asked}.values():
         check(options)
     if workers is None:
         asked = [with_workers(options) for options in asked]
@@ -121,6 +130,13 @@ def run(
             told = f"stopped: {STOPPED}, before the report was complete; `assay report` writes it."
             Terminal().print(told, markup=False, soft_wrap=True)
             return Exit.INCONCLUSIVE
+
+
+def folders(names: Sequence[str], times: int, out: Path) -> list[tuple[str, Path]]:
+    """Return each run's backend and folder: the output folder for one run, or a subfolder for each of several."""
+    if times == 1:
+        return [(name, out if len(names) == 1 else out / name) for name in names]
+    return [(name, out / f"{name}-{number}") for name in names for number in range(1, times + 1)]
 
 
 def with_features(arguments: Sequence[str]) -> Iterator[str]:
@@ -221,6 +237,8 @@ def try_all(asked: Sequence[SuiteOptions], out: Path) -> Exit:
             worst = max(worst, ended, key=SEVERITY.index)
     if problem is not None and not tried:
         raise KeyboardInterrupt if isinstance(problem, StoppedError) else problem
+    for line in repeated([concluded.verdicts for concluded in tried.values()]):
+        terminal.print(line, markup=False, soft_wrap=True)
     index = write_reports(tried, out)
     if isinstance(problem, StoppedError):
         terminal.print(f"stopped: {problem}", markup=False, soft_wrap=True)
@@ -250,7 +268,7 @@ def try_one(options: SuiteOptions, terminal: Terminal) -> tuple[Exit, Concluded]
     show(verdicts, terminal, seconds=time.perf_counter() - started)
     if stopped is not None:
         raise stopped
-    whole = options.profile is None and not options.rules and not options.pytest_args
+    whole = options.profile is None and not (options.rules or options.scenarios or options.pytest_args)
     surprises = known_outcomes(options.backend).surprises(scenarios_of(verdicts), datetime.now(UTC).date(), whole=whole)
     missing = [] if options.pytest_args else untried(options, verdicts)
     unjudged = others_failed(options.out)
@@ -335,7 +353,9 @@ def default_workers(backend: str, *, scenarios: int | None = None, by_pytest: bo
 
 def with_workers(options: SuiteOptions) -> SuiteOptions:
     """Set the default number of processes for the selected scenarios."""
-    scenarios, by_pytest = how_many(options.profile, options.rules), bool(options.pytest_args)
+    if options.scenarios and not any(set("*?") & set(pattern) for pattern in options.scenarios):
+        return replace(options, workers=default_workers(options.backend, scenarios=len(options.scenarios)))
+    scenarios, by_pytest = how_many(options.profile, options.rules), bool(options.pytest_args or options.scenarios)
     return replace(options, workers=default_workers(options.backend, scenarios=scenarios, by_pytest=by_pytest))
 
 

@@ -158,7 +158,7 @@ class AssayPlugin:
                 self._probes.append(item)
             elif self.run.selects(case) and item.get_closest_marker("skip") is None:
                 self._selected[item.nodeid] = case
-                kept.append(item)
+                (kept if self.run.options.names(case.id) else dropped).append(item)
             else:
                 dropped.append(item)
         if dropped:

@@ -8,6 +8,7 @@ from assay_adapters.ports.backend import Backend, Unavailable
 from assay_adapters.ports.client import Endpoint
 from assay_adapters.ports.entry import BackendOptions
 from assay_adapters.registry import open_backend
+from assay_evidence.names import matches
 from assay_features import Rule, load_catalogue
 from assay_steps.behaviour import Behaviour
 from assay_steps.defects import find_defect
@@ -46,6 +47,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         variant: The name of the tolerated variant to switch on; None for none.
         late_ms: How late a delayed message may arrive, in milliseconds; None for 5 s.
         probes: Whether to run probes for the capabilities that the selected scenarios need.
+        scenarios: Test only the scenarios whose ids match one of these patterns, with ``*`` and ``?``; empty for all.
     """
 
     backend: str = "reference"
@@ -58,6 +60,25 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     variant: str | None = None
     late_ms: int | None = None
     probes: bool = True
+    scenarios: tuple[str, ...] = ()
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The options that choose the tested pair, as `assay run` takes them, so that a later run can repeat them."""
+        options = {
+            "backend": self.backend,
+            "store": self.store,
+            "face": self.face,
+            "defect": self.defect,
+            "variant": self.variant,
+            "late": None if self.late_ms is None else str(self.late_ms),
+            "seed": str(self.seed) if self.seed else None,
+        }
+        return tuple(f"--{name}={value}" for name, value in options.items() if value is not None)
+
+    def names(self, scenario: str) -> bool:
+        """Return whether the request names a scenario by its id, or names none and so means all."""
+        return not self.scenarios or any(matches(pattern, scenario) for pattern in self.scenarios)
 
     def open(self, shared: Endpoint | None = None) -> Pair:
         """Look up all names of the request; start nothing.

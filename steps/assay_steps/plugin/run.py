@@ -102,6 +102,7 @@ class RunOptions(RunRequest, frozen=True, kw_only=True):
             variant=config.getoption("assay_variant"),
             late_ms=config.getoption("assay_late"),
             probes=not config.getoption("assay_no_probes"),
+            scenarios=tuple(config.getoption("assay_scenario") or ()),
         )
 
 
@@ -223,13 +224,14 @@ class Run:
     # selection -------------------------------------------------------------------------------------------------------
 
     def selects(self, case: Case) -> bool:
-        """Return whether the run tests a rule of a case; for a case without a rule, whether the run is not narrowed."""
-        return not self.selected.isdisjoint(case.rules) or not (case.rules or self.narrowed)
+        """Return whether the run tests a rule of a case; a case without rules only if the call names none."""
+        names_rules = self.options.profile is not None or bool(self.options.rules)
+        return not self.selected.isdisjoint(case.rules) or not (case.rules or names_rules)
 
     @property
     def narrowed(self) -> bool:
-        """Whether the user's call names rules or a profile."""
-        return self.options.profile is not None or bool(self.options.rules)
+        """Whether the call names rules, a profile or scenarios."""
+        return self.options.profile is not None or bool(self.options.rules or self.options.scenarios)
 
     def plan(self, cases: Sequence[Case], left_out: Sequence[Case] = ()) -> None:
         """Open the journal and write the plan of the run.
@@ -278,6 +280,7 @@ class Run:
                     capabilities={name.value: source.text for name, source in self.backend.capabilities.items()},
                     lacks={name.value: source.text for name, source in self.backend.lacks.items()},
                     profiles=tuple(profile.value for profile in self.backend.profiles),
+                    given=self.options.given,
                 )
         return self._opening
 

@@ -57,6 +57,7 @@ class SuiteOptions(RunRequest, frozen=True, kw_only=True):
         }
         options = [f"--assay-{name}={value}" for name, value in given.items() if value is not None]
         options += [f"--assay-rule={rule}" for rule in self.rules]
+        options += [f"--assay-scenario={pattern}" for pattern in self.scenarios]
         options += [] if self.probes else ["--assay-no-probes"]
         workers = self._workers()
         names = (*PLUGINS, XDIST) if "-n" in workers else PLUGINS
