@@ -25,6 +25,7 @@ COMMANDS = (
     "defects",
     "judge",
     "report",
+    "explain",
     "broker",
     "mqsc",
     "send",

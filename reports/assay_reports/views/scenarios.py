@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from assay_evidence.events import AnyEvent, Call, Claim, Frame, ScenarioBegin, Step, Unsupported
+from assay_evidence.events import AnyEvent, Begin, Call, Claim, Frame, ScenarioBegin, Step, Unsupported
 from assay_evidence.figures import duration, seconds
 from assay_evidence.names import PREFIX, token_of
 from assay_evidence.verdicts import Finding, ScenarioVerdict, Verdict
@@ -16,12 +17,17 @@ from assay_reports.clock import ScenarioClock
 from assay_reports.excerpts import Excerpt, excerpt
 from assay_reports.presentation import FACES, Face
 from assay_reports.sources import KnownOutcome
+from assay_reports.story import Story, story
 from assay_reports.timeline import Timeline, timeline
-from assay_reports.views.causes import Cause, cause_of
+from assay_reports.views.causes import SETTLED, Cause, cause_of
 from assay_reports.views.pairs import Names, Pair
 
 FRAMES = 200
 """The most wire frames of a scenario that the page shows."""
+TIMES = 20
+"""The number of runs in the command that runs a scenario again."""
+AGAIN = "assay-again"
+"""The output folder in that command; not the default one, so that the run in question stays as it is."""
 OCTETS = 64
 """The most bytes of a frame that the page shows."""
 
@@ -57,6 +63,8 @@ class ScenarioView(Struct, frozen=True, kw_only=True):
     Args:
         name: The scenario's name in verdicts and known outcomes.
         title: The scenario's name for readers; in the name of an outline, the row's values replace the placeholders.
+        story: The scenario's story; None if its verdict needs no look.
+        again: The command that runs this scenario again, several times in real time; empty for a scenario of a user.
     """
 
     anchor: str
@@ -71,6 +79,8 @@ class ScenarioView(Struct, frozen=True, kw_only=True):
     loose: tuple[FindingView, ...]
     unsupported: tuple[Unsupported, ...]
     timeline: Timeline | None
+    story: Story | None
+    again: str
     frames: tuple[FrameView, ...]
     frames_left_out: int
     excerpt: Excerpt | None
@@ -119,6 +129,8 @@ def scenario_view(
         loose=loose,
         unsupported=tuple(event for event in events if isinstance(event, Unsupported)),
         timeline=timeline(events, offenders, broken=verdict.verdict is Verdict.FAIL),
+        story=None if verdict.verdict in SETTLED else story(events, offenders),
+        again="" if verdict.foreign or verdict.probe else again(pair.evidence.begin, verdict.scenario),
         frames=frames[:FRAMES],
         frames_left_out=max(0, len(frames) - FRAMES),
         excerpt=excerpt(events, offenders=offenders) if events else None,
@@ -131,6 +143,23 @@ def scenario_view(
         prefix=_prefix(verdict.scenario, events),
         cause=cause_of(verdict, events),
     )
+
+
+def again(begin: Begin | None, scenario: str) -> str:
+    """Return the command that runs a scenario again on the same pair.
+
+    In virtual time all runs are alike, so the command runs the scenario once.
+
+    Args:
+        begin: The first event of the run; None if no journal has one.
+        scenario: The scenario's id.
+    """
+    if begin is None:
+        return ""
+    defect = [f"--defect={begin.defect}"] if begin.defect else []
+    given = begin.given or (f"--backend={begin.backend}", *defect)
+    times = [] if "virtual-time" in begin.capabilities else ["--times", str(TIMES)]
+    return shlex.join(("assay", "run", *given, "--scenario", scenario, *times, "--out", AGAIN))
 
 
 def offenders_of(verdict: ScenarioVerdict) -> frozenset[str]:

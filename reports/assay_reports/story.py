@@ -1,0 +1,311 @@
+"""The story of a scenario: for each step, who sent, answered, saw or broke what, and when.
+
+The rule's page and `assay explain` show the same story.  It leaves out what only prepares the others, such as sessions
+that are opened without a refusal; the journal's excerpt has every event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from assay_evidence.events import (
+    Admin,
+    AnyEvent,
+    Call,
+    Callback,
+    Claim,
+    Disk,
+    Event,
+    Fault,
+    Frame,
+    Late,
+    Return,
+    Scalar,
+    Seen,
+    Settle,
+    Step,
+    Unit,
+    Watch,
+)
+from assay_evidence.figures import duration
+from assay_evidence.names import plain
+from assay_reports.clock import ScenarioClock
+from assay_reports.excerpts import describe, refusal
+from assay_reports.moments import ahead_of, due_times
+
+LINES = 80
+"""The most lines of a story, besides those around an event that breaks the rule."""
+AROUND = 8
+"""The number of lines that are kept on each side of an event that breaks the rule."""
+_PREPARING = frozenset({"session", "producer", "temporary-queue", "start-connection"})
+"""The calls that a story leaves out if they are accepted."""
+_BY_DEFAULT: Mapping[str, Scalar] = {"priority": 4, "ttl_ms": 0, "delay_ms": 0, "checks": True, "on": True}
+"""The arguments that a story leaves out if they have these values."""
+_WORDS = {
+    "acknowledge": "acknowledges",
+    "browse": "browses",
+    "consumer": "attaches a consumer to",
+    "connect": "connects",
+    "listen": "sets a listener on",
+    "listen-batch": "sets a batch listener on",
+    "receive": "waits to receive from",
+    "send": "sends",
+}
+_KINDS: Mapping[type[Event], str] = {Disk: "disk", Admin: "administrator", Late: "harness"}
+
+
+class StoryLine(Struct, frozen=True):
+    """One line of a story.
+
+    Args:
+        at: The time since the scenario's first event, as text.
+        at_ns: The same in nanoseconds.
+        who: The actor, the broker or another source of the event.
+        text: What happened.
+        breaks: Whether the event breaks the rule.
+        left_out: The number of lines before this one that are left out.
+    """
+
+    at: str
+    at_ns: int
+    who: str
+    text: str
+    breaks: bool = False
+    left_out: int = 0
+
+
+class Chapter(Struct, frozen=True):
+    """A step of the scenario with its lines; the step is None for what came after the last one."""
+
+    step: Step | None
+    lines: tuple[StoryLine, ...]
+
+
+class Story(Struct, frozen=True):
+    """The story of a scenario.
+
+    Args:
+        chapters: The steps with their lines.
+        breaks: The number of lines that break the rule.
+    """
+
+    chapters: tuple[Chapter, ...]
+    breaks: int = 0
+
+
+def story(events: Sequence[AnyEvent], offenders: Collection[str] = ()) -> Story:
+    """Tell the story of a scenario.
+
+    Args:
+        events: The scenario's events.
+        offenders: References of the events that break the rule.
+    """
+    clock = ScenarioClock(events)
+    # Sorting is stable, so events of one writer at one instant (virtual time) keep the order of `seq`.
+    teller = _Teller(sorted(events, key=clock.at_ns), clock, frozenset(offenders))
+    told = list(teller.lines())
+    lines = _shortened([line for line, _ in told])
+    kept = [(line, told[index][1]) for index, line in lines]
+    chapters = [
+        Chapter(step, tuple(line for line, its in kept if its is step))
+        for step in (*(event for event in teller.events if isinstance(event, Step)), None)
+    ]
+    return Story(
+        tuple(chapter for chapter in chapters if chapter.step or chapter.lines),
+        sum(line.breaks for line, _ in kept),
+    )
+
+
+def _shortened(lines: Sequence[StoryLine]) -> Iterator[tuple[int, StoryLine]]:
+    """Choose the lines to show: all, or the first, the last, and those around events that break the rule."""
+    kept = set(range(len(lines)))
+    if len(lines) > LINES:
+        breaking = [index for index, line in enumerate(lines) if line.breaks][: LINES // 2]
+        kept = {*range(LINES // 2), *range(len(lines) - LINES // 4, len(lines))}
+        for index in breaking:
+            kept |= set(range(max(0, index - AROUND), min(len(lines), index + AROUND + 1)))
+    before = -1
+    for index in sorted(kept):
+        line, left_out = lines[index], index - before - 1
+        yield index, (StoryLine(line.at, line.at_ns, line.who, line.text, line.breaks, left_out) if left_out else line)
+        before = index
+
+
+class _Teller:
+    """Makes the lines of a story.
+
+    Args:
+        events: The events, in the order of time.
+        clock: The scenario's clock.
+        offenders: References of the events that break the rule.
+    """
+
+    def __init__(self, events: Sequence[AnyEvent], clock: ScenarioClock, offenders: frozenset[str]) -> None:
+        self.events = events
+        self._clock = clock
+        self._offenders = offenders
+        self._scenario = next((event.scenario for event in events if event.scenario), "")
+        self._answers = {(event.writer, event.call): event for event in events if isinstance(event, Return)}
+        self._calls = {(event.writer, event.id): event for event in events if isinstance(event, Call)}
+        self._due_of = {due.key: due.at_ns for due in reversed(due_times(events, clock))}
+        self._merged = self._answered_at_once()
+
+    def lines(self) -> Iterator[tuple[StoryLine, Step | None]]:
+        """Yield the lines, each with its step: the next step in the order of time, because a step is written last."""
+        waiting: list[StoryLine] = []
+        for event in self.events:
+            if isinstance(event, Step):
+                yield from ((line, event) for line in waiting)
+                waiting = []
+            elif (line := self._line(event)) is not None:
+                waiting.append(line)
+        yield from ((line, None) for line in waiting)
+
+    def _answered_at_once(self) -> frozenset[str]:
+        """Return the references of answers that are told with their calls: nothing happened in between."""
+        merged: set[str] = set()
+        before: AnyEvent | None = None
+        for event in self.events:
+            if isinstance(event, Return) and isinstance(before, Call) and event.call == before.id:
+                merged.add(event.ref)
+            if self._is_told(event):
+                before = event
+        return frozenset(merged)
+
+    def _is_told(self, event: AnyEvent) -> bool:
+        """Return whether a story has a line for this kind of event."""
+        match event:
+            case Disk(op="write") | Callback(ended="returned"):
+                return event.ref in self._offenders
+            case Call() | Return() | Seen() | Settle() | Unit() | Admin() | Fault() | Watch() | Late() | Disk():
+                return True
+            case Callback() | Frame():
+                return True
+            case _:
+                return event.ref in self._offenders and not isinstance(event, Claim)
+
+    def _line(self, event: AnyEvent) -> StoryLine | None:
+        if not self._is_told(event) or event.ref in self._merged:
+            return None
+        breaks = event.ref in self._offenders
+        match event:
+            case Call():
+                answer = self._answers.get((event.writer, event.id))
+                if answer is not None and answer.ref in self._merged:
+                    breaks = breaks or answer.ref in self._offenders
+                else:
+                    answer = None
+                if not breaks and event.op in _PREPARING and not self._is_refused(event):
+                    return None
+                who, text = event.actor, self._call(event, answer)
+            case Return():
+                call = self._calls.get((event.writer, event.call))
+                if not breaks and call is not None and call.op in _PREPARING and event.refused is None:
+                    return None
+                who, text = call.actor if call else "", f"{_verb(call)}: {self._answer(call, event)}"
+            case Seen():
+                who, text = event.actor, self._seen(event, breaks=breaks)
+            case _:
+                who, text = _who(event), self._other(event)
+        at_ns = self._clock.at_ns(event)
+        return StoryLine(duration(at_ns), at_ns, self._plain(who), self._plain(text), breaks)
+
+    def _plain(self, text: str) -> str:
+        return plain(text, self._scenario)
+
+    def _is_refused(self, call: Call) -> bool:
+        answer = self._answers.get((call.writer, call.id))
+        return answer is None or answer.refused is not None
+
+    def _call(self, call: Call, answer: Return | None) -> str:
+        shown = [
+            _argument(name, value)
+            for name, value in call.args.items()
+            if value is not None and value is not False and (name not in _BY_DEFAULT or value != _BY_DEFAULT[name])
+        ]
+        words = [
+            _WORDS.get(call.op, f"calls {call.op}"),
+            call.msg.key if call.msg else "",
+            ("to " if call.op == "send" else "") + call.destination if call.destination else "",
+            f"({', '.join(shown)})" if shown else "",
+            f"in {call.unit}" if call.unit else "",
+        ]
+        told = " ".join(word for word in words if word)
+        if answer is None:
+            return told
+        took = self._clock.at_ns(answer) - self._clock.at_ns(call)
+        return f"{told}: {self._answer(call, answer)}{f' after {duration(took)}' if took else ''}"
+
+    def _answer(self, call: Call | None, answer: Return) -> str:
+        if answer.refused is not None:
+            return refusal(answer.refused)
+        op = call.op if call else ""
+        if op == "browse":
+            return self._found(answer.keys, answer)
+        if op == "receive":
+            key = answer.value.get("kid")
+            return f"gets {key}" if key else "gets nothing"
+        values = ", ".join(f"{name} {value}" for name, value in answer.value.items())
+        return f"accepted{f' ({values})' if values else ''}"
+
+    def _found(self, keys: Sequence[str], answer: Return) -> str:
+        early = self._early(keys, answer) if answer.ref in self._offenders else ""
+        return f"finds {', '.join(keys) or 'nothing'}{early}"
+
+    def _seen(self, event: Seen, *, breaks: bool) -> str:
+        marks = [f"delivery count {event.count}"] if event.count > 1 else []
+        marks += ["redelivered"] if event.redelivered else []
+        marks += [f"batch {event.batch}"] if event.batch is not None else []
+        early = self._early([event.msg.key], event) if breaks else ""
+        marked = f" ({', '.join(marks)})" if marks else ""
+        return f"sees {event.msg.key}{marked} from {event.destination}{early}"
+
+    def _early(self, keys: Sequence[str], event: AnyEvent) -> str:
+        return ahead_of(self._due_of, [self._plain(key) for key in keys], self._clock.at_ns(event))
+
+    def _other(self, event: AnyEvent) -> str:  # noqa: PLR0911 - a table with one row for each kind
+        match event:
+            case Settle(msg=msg, outcome=outcome, unit=unit):
+                return f"settles {msg.key}: {outcome}{f' in {unit}' if unit else ''}"
+            case Unit(op=op, unit=unit):
+                return f"{op} of {unit}"
+            case Fault(what=what, phase=phase):
+                return f"{what} {'begins' if phase == 'begin' else 'is over'}"
+            case Watch(destination=destination, phase=phase):
+                return f"{'can' if phase == 'begin' else 'can no longer'} receive from {destination}"
+            case Disk(op=op, keys=keys):
+                return f"{op} {', '.join(keys)}".strip()
+            case Frame(direction=direction, text=text):
+                return f"{'received' if direction == 'in' else 'sent'} on the wire: {text}"
+            case Late(late_ns=late_ns):
+                return f"was {duration(late_ns)} late, because the machine was busy"
+            case Admin(command=command, answer=answer):
+                values = ", ".join(f"{name} {value}" for name, value in answer.items())
+                return f"{command}{f': {values}' if values else ''}"
+            case _:
+                return describe(event)
+
+
+def _verb(call: Call | None) -> str:
+    """Return the words for a call whose answer has a line of its own."""
+    if call is None:
+        return "the answer"
+    return f"{call.op} {call.msg.key}" if call.msg else call.op
+
+
+def _argument(name: str, value: Scalar) -> str:
+    """Return an argument of a call in words, such as ``delay 2 s``."""
+    word = name.removesuffix("_ms").replace("_", " ")
+    if value is True:
+        return word
+    if name.endswith("_ms") and isinstance(value, int):
+        return f"{word} {duration(value * 1_000_000)}"
+    return f"{word} {value}"
+
+
+def _who(event: AnyEvent) -> str:
+    if isinstance(event, Fault):
+        return event.target
+    return str(getattr(event, "actor", "") or _KINDS.get(type(event), ""))

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import shlex
+
+from msgspec.structs import replace
+from tests.reports.failing import EARLY, KEPT, failing
+from tests.reports.sample import EXPIRED, KILLED, Journal, message
+
+from assay_evidence.events import Begin, Seen, Step
+from assay_features import load_catalogue
+from assay_reports import RunEvidence
+from assay_reports.story import AROUND, LINES, Story, story
+from assay_reports.views.pairs import pairs_of
+from assay_reports.views.rules import rule_page
+from assay_reports.views.scenarios import AGAIN, again, offenders_of
+
+Runs = tuple[RunEvidence, RunEvidence]
+
+
+def story_of(run: RunEvidence, scenario: str) -> Story:
+    verdict = next(one for one in run.verdicts.scenarios if one.scenario == scenario)
+    return story(run.of_scenario()[scenario], offenders_of(verdict))
+
+
+def test_a_story_says_under_each_step_who_did_what_and_marks_what_breaks_the_rule() -> None:
+    told = story_of(failing(), EARLY[0])
+    when, then = told.chapters
+    assert when.step is not None
+    assert when.step.text == "the message is sent"
+    assert [line.who for line in when.lines] == ["sender"]
+    assert when.lines[0].text.startswith("sends slow to queue://ORDERS (delay 1.5 s): accepted after ")
+    broken = [line for line in then.lines if line.breaks]
+    assert [(line.at, line.who) for line in broken] == [("1.4 s", "browser")]
+    assert broken[0].text == "browses queue://ORDERS: finds slow, 100 ms before slow is due"
+    assert told.breaks == 1
+
+
+def test_a_refusal_is_told_with_its_reason(runs: Runs) -> None:
+    texts = [line.text for chapter in story_of(runs[0], EXPIRED).chapters for line in chapter.lines]
+    assert any("refused" in text for text in texts)
+
+
+def test_a_fault_begins_and_is_over(runs: Runs) -> None:
+    texts = [line.text for chapter in story_of(runs[1], KILLED).chapters for line in chapter.lines]
+    assert any("begins" in text for text in texts)
+    assert any("is over" in text for text in texts)
+
+
+def test_a_long_story_keeps_what_surrounds_a_breach_and_says_how_much_it_leaves_out() -> None:
+    journal = Journal("run", "w")
+    journal.scenario = "a.feature::b"
+    for number in range(1_000):
+        journal.write(
+            Seen,
+            number,
+            actor="reader",
+            link="l",
+            destination="queue://Q",
+            msg=message(f"m{number}"),
+            count=1,
+            redelivered=False,
+        )
+    journal.write(Step, 1_000, keyword="Then", text="all come once", outcome="done")
+    told = story(journal.events, {"w:600"})
+    lines = [line for chapter in told.chapters for line in chapter.lines]
+    assert len(lines) <= LINES + 2 * AROUND + 1
+    assert len(lines) + sum(line.left_out for line in lines) == 1_000
+    at = next(index for index, line in enumerate(lines) if line.breaks)
+    assert lines[at].text == "sees m600 from queue://Q"
+    assert lines[at - 1].text == "sees m599 from queue://Q"
+
+
+def test_only_a_scenario_that_needs_a_look_has_a_story_on_its_page() -> None:
+    catalogue = load_catalogue()
+    run = failing(EARLY[:1])
+    page = rule_page(catalogue.rule("DD-02"), pairs_of([run], catalogue), catalogue)
+    views = {view.verdict.scenario: view for view in page.tried[0].scenarios}
+    assert views[EARLY[0]].story is not None
+    assert views[KEPT].story is None
+
+
+def test_the_command_repeats_the_options_and_the_scenario_and_keeps_the_run() -> None:
+    begin = next(event for event in failing().events if isinstance(event, Begin))
+    given = ("--backend=url:my broker.toml", "--face=mqlight")
+    words = shlex.split(again(replace(begin, given=given), "a.feature::It's <kept>[1 s]"))
+    assert words[:4] == ["assay", "run", *given]
+    assert words[4:] == ["--scenario", "a.feature::It's <kept>[1 s]", "--times", "20", "--out", AGAIN]
+    virtual = again(replace(begin, defect="early-delivery", capabilities={"virtual-time": ""}), "a.feature::b")
+    assert virtual == "assay run --backend=reference --defect=early-delivery --scenario a.feature::b --out assay-again"
+    assert again(None, "a.feature::b") == ""
