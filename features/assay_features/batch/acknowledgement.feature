@@ -22,7 +22,7 @@ Feature: A batch is acknowledged as a whole
         | 10   | 10    |
         | 10   | 4     |
 
-    Scenario: What a callback has returned from does not come again
+    Scenario: A batch whose callback has returned does not come again
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And a receiver on the queue
@@ -78,7 +78,7 @@ Feature: A batch is acknowledged as a whole
         | 1     |
         | 4     |
 
-    Scenario Outline: What waits for the rest of its batch is not acknowledged when its <part> is <ended>
+    Scenario Outline: Messages of an unfinished batch are not acknowledged when their <part> is <ended>
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 10 within 10 min
@@ -99,7 +99,7 @@ Feature: A batch is acknowledged as a whole
         | part    | ended  |
         | session | closed |
 
-    Scenario: What waits for the rest of its batch is not acknowledged when its listener is removed
+    Scenario: Messages of an unfinished batch are not acknowledged when its listener is removed
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 10 within 10 min
@@ -111,7 +111,7 @@ Feature: A batch is acknowledged as a whole
       And receiver "after" starts to wait on the queue
       Then one of "receiver" and "after" sees "m1" to "m3", at least once
 
-    Scenario: What waits behind a full batch is not acknowledged with it
+    Scenario: Messages behind a full batch are not acknowledged with it
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 10 min and works 1 s on each
@@ -123,7 +123,7 @@ Feature: A batch is acknowledged as a whole
       Then one of "receiver" and "after" sees "m1" to "m5", at least once
       And "after" never sees "m1" to "m3"
 
-    Scenario: A full batch of one receiver acknowledges nothing of what waits for another receiver of its session
+    Scenario: A full batch of one receiver acknowledges no message that waits for another receiver of its session
       Given an empty queue "one"
       And an empty queue "two"
       And session "s" in auto mode
@@ -186,7 +186,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m6"
 
     @evidence
-    Scenario Outline: A callback that closes its receiver acknowledges its batch, and what waits behind it comes to another receiver: <count> messages in batches of <size>
+    Scenario Outline: A callback that closes its receiver acknowledges its batch and leaves later messages: <count> in batches of <size>
       Given an empty queue
       And messages "m1" to "m<count>" are sent to the queue
       And a receiver on the queue
@@ -346,7 +346,7 @@ Feature: A batch is acknowledged as a whole
       And every redelivery of "many1" to "many60" that "receiver" and "after" sees is marked as redelivered
 
     @evidence @needs-cut @needs-kill-at-first-sight
-    Scenario: After the line was cut a batch comes again once, or in part, or not at all
+    Scenario: After the connection was cut, a batch comes again once, or in part, or not at all
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And a receiver on the queue
@@ -458,7 +458,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m4"
 
-    Scenario: The call acknowledges nothing of what waits for the rest of its batch
+    Scenario: The call acknowledges no message of an unfinished batch
       Given an empty queue
       And session "s" in client mode
       And receiver "receiver" of session "s" on the queue
@@ -564,7 +564,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m3"
 
-    Scenario Outline: Called on <called> after "first" was closed, it acknowledges what both receivers of the session were handed
+    Scenario Outline: Called on <called> after "first" was closed, it acknowledges the messages of both receivers of the session
       Given an empty queue "one"
       And an empty queue "two"
       And messages "a1" to "a3" are sent to queue "one"
@@ -635,7 +635,7 @@ Feature: A batch is acknowledged as a whole
       And session "s" is recovered
       Then "receiver" sees "m1" to "m6" again
 
-    Scenario: What waits for the rest of its batch comes to another receiver when its own is closed before the call
+    Scenario: Messages of an unfinished batch go to another receiver when their own is closed before the call
       Given an empty queue
       And session "s" in client mode
       And receiver "receiver" of session "s" on the queue
@@ -684,7 +684,7 @@ Feature: A batch is acknowledged as a whole
       And "after two" sees "b1" to "b3" exactly once
 
     @evidence
-    Scenario Outline: A session that is <ended> leaves what another session of the connection was handed for that one's call
+    Scenario Outline: A session that is <ended> leaves the messages of another session of the connection to that session's call
       Given an empty queue "one"
       And an empty queue "two"
       And messages "a1" to "a3" are sent to queue "one"
@@ -767,7 +767,7 @@ Feature: A batch is acknowledged as a whole
       Then "receiver" sees "m1" to "m3" again, marked as redelivered
 
     @kit @needs-restart
-    Scenario: What a session in client mode was handed and that came back when its session was closed is marked after a restart, too
+    Scenario: A message that a session in client mode returned at its close is still marked after a restart
       Given an empty queue
       And session "work" in client mode
       And receiver "receiver" of session "work" on the queue
@@ -977,7 +977,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m3"
 
-    Scenario: What waits for the rest of its batch comes to another receiver when its own is closed before the commit
+    Scenario: Messages of an unfinished batch go to another receiver when their own is closed before the commit
       Given an empty queue
       And session "s" in transacted mode
       And receiver "receiver" of session "s" on the queue
@@ -1009,7 +1009,7 @@ Feature: A batch is acknowledged as a whole
       And "receiver" takes batches of at most 2 within 500 ms and rolls back once 4 messages have come
       Then "receiver" sees "m1" to "m4" again
 
-    Scenario: A commit acknowledges nothing of what waits for the rest of its batch
+    Scenario: A commit acknowledges no message of an unfinished batch
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in transacted mode
@@ -1105,7 +1105,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "reply"
       And "receiver" sees "m1" to "m3" again
 
-    Scenario Outline: When one session is <ended>, a commit of another session of the connection still acknowledges what that one was handed
+    Scenario Outline: When one session is <ended>, a commit of the connection's other session still acknowledges its messages
       Given an empty queue "one"
       And an empty queue "two"
       And messages "a1" to "a3" are sent to queue "one"
@@ -1136,7 +1136,7 @@ Feature: A batch is acknowledged as a whole
         | ended  |
         | closed |
 
-    Scenario Outline: When one session is <ended>, a rollback of another session of the connection still brings back what that one was handed
+    Scenario Outline: When one session is <ended>, a rollback of the connection's other session still returns its messages
       Given an empty queue "one"
       And an empty queue "two"
       And messages "a1" to "a3" are sent to queue "one"
@@ -1159,7 +1159,7 @@ Feature: A batch is acknowledged as a whole
         | rolled back |
 
     @evidence @needs-session
-    Scenario: A session that is closed again and again leaves another session of its connection its unit of work
+    Scenario: Closing one session again and again does not end the unit of work of another session of the connection
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in transacted mode on connection "shared"
@@ -1174,7 +1174,7 @@ Feature: A batch is acknowledged as a whole
       Then it is accepted
 
     @kit @needs-admin @own-instance
-    Scenario: After a commit that was refused for the size of its unit of work, what comes again is acknowledged by a commit
+    Scenario: After a commit was refused for too many messages, a later commit acknowledges the returned messages
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in transacted mode
@@ -1286,7 +1286,7 @@ Feature: A batch is acknowledged as a whole
       Then "receiver" sees "m1" to "m3" again, marked as redelivered
 
     @kit @needs-restart
-    Scenario: What a session in transacted mode was handed and that came back when its session was closed is marked after a restart, too
+    Scenario: A message that a transacted session returned at its close is still marked after a restart
       Given an empty queue
       And session "work" in transacted mode
       And receiver "receiver" of session "work" on the queue
@@ -1300,7 +1300,7 @@ Feature: A batch is acknowledged as a whole
       And every redelivery of "m1" to "m3" that "after" sees is marked as redelivered
 
     @kit
-    Scenario: What waited for the rest of its batch does not count as delivered when its session is closed
+    Scenario: Messages of an unfinished batch do not count as delivered when their session is closed
       Given an empty queue
       And session "work" in transacted mode
       And receiver "receiver" of session "work" on the queue
@@ -1354,7 +1354,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m4"
 
     @evidence @needs-cut
-    Scenario: A line that is cut in a batch brings back nothing of the batches before it
+    Scenario: A connection that is cut during a batch brings back no message of earlier batches
       Given an empty queue
       And a receiver on the queue
       And every connection will be cut 500 ms after "m5" is first seen

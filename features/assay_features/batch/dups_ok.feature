@@ -113,7 +113,7 @@ Feature: A batch is acknowledged lazily where duplicates are allowed
       Then one of "patient" and "after" sees "b1" to "b3", at least once
 
     @evidence @needs-cut @needs-kill-at-first-sight
-    Scenario: A line that is cut loses nothing
+    Scenario: A cut connection loses no message
       Given an empty queue
       And messages "m1" to "m20" are sent to the queue
       And session "s" in dups-ok mode
@@ -125,7 +125,7 @@ Feature: A batch is acknowledged lazily where duplicates are allowed
       Then one of "receiver" and "after" sees "m1" to "m20", at least once
 
     @evidence @needs-kill @needs-kill-at-first-sight
-    Scenario: A broker that is killed loses nothing
+    Scenario: A killed broker loses no message
       Given an empty queue
       And messages "m1" to "m20" are sent to the queue
       And session "s" in dups-ok mode

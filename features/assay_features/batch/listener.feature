@@ -75,7 +75,7 @@ Feature: A consumer can be given a listener that takes batches
       And the receiver's batches hold at most 2 messages
 
     @kit
-    Scenario: A listener that is set again while a batch is being filled has the timeout of the second call, and its messages
+    Scenario: A listener that is set again while a batch is filling has the timeout of the second call, and the messages
       Given it is known how long an unbatched message takes
       And an empty queue
       And a receiver on the queue

@@ -198,7 +198,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 300  |
 
     @evidence
-    Scenario Outline: What waits for the rest of its batch comes by the deadline of a listener that is set in place of its own, <when>
+    Scenario Outline: Messages of an unfinished batch come by the deadline of a listener that replaces their own, <when>
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 10 within 10 min
@@ -247,7 +247,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And each batch of at most 2 reaches the receiver within 500 ms of its first message
 
     @evidence
-    Scenario Outline: What waits for the rest of its batch comes by its deadline, or at once, after its connection was stopped for <span>
+    Scenario Outline: Messages of an unfinished batch come by its deadline, or at once, after the connection was stopped for <span>
       A stopped connection delivers nothing (Jakarta Messaging 3.1, section 6.1.5), so the start is the earliest moment.
 
       Given an empty queue
@@ -402,7 +402,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And the receiver sees "m1" to "m7" exactly once
 
     @kit @judges-client @needs-virtual-time
-    Scenario Outline: What a session in <mode> mode has <undone> comes before what waits for the rest of its batch, with each receiver
+    Scenario Outline: Messages that a session in <mode> mode has <undone> come before an unfinished batch, with each receiver
       Given an empty queue "one"
       And an empty queue "two"
       And session "s" in <mode> mode
@@ -429,7 +429,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | transacted | rolled back |
 
     @kit @judges-client @needs-xa @needs-virtual-time
-    Scenario: What a branch that is rolled back has taken comes before what waits for the rest of its batch, with each receiver
+    Scenario: Messages of a rolled-back branch come before an unfinished batch, with each receiver
       Given an empty queue "one"
       And an empty queue "two"
       And session "s" in xa mode

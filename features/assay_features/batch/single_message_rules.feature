@@ -94,7 +94,7 @@ Feature: What holds for single messages holds for batches
       Then the receiver sees "m1" to "m6" exactly once
       And the receiver sees "m1" to "m6" in that order
 
-    Scenario: What waits for the rest of its batch on a stopped connection comes to another receiver when that is closed
+    Scenario: Messages of an unfinished batch on a stopped connection go to another receiver when their own is closed
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 5 within 10 min

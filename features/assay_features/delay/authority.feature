@@ -163,7 +163,7 @@ Feature: Whose authority a delayed message needs, and when
       And the queue holds "m2"
 
     @kit @needs-local-transaction
-    Scenario Outline: A producer in <ack> mode is asked again at each send
+    Scenario Outline: The authority of a producer in <ack> mode is checked again at each send
       IBM MQ asks when a queue is opened.  Our broker asks at each send, so that a revoked authority counts at once.
 
       Given an empty queue
@@ -185,7 +185,7 @@ Feature: Whose authority a delayed message needs, and when
         | transacted |
 
     @kit @needs-topic @own-instance
-    Scenario: A producer on a topic is asked again at each send
+    Scenario: The authority of a producer on a topic is checked again at each send
       Given a topic with NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
       And the topic is withheld from ordinary users
       And the base topic is withheld from ordinary users
@@ -201,7 +201,7 @@ Feature: Whose authority a delayed message needs, and when
       And sending "m2" is refused with MQRC_NOT_AUTHORIZED
 
     @evidence
-    Scenario: What was refused for want of authority is not staged
+    Scenario: A message that was refused for lack of authority is not staged
       Given an empty queue
       And the queue is withheld from ordinary users
       And an empty queue "other"
@@ -234,7 +234,7 @@ Feature: Whose authority a delayed message needs, and when
   Rule: No authority is checked when the delay is over
     Line 25: the queue manager opens the target itself then, and so it does the dead-letter queue in the target's place.
 
-    Scenario: A sender who has lost the authority during the delay is not asked again
+    Scenario: The authority of a sender that loses it during the delay is not checked again
       Given an empty queue
       And the queue is withheld from ordinary users
       And user "alice" may put to the queue
@@ -243,14 +243,14 @@ Feature: Whose authority a delayed message needs, and when
       Then the queue holds "m1"
       And the staging queue does not hold "m1"
 
-    Scenario: A queue that is withheld from everybody during the delay takes the message
+    Scenario: The target takes the message although all users lose their authority on it during the delay
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 2 s
       And the queue is withheld from ordinary users
       Then the queue holds "m1"
       And the staging queue does not hold "m1"
 
-    Scenario: An alias that comes to stand for a queue which the sender may not use takes it there
+    Scenario: An alias that is altered to a queue on which the sender has no authority takes the message there
       Given a queue "open" with MAXDEPTH(10)
       And a queue "closed" with MAXDEPTH(10)
       And an alias "front" for queue "open"
@@ -262,7 +262,7 @@ Feature: Whose authority a delayed message needs, and when
       And the staging queue does not hold "m1"
 
     @needs-topic @own-instance
-    Scenario: A publisher who has lost the authority during the delay is not asked again
+    Scenario: The authority of a publisher that loses it during the delay is not checked again
       Given a topic with NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
       And a non-durable subscriber "reader" on the topic
       And the topic is withheld from ordinary users
@@ -273,7 +273,7 @@ Feature: Whose authority a delayed message needs, and when
       Then "reader" sees "news" exactly once
 
     @evidence
-    Scenario Outline: A sender who has lost the authority is not asked again after a restart (the broker <event>)
+    Scenario Outline: The authority of a sender that loses it is not checked again after a restart (the broker <event>)
       Given an empty queue
       And the queue is withheld from ordinary users
       And user "alice" may put to the queue
@@ -306,14 +306,14 @@ Feature: Whose authority a delayed message needs, and when
     Line 33 tells the administrator to secure the queue.  Tried is that a broker lets the administrator do so, and that
     delayed sends go on then.  The administrator stands outside authority.
 
-    Scenario: An ordinary user cannot browse it
+    Scenario: An ordinary user cannot browse the staging queue
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 1 h
       And the staging queue is withheld from ordinary users
       When user "mallory" browses the staging queue
       Then it is refused with MQRC_NOT_AUTHORIZED
 
-    Scenario: An ordinary user cannot get from it
+    Scenario: An ordinary user cannot get from the staging queue
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 1 h
       And the staging queue is withheld from ordinary users
@@ -321,7 +321,7 @@ Feature: Whose authority a delayed message needs, and when
       Then it is refused with MQRC_NOT_AUTHORIZED
       And the staging queue holds "m1"
 
-    Scenario: An ordinary user cannot put to it
+    Scenario: An ordinary user cannot put to the staging queue
       Given the staging queue is withheld from ordinary users
       When user "mallory" sends message "m1" to the staging queue
       Then it is refused with MQRC_NOT_AUTHORIZED
@@ -334,7 +334,7 @@ Feature: Whose authority a delayed message needs, and when
       Then it is accepted
       And the queue holds "m1"
 
-    Scenario: A user who has been given the authority to browse it may
+    Scenario: A user with granted authority to browse the staging queue may browse it
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 1 h
       And the staging queue is withheld from ordinary users
@@ -342,7 +342,7 @@ Feature: Whose authority a delayed message needs, and when
       When user "monitor" browses the staging queue
       Then it is accepted
 
-    Scenario: An administrator may look at it and take from it
+    Scenario: An administrator may look at the staging queue and take messages from it
       Given an empty queue
       And the staging queue is withheld from ordinary users
       When message "m1" is sent to the queue with a delivery delay of 1 h
@@ -350,7 +350,7 @@ Feature: Whose authority a delayed message needs, and when
       When the administrator takes "m1" off the staging queue by correlation id
       Then the administrator has "m1"
 
-    Scenario: An administrator may put to it
+    Scenario: An administrator may put to the staging queue
       Given the staging queue is withheld from ordinary users
       When a native application puts "m1" on the staging queue
       Then it is accepted

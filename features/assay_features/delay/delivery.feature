@@ -7,7 +7,7 @@ Feature: A delayed message is delivered once its delay is over
     lateness; the run states one, and each scenario that is about time names its own.
 
     @needs-browse
-    Scenario: A delayed message outlives that its queue is browsed
+    Scenario: A delayed message survives a browse of its queue
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
       And the queue is browsed every 200 ms for 2 s
@@ -22,7 +22,7 @@ Feature: A delayed message is delivered once its delay is over
       And the receiver sees "slow" exactly once
 
     @needs-non-persistent
-    Scenario Outline: A <mode> message does not go with the connection of its sender
+    Scenario Outline: A <mode> message stays when the connection of its sender ends
       Given an empty queue
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a delivery delay of 2 s and delivery mode <mode>
@@ -36,7 +36,7 @@ Feature: A delayed message is delivered once its delay is over
         | non-persistent | lost   |
 
     @needs-topic @needs-non-persistent
-    Scenario Outline: A <mode> publication does not go with the connection of its sender
+    Scenario Outline: A <mode> publication stays when the connection of its sender ends
       Given a topic
       And a non-durable subscriber "live" on the topic
       When message "slow" is sent to the topic with a delivery delay of 2 s and delivery mode <mode>
@@ -98,7 +98,7 @@ Feature: A delayed message is delivered once its delay is over
         | non-persistent |
 
     @needs-topic @needs-durable-subscription @needs-non-persistent
-    Scenario Outline: A durable subscriber who is away when the delay is over gets a <mode> message when back
+    Scenario Outline: A durable subscriber that is inactive when the delay ends gets a <mode> message when it returns
       Given a topic
       And a durable subscriber "steady" on the topic
       And a non-durable subscriber "live" on the topic
@@ -128,7 +128,7 @@ Feature: A delayed message is delivered once its delay is over
         | non-persistent |
 
     @needs-xa
-    Scenario: What a global unit of work has sent is delivered
+    Scenario: A message of a global unit of work is delivered
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in xa mode
@@ -140,7 +140,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "slow" exactly once
 
     @needs-xa
-    Scenario: What a global unit of work has sent comes in time, counted from the send
+    Scenario: A message of a global unit of work comes in time, counted from the send
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in xa mode
@@ -153,7 +153,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "slow" in time, 20 s after its send
 
     @needs-xa @needs-kill
-    Scenario: What a global unit of work has sent outlives that the broker is killed during its delay
+    Scenario: A message of a global unit of work survives a kill of the broker during its delay
       Given an empty queue
       And session "work" in xa mode
       And branch "job" has been started in session "work"
@@ -256,7 +256,7 @@ Feature: A delayed message is delivered once its delay is over
       When message "slow" is sent to the topic with a delivery delay of 1 s
       Then "live" sees "slow" exactly once
 
-    Scenario Outline: Messages without properties outlive that the broker <event> during their delay
+    Scenario Outline: Messages without properties survive although the broker <event> during their delay
       Given an empty queue
       And a producer on the queue
       And the producer's delivery delay is 2 s
@@ -278,7 +278,7 @@ Feature: A delayed message is delivered once its delay is over
         | is killed and comes back |
 
     @needs-restart
-    Scenario: What two producers of a session have sent outlives a restart during its delay
+    Scenario: Messages of two producers of a session survive a restart during their delay
       Given an empty queue
       And session "work" in auto mode
       And producer "late" of session "work" on the queue with a delivery delay of 3 s
@@ -396,7 +396,7 @@ Feature: A delayed message is delivered once its delay is over
         | is killed and comes back |
 
     @evidence @needs-topic @needs-durable-subscription @needs-topic-wildcard
-    Scenario Outline: A publication for a durable subscription to <pattern> outlives that the broker <event> during its delay
+    Scenario Outline: A publication for a durable subscription to <pattern> survives although the broker <event> during its delay
       Given a durable subscriber "steady" on topic "<pattern>"
       And subscriber "steady" is inactive
       When message "slow" is sent to topic "sport/football/results" with a delivery delay of 2 s
@@ -416,7 +416,7 @@ Feature: A delayed message is delivered once its delay is over
         | sport/+/results | is killed and comes back |
 
     @needs-topic @needs-shared-subscription @needs-non-persistent
-    Scenario Outline: One of two who share a subscription sees a <mode> publication
+    Scenario Outline: One of two sharers of a subscription gets a <mode> publication
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And subscriber "right" shares non-durable subscription "pair" on the topic
@@ -464,7 +464,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "m1" to "m5" exactly once
 
     @evidence @needs-local-transaction
-    Scenario Outline: What a unit of work has staged between messages that were moved comes, although the broker <event>
+    Scenario Outline: A message that a unit of work staged between released messages comes although the broker <event>
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -508,7 +508,7 @@ Feature: A delayed message is delivered once its delay is over
       Then "live" sees "slow" in time, 1 s after its send
 
     @needs-topic @needs-durable-subscription @needs-kill
-    Scenario: A persistent publication outlives that the broker is killed during its delay
+    Scenario: A persistent publication survives a kill of the broker during its delay
       Given a topic
       And a durable subscriber "steady" on the topic
       And subscriber "steady" is inactive
@@ -533,7 +533,7 @@ Feature: A delayed message is delivered once its delay is over
         | B      |
 
     @evidence @topology-cluster @needs-admin @needs-non-persistent
-    Scenario Outline: A <mode> message that a receiver at another queue manager has had does not come there again after a restart
+    Scenario Outline: A <mode> message that a receiver at another queue manager has received does not return there after a restart
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       And receiver "far" is waiting on queue "orders" at queue manager "B"
       When message "slow" is sent to queue "orders" with a delivery delay of 2 s and delivery mode <mode>
@@ -618,7 +618,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "now", "slow" in that order
 
     @evidence @needs-staging-queue
-    Scenario: The staging queue holds the delayed message and not the other
+    Scenario: The staging queue holds the delayed message but not the undelayed one
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 5 s
       And message "now" is sent to the queue with a delivery delay of 0 ms

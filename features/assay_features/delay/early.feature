@@ -74,7 +74,7 @@ Feature: A delayed message cannot be had before its delay is over
       Then "live" sees "slow" no earlier than 1500 ms after its send
 
     @needs-topic @needs-durable-subscription
-    Scenario: A durable subscriber who comes back during the delay sees it no earlier
+    Scenario: A durable subscriber that comes back during the delay sees it no earlier
       Given a topic
       And a durable subscriber "steady" on the topic
       And subscriber "steady" is inactive
@@ -83,7 +83,7 @@ Feature: A delayed message cannot be had before its delay is over
       Then "steady" sees "slow" no earlier than 4 s after its send
 
     @needs-topic @needs-shared-subscription
-    Scenario: Two who share a subscription see it no earlier than its delay
+    Scenario: Two sharers of a subscription see the message no earlier than its delay
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And subscriber "right" shares non-durable subscription "pair" on the topic
@@ -91,7 +91,7 @@ Feature: A delayed message cannot be had before its delay is over
       Then no receiver sees "slow" earlier than 1500 ms after its send
 
     @needs-selector
-    Scenario: A receiver that selects sees it no earlier than its delay
+    Scenario: A receiver with a selector sees the message no earlier than its delay
       Given an empty queue
       And receiver "picky" is waiting on the queue for messages with "colour = 'red'"
       When message "slow" is sent to the queue with a delivery delay of 1500 ms and property colour = "red"
@@ -206,7 +206,7 @@ Feature: A delayed message cannot be had before its delay is over
       And branch "job" is committed in one phase
       Then the receiver sees "slow" no earlier than 5 s after its send
 
-    Scenario: A later send with a shorter delay overtakes
+    Scenario: A later send with a shorter delay is delivered first
       The delays differ by more than the run lets a message be late.
 
       Given an empty queue

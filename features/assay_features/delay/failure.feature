@@ -66,7 +66,7 @@ Feature: A delayed message that its target cannot take
         | persistent     | closed |
         | non-persistent | lost   |
 
-    Scenario: A message goes to the dead-letter queue when its target is an alias that has come to stand for nothing
+    Scenario: A message goes to the dead-letter queue when its target is an alias whose queue no longer exists
       Given a queue with MAXDEPTH(10)
       And an alias "front" for the queue
       And message "m1" is sent to queue "front" with a delivery delay of 2 s
@@ -74,7 +74,7 @@ Feature: A delayed message that its target cannot take
       Then "m1" on the dead-letter queue has dead-letter reason MQRC_UNKNOWN_ALIAS_BASE_Q
       And the queue does not hold "m1"
 
-    Scenario Outline: A <mode> message that asks to be discarded is, when its target <has become>
+    Scenario Outline: A <mode> message that asks to be discarded is discarded when its target <has become>
       Given a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, delivery mode <mode> and report options MQRO_DISCARD_MSG
       And message "control" is sent to the queue with a delivery delay of 2 s and a body of 300 B
@@ -94,7 +94,7 @@ Feature: A delayed message that its target cannot take
         | persistent     | full              | MAXDEPTH(0)   | MAXDEPTH(10)     |
 
     @own-instance
-    Scenario: A message that asks to be discarded is, when its target has been deleted
+    Scenario: A message that asks to be discarded is discarded when its target has been deleted
       Given the queue manager is altered to CUSTOM(' ')
       And a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 2 s and report options MQRO_DISCARD_MSG
@@ -106,7 +106,7 @@ Feature: A delayed message that its target cannot take
       And the dead-letter queue does not hold "m1"
       And the staging queue does not hold "m1"
 
-    Scenario: What is in the way during the delay alone does no harm
+    Scenario: An obstacle that exists only during the delay has no effect
       Given a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 10 s
       And message "m2" is sent to the queue with a delivery delay of 10 s and report options MQRO_DISCARD_MSG
@@ -135,7 +135,7 @@ Feature: A delayed message that its target cannot take
       And "m1" on the dead-letter queue has Priority "7"
       And "m1" on the dead-letter queue is persistent
 
-    Scenario Outline: After a restart a message that asks to be discarded still is (it <event>)
+    Scenario Outline: After a restart, a message that asks to be discarded is still discarded (it <event>)
       Given a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 2 s and report options MQRO_DISCARD_MSG
       And message "control" is sent to the queue with a delivery delay of 2 s

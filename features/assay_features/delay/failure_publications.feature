@@ -7,7 +7,7 @@ Feature: A delayed publication that its subscriber cannot take
     feedback the report bears is not said.  In contrast, an inactive durable subscription keeps what was published.
 
     @needs-durable-subscription
-    Scenario: The durable subscriber has unsubscribed
+    Scenario: A publication for a durable subscriber that has unsubscribed is dropped
       Given a topic
       And a durable subscriber "fickle" on the topic
       And a durable subscriber "steady" on the topic
@@ -18,7 +18,7 @@ Feature: A delayed publication that its subscriber cannot take
       And the dead-letter queue is empty
       And the staging queue is empty
 
-    Scenario: The non-durable subscriber has gone
+    Scenario: A publication for a non-durable subscriber that has gone is dropped
       Given a topic
       And a non-durable subscriber "passer" on the topic
       And a non-durable subscriber "steady" on the topic
@@ -30,7 +30,7 @@ Feature: A delayed publication that its subscriber cannot take
       And the staging queue is empty
 
     @needs-durable-subscription
-    Scenario Outline: A <mode> publication for a durable subscriber who has unsubscribed is reported
+    Scenario Outline: A <mode> publication for a durable subscriber that has unsubscribed is reported
       Given a topic
       And a queue "replies" with MAXDEPTH(10)
       And a durable subscriber "fickle" on the topic
@@ -48,7 +48,7 @@ Feature: A delayed publication that its subscriber cannot take
         | persistent     | MQRO_EXCEPTION_WITH_FULL_DATA and MQRO_DISCARD_MSG | 300   |
         | non-persistent | MQRO_EXCEPTION                                     | 0     |
 
-    Scenario: A publication for a non-durable subscriber who has gone is reported
+    Scenario: A publication for a non-durable subscriber that has gone is reported
       Given a topic
       And a queue "replies" with MAXDEPTH(10)
       And a non-durable subscriber "passer" on the topic
@@ -70,7 +70,7 @@ Feature: A delayed publication that its subscriber cannot take
       And the dead-letter queue holds 1 message
 
     @needs-durable-subscription
-    Scenario: A durable subscriber who is merely inactive gets it when back, and nothing is reported
+    Scenario: A durable subscriber that is merely inactive gets it when it returns, and nothing is reported
       Given a topic
       And a queue "replies" with MAXDEPTH(10)
       And a durable subscriber "steady" on the topic
@@ -82,7 +82,7 @@ Feature: A delayed publication that its subscriber cannot take
       And queue "replies" is empty
       And the dead-letter queue is empty
 
-    Scenario: The non-durable subscriber has lost its connection
+    Scenario: A publication for a non-durable subscriber that has lost its connection is dropped
       Given a topic
       And a non-durable subscriber "passer" on the topic
       And a non-durable subscriber "steady" on the topic
@@ -94,7 +94,7 @@ Feature: A delayed publication that its subscriber cannot take
       And the staging queue is empty
 
     @needs-durable-subscription
-    Scenario Outline: The non-durable subscriber has gone with a restart (it <event>)
+    Scenario Outline: A publication for a non-durable subscriber that has gone with a restart is dropped (it <event>)
       Given a topic
       And a non-durable subscriber "passer" on the topic
       And a durable subscriber "steady" on the topic
@@ -117,7 +117,7 @@ Feature: A delayed publication that its subscriber cannot take
         | is killed and comes back |
 
     @needs-durable-subscription @needs-shared-subscription @needs-non-persistent
-    Scenario Outline: A shared durable subscription whose only consumer is away gets a <mode> publication
+    Scenario Outline: A shared durable subscription whose only consumer is inactive gets a <mode> publication
       Given a topic
       And a queue "replies" with MAXDEPTH(10)
       And subscriber "member" shares durable subscription "club" on the topic
@@ -156,7 +156,7 @@ Feature: A delayed publication that its subscriber cannot take
       And the staging queue is empty
 
     @kit @needs-durable-subscription
-    Scenario: A publication whose subscriber has gone waits for its report, if that is lost and it is persistent
+    Scenario: A persistent publication whose subscriber has gone stays staged while its report cannot be delivered
       Line 74: reports are produced as for any other message that was dealt with.
 
       Given a topic
@@ -244,7 +244,7 @@ Feature: A delayed publication that its subscriber cannot take
       And "steady" never sees "news"
       And the staging queue is empty
 
-    Scenario Outline: Not even a lost report on a <mode> publication has it tried again
+    Scenario Outline: A <mode> publication is not tried again even if its report is lost
       What DD-74 says of a persistent message is for one that was dead-lettered; this one is discarded by then.
 
       Given a topic
@@ -268,7 +268,7 @@ Feature: A delayed publication that its subscriber cannot take
         | non-persistent |
 
     @may
-    Scenario: Whether a publication is reported that was discarded so is recorded
+    Scenario: Whether the broker reports such a discarded publication is recorded
       Given a topic
       And a queue with MAXDEPTH(10)
       And a queue "replies" with MAXDEPTH(10)
@@ -279,7 +279,7 @@ Feature: A delayed publication that its subscriber cannot take
       Then the staging queue has become empty
       And how many reports queue "replies" holds is recorded
 
-    Scenario: Another subscriber's copy is none the worse
+    Scenario: Another subscriber's copy is not affected
       Given a topic
       And a queue with MAXDEPTH(10)
       And an administered subscription "orders" from the topic to the queue

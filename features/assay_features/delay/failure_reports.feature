@@ -413,7 +413,7 @@ Feature: Exception reports on delayed messages that could not be put
       And queue "replies" is empty
       And the queue is empty
 
-    Scenario: A message that is to be discarded is, although its report is lost
+    Scenario: A message that asks to be discarded is discarded although its report is lost
       The other message shows that the queues, once mended, do take reports.
 
       Given a queue "dlq" that is the dead-letter queue, with PUT(DISABLED)

@@ -18,7 +18,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       Then the staging queue holds 1 copy of "news"
 
     @needs-durable-subscription
-    Scenario: A durable subscription has one copy staged, its subscriber being away
+    Scenario: A durable subscription whose subscriber is inactive has one copy staged
       Given a topic
       And a durable subscriber "reader" on the topic
       And subscriber "reader" is inactive
@@ -26,7 +26,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       Then the staging queue holds 1 copy of "news"
 
     @needs-shared-subscription @needs-durable-subscription
-    Scenario: A shared durable subscription has one copy staged, its subscriber being away
+    Scenario: A shared durable subscription whose subscriber is inactive has one copy staged
       Given a topic
       And subscriber "pair" shares durable subscription "pair" on the topic
       And subscriber "pair" is inactive
@@ -34,7 +34,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       Then the staging queue holds 1 copy of "news"
 
     @needs-shared-subscription @needs-durable-subscription
-    Scenario: A durable subscription that two share has one copy staged
+    Scenario: A durable subscription with two sharers has one copy staged
       Given a topic
       And subscriber "left" shares durable subscription "pair" on the topic
       And subscriber "right" shares durable subscription "pair" on the topic
@@ -42,7 +42,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       Then the staging queue holds 1 copy of "news"
 
     @needs-shared-subscription
-    Scenario: A non-durable subscription that two share has one copy staged
+    Scenario: A non-durable subscription with two sharers has one copy staged
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And subscriber "right" shares non-durable subscription "pair" on the topic
@@ -98,14 +98,14 @@ Feature: A delayed publication is staged for each subscription, where the topic 
         | sport/football/results/# |
 
     @needs-topic-wildcard
-    Scenario: A subscription whose wildcards do not fit has nothing staged
+    Scenario: A subscription whose wildcards do not match has no copy staged
       Given a non-durable subscriber "near" on topic "sport/#"
       And a non-durable subscriber "far" on topic "sport/+"
       When message "news" is sent to topic "sport/football/results" with a delivery delay of 2 s
       Then the staging queue holds 1 copy of "news"
 
     @needs-selector @needs-durable-subscription
-    Scenario: A subscription whose selector does not fit has nothing staged
+    Scenario: A subscription whose selector does not match has no copy staged
       Given a topic
       And a durable subscriber "fond" on the topic for messages with "colour = 'red'"
       And a durable subscriber "averse" on the topic for messages with "colour = 'blue'"
@@ -272,14 +272,14 @@ Feature: A delayed publication is staged for each subscription, where the topic 
         | non-persistent | NPMSGDLV(ALLAVAIL) |
 
     @evidence
-    Scenario: What was refused is not staged
+    Scenario: A refused publication is not staged
       Given a topic with PMSGDLV(ALLDUR) NPMSGDLV(ALLAVAIL)
       And a non-durable subscriber "reader" on the topic
       When message "news" is sent to the topic with a delivery delay of 1 h
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
       And the staging queue does not hold "news"
 
-    Scenario: What was refused reaches no subscriber
+    Scenario: A refused publication reaches no subscriber
       Given a topic with PMSGDLV(ALLDUR)
       And a non-durable subscriber "reader" on the topic
       When message "news" is sent to the topic with a delivery delay of 1 s
@@ -319,7 +319,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       And "reader" sees "two" exactly once
 
     @own-instance
-    Scenario: Each of the two attributes comes from the nearest parent that says it
+    Scenario: Each of the two attributes comes from the nearest parent that sets it
       Given the base topic has been altered to PMSGDLV(ALL) NPMSGDLV(ALL)
       And a topic "sport" with PMSGDLV(ALLAVAIL)
       And a topic "sport/football" with NPMSGDLV(ALLAVAIL)
@@ -355,7 +355,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       When message "news" is sent to the topic with a delivery delay of 1 s and delivery mode as the destination defines
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
 
-    Scenario Outline: A topic that <is> is as its parent, which forbids it
+    Scenario Outline: A topic that <is> inherits from its parent, which forbids delayed publications
       Given a topic "sport" with PMSGDLV(<value>) NPMSGDLV(<value>)
       And a topic "sport/football" with <attributes>
       When message "news" is sent to topic "sport/football" with a delivery delay of 1 s and delivery mode <mode>
@@ -370,13 +370,13 @@ Feature: A delayed publication is staged for each subscription, where the topic 
         | is                    | mode           | value  | attributes                            |
         | says ASPARENT         | non-persistent | ALLDUR | PMSGDLV(ALLAVAIL) NPMSGDLV(ASPARENT)  |
 
-    Scenario: A topic without an object is as its parent, which forbids it
+    Scenario: A topic without an object inherits from its parent, which forbids delayed publications
       Given a topic "sport" with PMSGDLV(ALL)
       When message "news" is sent to topic "sport/football/results" with a delivery delay of 1 s
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
 
     @control @own-instance
-    Scenario: The nearest parent that says so allows it
+    Scenario: The nearest parent with a value of its own allows delayed publications
       Given the base topic has been altered to PMSGDLV(ALL) NPMSGDLV(ALL)
       And a topic "sport" with PMSGDLV(ALLAVAIL)
       And a topic "sport/football" with PMSGDLV(ASPARENT)
@@ -396,7 +396,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       And "reader" sees "news" exactly once
 
     @own-instance
-    Scenario: With the base topic's factory settings a persistent publication fails, for want of a setting of its own
+    Scenario: With the base topic's factory settings a persistent delayed publication fails
       They are PMSGDLV(ALLDUR) and NPMSGDLV(ALLAVAIL), and hold when the base topic has no object.
 
       Given the base topic has been deleted
@@ -428,7 +428,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
 
     @own-instance
-    Scenario: A topic whose parent is as its own parent is as that one, which forbids it
+    Scenario: A topic inherits through a parent without a value from a grandparent that forbids delayed publications
       Given the base topic has been altered to PMSGDLV(ALLAVAIL) NPMSGDLV(ALLAVAIL)
       And a topic "sport" with PMSGDLV(ALL)
       And a topic "sport/football" with PMSGDLV(ASPARENT)
@@ -436,7 +436,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       When message "news" is sent to topic "sport/football/results" with a delivery delay of 1 s
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
 
-    Scenario: The topic counts as it is at the send
+    Scenario: The topic's attributes at the send decide
       Given a topic with PMSGDLV(ALLAVAIL)
       And a non-durable subscriber "reader" on the topic
       When message "news" is sent to the topic with a delivery delay of 2 s

@@ -62,7 +62,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       And "second" sees "slow" exactly once
 
     @evidence @needs-admin
-    Scenario: A subscriber at A has a staged message besides
+    Scenario: A subscriber at A has a staged message of its own
       Given a topic
       And a non-durable subscriber "near" on the topic
       And a non-durable subscriber "far" on the topic at queue manager "B"
@@ -124,7 +124,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       Then "steady" sees "slow" exactly once
 
     @evidence @needs-admin @needs-durable-subscription
-    Scenario: Both are stopped and started when B has it, and it does not come a second time
+    Scenario: A publication that B has does not come again when both queue managers are stopped and started
       Given a topic
       And a durable subscriber "steady" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 1 s
@@ -140,7 +140,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       And "steady" sees "slow" at most once
 
     @needs-durable-subscription
-    Scenario: A durable subscriber at B who is away when the delay ends gets it on coming back
+    Scenario: A durable subscriber at B that is inactive when the delay ends gets it when it returns
       Given a topic
       And a durable subscriber "steady" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 1 s
@@ -149,7 +149,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       And subscriber "steady" comes back
       Then "steady" sees "slow" exactly once
 
-    Scenario: At the other queue manager it does not wait a second time
+    Scenario: The other queue manager does not delay the publication a second time
       Given a topic
       And a non-durable subscriber "reader" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 20 s
@@ -162,7 +162,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       Then "wide" sees "slow" exactly once
       And "wide" sees "slow" no earlier than 2 s after its send
 
-    Scenario: It comes to B as it was sent
+    Scenario: The publication comes to B as it was sent
       Given a topic
       And a non-durable subscriber "reader" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 2 s, priority 7 and property colour = "red"

@@ -107,7 +107,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
     has to write.  Nobody commands anything afterwards; every message comes, and none comes twice.
 
     @needs-worker-dies
-    Scenario: Its worker dies during the delay
+    Scenario: The processor's worker dies during the delay, and the message comes
       Given an empty queue
       And a receiver is waiting on the queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
@@ -116,7 +116,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       And the receiver sees "slow" no earlier than 1 s after its send
 
     @needs-worker-dies
-    Scenario: Its worker dies twice
+    Scenario: The processor's worker dies twice, and the message comes
       Given an empty queue
       And a receiver is waiting on the queue
       And message "first" is sent to the queue with a delivery delay of 1 s
@@ -127,7 +127,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "first" and "second" exactly once
 
     @needs-worker-dies
-    Scenario: Its worker dies before anything is staged
+    Scenario: The processor's worker dies before anything is staged, and the message comes
       Given an empty queue
       And a receiver is waiting on the queue
       When the worker of the delivery delay processor dies
@@ -135,7 +135,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "slow" exactly once
 
     @needs-worker-dies @needs-topic
-    Scenario: A publication comes too after its worker has died
+    Scenario: A publication also comes after the processor's worker has died
       Given a topic
       And a non-durable subscriber "reader" on the topic
       And message "slow" is sent to the topic with a delivery delay of 1 s
@@ -192,7 +192,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then "steady" sees "news" exactly once
 
     @needs-store-error @needs-non-persistent
-    Scenario: What is staged and not persistent comes too after the failure
+    Scenario: A staged non-persistent message also comes after the failure
       Given an empty queue
       And a receiver is waiting on the queue
       And message "heavy" is sent to the queue with a delivery delay of 1 s
@@ -202,7 +202,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       And the receiver sees "light" no earlier than 3 s after its send
 
     @needs-worker-dies @needs-non-persistent
-    Scenario: Its worker dies, and what is not persistent comes too
+    Scenario: The processor's worker dies, and a non-persistent message also comes
       Given an empty queue
       And a receiver is waiting on the queue
       And message "light" is sent to the queue with a delivery delay of 3 s and delivery mode non-persistent
@@ -211,7 +211,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       And the receiver sees "light" no earlier than 3 s after its send
 
     @needs-worker-dies @needs-admin @own-instance
-    Scenario: Its worker dies while a put is tried again
+    Scenario: The processor's worker dies while a put is tried again
       Given there is no dead-letter queue
       And a queue with MAXDEPTH(10)
       And message "stuck" is sent to the queue with a delivery delay of 1 s

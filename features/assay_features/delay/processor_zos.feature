@@ -67,7 +67,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
         | event                    |
         | is killed and comes back |
 
-    Scenario: Nothing is delivered of what was on a staging queue that is deleted
+    Scenario: No message of a staging queue that is deleted is delivered
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -80,7 +80,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And the receiver never sees "slow"
 
     @needs-worker-dies
-    Scenario: Once its worker has died, what is due stays on the staging queue
+    Scenario: After the processor's worker has died, due messages stay on the staging queue
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -93,7 +93,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And the staging queue holds "slow"
 
     @needs-store-error
-    Scenario: Once the store has refused what it writes, what is due stays on the staging queue
+    Scenario: After the store has refused the processor's write, due messages stay on the staging queue
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue

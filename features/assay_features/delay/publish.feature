@@ -7,14 +7,14 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
     has no part in it; who was there has, wherever they are when the delay is over.
 
     @needs-shared-subscription @needs-durable-subscription
-    Scenario: Two who share a subscription get it once between them
+    Scenario: Two sharers of a subscription together get the publication once
       Given a topic
       And subscriber "left" shares durable subscription "pair" on the topic
       And subscriber "right" shares durable subscription "pair" on the topic
       When message "news" is sent to the topic with a delivery delay of 1 s
       Then one of "left" and "right" sees "news", exactly once
 
-    Scenario: A non-durable subscriber who comes during the delay gets nothing
+    Scenario: A non-durable subscriber that comes during the delay does not get the publication
       Given a topic
       And a non-durable subscriber "early" on the topic
       When message "news" is sent to the topic with a delivery delay of 2 s
@@ -23,7 +23,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       And "late" never sees "news"
 
     @needs-durable-subscription
-    Scenario: A durable subscriber who comes during the delay gets nothing
+    Scenario: A durable subscriber that comes during the delay does not get the publication
       Given a topic
       And a non-durable subscriber "early" on the topic
       When message "news" is sent to the topic with a delivery delay of 2 s
@@ -32,14 +32,14 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       And "late" never sees "news"
 
     @needs-durable-subscription
-    Scenario: A durable subscriber who was there gets it exactly once
+    Scenario: A durable subscriber that was there at the send gets the publication exactly once
       Given a topic
       And a durable subscriber "steady" on the topic
       When message "news" is sent to the topic with a delivery delay of 1 s
       Then sending "news" is accepted
       And "steady" sees "news" exactly once
 
-    Scenario: A non-durable subscriber who was there gets it exactly once
+    Scenario: A non-durable subscriber that was there at the send gets the publication exactly once
       Given a topic
       And a non-durable subscriber "reader" on the topic
       When message "news" is sent to the topic with a delivery delay of 1 s
@@ -47,7 +47,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       And "reader" sees "news" exactly once
 
     @needs-durable-subscription
-    Scenario: A durable subscriber who was inactive at the send and comes back during the delay gets it exactly once
+    Scenario: A durable subscriber that was inactive at the send and returns during the delay gets it exactly once
       Given a topic
       And a durable subscriber "steady" on the topic
       And subscriber "steady" is inactive
@@ -56,7 +56,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       Then "steady" sees "news" exactly once
 
     @needs-durable-subscription
-    Scenario: A durable subscriber who was inactive at the send and comes back after the delay gets it exactly once
+    Scenario: A durable subscriber that was inactive at the send and returns after the delay gets it exactly once
       Given a topic
       And a durable subscriber "steady" on the topic
       And subscriber "steady" is inactive
@@ -66,7 +66,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       Then "steady" sees "news" exactly once
 
     @evidence @needs-durable-subscription
-    Scenario: A durable subscription that is opened for another topic during the delay gets nothing of the first
+    Scenario: A durable subscription that is opened for another topic during the delay gets no publication of the first
       Opening it for another topic ends the subscription and makes another (JMS 3.1, 8.3.3).
 
       Given a topic "old"
@@ -81,7 +81,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       And "second" never sees "slow"
 
     @needs-durable-subscription @needs-non-persistent
-    Scenario: A durable subscriber who goes away during the delay gets a non-persistent one exactly once when back
+    Scenario: A durable subscriber that leaves during the delay gets a non-persistent publication once when it returns
       Given a topic
       And a durable subscriber "steady" on the topic
       When message "news" is sent to the topic with a delivery delay of 2 s and delivery mode non-persistent
@@ -91,7 +91,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       Then "steady" sees "news" exactly once
 
     @needs-durable-subscription
-    Scenario: A durable subscriber who goes away during the delay gets it exactly once when back
+    Scenario: A durable subscriber that leaves during the delay gets the publication exactly once when it returns
       Given a topic
       And a durable subscriber "steady" on the topic
       When message "news" is sent to the topic with a delivery delay of 2 s
@@ -101,7 +101,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       Then "steady" sees "news" exactly once
 
     @evidence
-    Scenario: A subscription without its own connection's messages does not match them (JMS 3.1, 8.3.2)
+    Scenario: A subscription with noLocal does not match publications of its own connection (JMS 3.1, 8.3.2)
       Given a topic
       And session "work" in auto mode
       And receiver "own" of session "work" on the topic without its own connection's messages
@@ -111,7 +111,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       And "own" never sees "mine"
 
     @needs-durable-subscription
-    Scenario: A subscriber who unsubscribes and subscribes again during the delay gets nothing
+    Scenario: A subscriber that unsubscribes and subscribes again during the delay does not get the publication
       Given a topic
       And a durable subscriber "fickle" on the topic
       And a non-durable subscriber "early" on the topic
@@ -123,7 +123,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       And "fickle" never sees "news"
 
     @needs-restart
-    Scenario: A subscriber who unsubscribes, and subscribes again after a restart during the delay, gets nothing
+    Scenario: A subscriber that unsubscribes, and subscribes again after a restart during the delay, does not get it
       Given a topic
       And a durable subscriber "fickle" on the topic
       When message "slow" is sent to the topic with a delivery delay of 5 s
@@ -136,7 +136,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       Then "fickle" sees "now" exactly once
       And "fickle" never sees "slow"
 
-    Scenario: A non-durable subscriber who goes away and comes back during the delay gets nothing
+    Scenario: A non-durable subscriber that leaves and comes back during the delay does not get the publication
       Given a topic
       And a non-durable subscriber "fickle" on the topic
       And a non-durable subscriber "early" on the topic
@@ -158,7 +158,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       And "three" sees "news" exactly once
 
     @needs-local-transaction
-    Scenario: A subscriber who comes between the send and the commit of its unit of work gets nothing
+    Scenario: A subscriber that comes between the send and the commit of its unit of work does not get the publication
       Given a topic
       And a non-durable subscriber "early" on the topic
       And session "work" in transacted mode
@@ -169,7 +169,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       And "late" never sees "news"
 
     @evidence @needs-durable-subscription @needs-restart
-    Scenario: A restart does not match anew
+    Scenario: A restart does not match subscriptions anew
       Given a topic
       And a durable subscriber "early" on the topic
       When message "news" is sent to the topic with a delivery delay of 2 s
@@ -181,7 +181,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       And "late" never sees "news"
 
     @needs-shared-subscription
-    Scenario: When one of two who share a subscription goes away, the other gets it
+    Scenario: When one of two sharers of a subscription leaves, the other gets the publication
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And subscriber "right" shares non-durable subscription "pair" on the topic
@@ -190,7 +190,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       Then "right" sees "news" exactly once
 
     @evidence @needs-topic-wildcard
-    Scenario: A subscriber who comes during the delay with a pattern gets nothing
+    Scenario: A subscriber that comes during the delay with a pattern does not get the publication
       Given a non-durable subscriber "early" on topic "sport/football"
       When message "news" is sent to topic "sport/football" with a delivery delay of 2 s
       And a non-durable subscriber "late" comes to topic "sport/#"
@@ -198,7 +198,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       And "late" never sees "news"
 
     @needs-shared-subscription @needs-durable-subscription
-    Scenario: A shared durable subscription whose subscribers are away when the delay ends keeps it for one of them
+    Scenario: A shared durable subscription whose subscribers are inactive when the delay ends keeps it for one of them
       Given a topic
       And subscriber "left" shares durable subscription "pair" on the topic
       And subscriber "right" shares durable subscription "pair" on the topic
@@ -267,7 +267,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       And "late" never sees "news"
 
     @needs-local-transaction @needs-durable-subscription
-    Scenario: A durable subscriber who goes away between the send and the commit of its unit of work gets it when back
+    Scenario: A durable subscriber that leaves between the send and the commit of its unit of work gets it when it returns
       Given a topic
       And a durable subscriber "steady" on the topic
       And session "work" in transacted mode
@@ -278,7 +278,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       Then "steady" sees "news" exactly once
 
     @evidence @needs-durable-subscription @needs-kill
-    Scenario: A kill does not match anew
+    Scenario: A kill does not match subscriptions anew
       Given a topic
       And a durable subscriber "early" on the topic
       When message "news" is sent to the topic with a delivery delay of 2 s

@@ -138,7 +138,7 @@ Feature: Report options of delayed messages
       Then queue "replies" holds 2 reports
       And the reports on "news" on queue "replies" have different message ids
 
-    Scenario: They still count and the processor's own report comes, whatever else the message asks for
+    Scenario: The options still apply and the processor's report comes, whatever other report the message asks for
       Given message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION, MQRO_COD and MQRO_PAN
       And the queue has been altered to PUT(DISABLED)
       Then a report on "m1" with feedback MQRC_PUT_INHIBITED is on queue "replies"
@@ -276,14 +276,14 @@ Feature: Report options of delayed messages
         | MQRO_COD_WITH_FULL_DATA |
 
     @kit
-    Scenario: Nothing is reported because an administrator took a message of ours back
+    Scenario: Nothing is reported because an administrator took a message off our broker's staging queue
       Given message "m1" is sent to the queue with a delivery delay of 1 h, reply-to queue "replies" and report options MQRO_COA, MQRO_COD and MQRO_EXCEPTION
       When the administrator takes "m1" off the staging queue by correlation id
       Then the administrator has "m1"
       And queue "replies" holds no report
 
     @kit @needs-topic
-    Scenario: Our subscribers are shown them as JMS properties
+    Scenario: Subscribers of our client see the report options as JMS properties
       Given a topic
       And a non-durable subscriber "live" on the topic
       And message "news" is sent to the topic with a delivery delay of 1 s, reply-to queue "replies" and report options MQRO_COA, MQRO_COD and MQRO_NAN

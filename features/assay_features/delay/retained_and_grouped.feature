@@ -29,7 +29,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       Then it is refused with MQRC_OPTIONS_ERROR
 
     @control
-    Scenario: A retained publication without a delay reaches a subscriber who is there
+    Scenario: A retained publication without a delay reaches a subscriber that is there
       Given a topic
       And a non-durable subscriber "early" on the topic
       When message "news" is sent to the topic with the retain option
@@ -37,7 +37,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       And "early" sees "news" exactly once
 
     @control @needs-retained-publication
-    Scenario: A retained publication without a delay reaches a subscriber who comes later
+    Scenario: A retained publication without a delay reaches a subscriber that comes later
       Given a topic
       When message "news" is sent to the topic with the retain option
       And a non-durable subscriber "late" comes to the topic
@@ -65,7 +65,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       And "early" sees "news" exactly once
 
     @evidence
-    Scenario: What was refused reaches no subscriber who is there
+    Scenario: A refused publication reaches no subscriber that is there
       Given a topic
       And a non-durable subscriber "early" on the topic
       When message "news" is sent to the topic with the retain option and a delivery delay of 1 s
@@ -76,7 +76,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       And "early" never sees the refused "news"
 
     @evidence
-    Scenario: What was refused is not retained for a subscriber who comes later
+    Scenario: A refused publication is not retained for a subscriber that comes later
       Given a topic
       When message "news" is sent to the topic with the retain option and a delivery delay of 1 s
       And 3 s have passed since "news" was sent
@@ -87,7 +87,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       And "late" never sees the refused "news"
 
     @evidence @needs-retained-publication
-    Scenario: What was retained before the refusal stays so
+    Scenario: A publication that was retained before the refusal stays retained
       Given a topic
       And message "old" is sent to the topic with the retain option
       When message "new" is sent to the topic with the retain option and a delivery delay of 1 s
@@ -97,7 +97,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       And "late" sees "old" exactly once
 
     @evidence @needs-admin
-    Scenario: What was refused is not staged
+    Scenario: A refused publication is not staged
       Given a topic
       And a non-durable subscriber "early" on the topic
       When message "control" is sent to the topic with a delivery delay of 1 h

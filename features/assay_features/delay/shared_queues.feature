@@ -68,7 +68,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       And the staging queue at queue manager "B" holds "second"
       And the receiver sees "first" and "second" exactly once
 
-    Scenario: The staging queue of one queue manager is of no use to another
+    Scenario: A queue manager does not use the staging queue of another one
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And a receiver is waiting on the queue
@@ -79,7 +79,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       And the receiver never sees the refused "slow"
 
     @needs-local-transaction
-    Scenario: What a unit of work has sent is delivered to a receiver at B
+    Scenario: The messages of a unit of work are delivered to a receiver at B
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And a receiver is waiting on the queue at queue manager "B"
@@ -171,7 +171,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
     is already on the shared queue outlives any one queue manager, which the document supposes when it says that a delay
     makes loss more likely.
 
-    Scenario: One message that is staged and one already on the shared queue, through the same shutdown
+    Scenario: A stop of a queue manager keeps an undelayed message on a shared queue, and may lose a staged one
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And message "there" is sent to the queue with delivery mode non-persistent
@@ -183,7 +183,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       Then the receiver sees "there" exactly once
       And the receiver sees "slow" at most once
 
-    Scenario: What is already on the shared queue can be got while that queue manager is down
+    Scenario: A message on the shared queue can be received while the queue manager that took it is down
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And message "there" is sent to the queue with delivery mode non-persistent

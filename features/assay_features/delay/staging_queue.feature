@@ -119,7 +119,7 @@ Feature: Delayed messages wait on one staging queue
         | non-persistent |
 
     @own-instance
-    Scenario: The depths of both queues change places
+    Scenario: When the delay is over, the depth of the staging queue falls and that of the target rises
       Given an empty queue
       When messages "m1" to "m3" are sent to the queue with a delivery delay of 10 s
       Then the depth of the staging queue is 3
@@ -230,7 +230,7 @@ Feature: Delayed messages wait on one staging queue
   Rule: On distributed platforms the staging queue exists by default
     Line 30, which names it SYSTEM.DDELAY.LOCAL.QUEUE.  Nobody defines anything in these scenarios.
 
-    Scenario: It is there, and takes the first delayed message
+    Scenario: The staging queue exists and takes the first delayed message
       Given an empty queue
       Then the staging queue exists
       When message "slow" is sent to the queue with a delivery delay of 1 h
@@ -238,7 +238,7 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue holds "slow"
 
     @needs-restart
-    Scenario: It is there after a restart
+    Scenario: The staging queue exists after a restart
       Given the broker has been restarted
       Then the staging queue exists
       When message "slow" is sent to the queue with a delivery delay of 1 h
@@ -252,7 +252,7 @@ Feature: Delayed messages wait on one staging queue
     counts the header is undocumented, and recorded.  A unit of work may be refused at the send or at the commit, so
     what it leaves on the staging queue is looked at.
 
-    Scenario: Both can be altered
+    Scenario: MAXDEPTH and MAXMSGL of the staging queue can be altered
       When the staging queue is altered to MAXDEPTH(7) MAXMSGL(20000)
       Then the command is accepted
       And the staging queue has MAXDEPTH(7) MAXMSGL(20000)

@@ -37,7 +37,7 @@ Feature: What is put in a unit of work and not committed
       Then the receiver sees nothing of "m1" for 1500 ms
 
     @control
-    Scenario: Everybody else may get it after the commit
+    Scenario: Any other receiver may get it after the commit
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode

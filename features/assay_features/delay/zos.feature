@@ -147,7 +147,7 @@ Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
       And the depth of the queue is 0
 
     @needs-topic @needs-durable-subscription
-    Scenario: A publication is marooned too
+    Scenario: A publication also stays on the staging queue at the lower level
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a topic
       And a durable subscriber "reader" on the topic

@@ -5,7 +5,7 @@ Feature: The sender chooses whether a message is persistent
   Rule: The delivery mode is chosen by the sender, and is persistent where nothing is chosen
     Line 2 leaves the mode to the client that sends; line 6 makes a message persistent for whoever says nothing.
 
-    Scenario Outline: A <style> producer that was told nothing shows that it sent persistently
+    Scenario Outline: A <style> producer without a set mode shows that it sent persistently
       Given an empty queue
       And a <style> producer on the queue
       When the producer sends message "plain"
@@ -16,7 +16,7 @@ Feature: The sender chooses whether a message is persistent
         | classic    |
         | simplified |
 
-    Scenario Outline: What a <style> producer sends without a choice arrives as persistent
+    Scenario Outline: A <style> producer without a set mode sends persistent messages
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -29,7 +29,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-non-persistent
-    Scenario Outline: What a <style> producer sends <mode> arrives as that
+    Scenario Outline: A message that a <style> producer sends <mode> arrives with this mode
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -45,7 +45,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | non-persistent | NON_PERSISTENT |
 
     @needs-non-persistent
-    Scenario: A producer that was told nothing sends persistently beside one of the session that does not
+    Scenario: A producer without a set mode sends persistently beside a non-persistent producer of its session
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in auto mode
@@ -55,7 +55,7 @@ Feature: The sender chooses whether a message is persistent
       And producer "plain" sends message "kept"
       Then message "kept" as seen by "receiver" shows JMSDeliveryMode "PERSISTENT"
 
-    Scenario Outline: What a <style> producer without a destination sends without a choice arrives as persistent
+    Scenario Outline: A <style> producer without a destination and without a set mode sends persistent messages
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer without a destination
@@ -68,7 +68,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-non-persistent
-    Scenario Outline: What a <style> producer without a destination sends non-persistent arrives as that
+    Scenario Outline: A message that a <style> producer without a destination sends non-persistent arrives with this mode
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer without a destination
@@ -82,7 +82,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @evidence @needs-restart
-    Scenario Outline: What a <style> producer sends without a choice outlives a restart
+    Scenario Outline: Messages of a <style> producer without a set mode survive a restart
       Given an empty queue
       And a <style> producer on the queue
       When the producer sends message "plain"
@@ -116,7 +116,7 @@ Feature: The sender chooses whether a message is persistent
         | classic    |
         | simplified |
 
-    Scenario Outline: What a <style> producer sent before the mode was set keeps the earlier one
+    Scenario Outline: Messages that a <style> producer sent before its mode was set keep the earlier mode
       Given an empty queue
       And a receiver on the queue
       And a <style> producer on the queue
@@ -131,7 +131,7 @@ Feature: The sender chooses whether a message is persistent
         | classic    |
         | simplified |
 
-    Scenario: The mode of one producer is not that of another of the session
+    Scenario: Two producers of a session each keep their own mode
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in auto mode
@@ -160,7 +160,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-local-transaction
-    Scenario: A mode set on a producer of a transacted session is that of what the commit delivers
+    Scenario: Messages delivered by a commit have the mode that was set on their producer
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -231,7 +231,7 @@ Feature: The sender chooses whether a message is persistent
       And the receiver never sees "short"
 
     @needs-admin
-    Scenario Outline: A mode of <mode> set on a producer goes before DEFPSIST(<defpsist>) of the <place>
+    Scenario Outline: A mode of <mode> set on a producer overrides DEFPSIST(<defpsist>) of the <place>
       Given a <place> with DEFPSIST(<defpsist>)
       And a <receiver> on the <place>
       And a producer on the <place>
@@ -256,7 +256,7 @@ Feature: The sender chooses whether a message is persistent
         | place | receiver                          | mode           | defpsist | shown          |
         | topic | non-durable subscriber "receiver" | non-persistent | YES      | NON_PERSISTENT |
 
-    Scenario: Setting it on one producer leaves the others as they are
+    Scenario: Setting the mode of one producer leaves the other producers unchanged
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -270,7 +270,7 @@ Feature: The sender chooses whether a message is persistent
   Rule: A delivery mode given with one send, with priority and time to live, applies to that send only
     Line 9.  The producer's own values are neither used for that send nor changed by it.
 
-    Scenario Outline: A <style> send that says <given> is <given>, whatever the producer's mode
+    Scenario Outline: A <style> send with the mode <given> is <given>, whatever the producer's mode
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -308,7 +308,7 @@ Feature: The sender chooses whether a message is persistent
       Then message "low" as seen by "receiver" shows JMSPriority "2"
       And message "high" as seen by "receiver" shows JMSPriority "8"
 
-    Scenario Outline: The <style> send after one that said <given> is <own> again
+    Scenario Outline: The <style> send after a send with the mode <given> is <own> again
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -385,7 +385,7 @@ Feature: The sender chooses whether a message is persistent
       When the producer sends message "special" with a time to live of 60 s for this send only
       Then message "special" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
 
-    Scenario Outline: A <style> send that names its destination is <given> if it says so
+    Scenario Outline: A <style> send with its own destination and the mode <given> is <given>
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer without a destination
@@ -401,7 +401,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | non-persistent | persistent     | PERSISTENT     | NON_PERSISTENT |
 
     @needs-admin
-    Scenario Outline: A <given> send goes before DEFPSIST(<defpsist>) of the <place>
+    Scenario Outline: The mode <given> of a send overrides DEFPSIST(<defpsist>) of the <place>
       Given a <place> with DEFPSIST(<defpsist>)
       And a <receiver> on the <place>
       And a producer on the <place>
@@ -427,7 +427,7 @@ Feature: The sender chooses whether a message is persistent
         | topic | non-durable subscriber "receiver" | persistent | non-persistent | YES      | NON_PERSISTENT |
 
     @needs-priority
-    Scenario Outline: A <style> send that names its destination has the priority <given> that it gives, and the next its producer's
+    Scenario Outline: A <style> send with its own destination has its own priority <given>; the next has the producer's
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer without a destination
@@ -445,7 +445,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | 0     |
 
     @needs-time-to-live
-    Scenario Outline: A <style> send that names its destination lives as long as it says, and the next for ever
+    Scenario Outline: A <style> send with its own destination has its own time to live; the next message never expires
       Given an empty queue
       And a <style> producer without a destination
       When the producer sends message "short" to the queue with a time to live of 500 ms for this send only
@@ -461,7 +461,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-time-to-live
-    Scenario Outline: A time to live of 0 given with one <style> send that names its destination lets that message live for ever
+    Scenario Outline: A <style> send with its own destination and a time to live of 0 never expires
       Given an empty queue
       And a <style> producer without a destination
       And the producer's time to live is 60 s
@@ -474,7 +474,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-local-transaction
-    Scenario: A mode given with a send of a unit of work is that of what the commit delivers
+    Scenario: Messages delivered by a commit have the mode that was given with their send
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -498,7 +498,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-priority
-    Scenario Outline: The <style> send after one with its own priority has the producer's again
+    Scenario Outline: The <style> send after a send with its own priority has the producer's priority again
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -512,7 +512,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-priority
-    Scenario Outline: A priority of <given> given with one <style> send goes before the producer's <own>
+    Scenario Outline: A priority of <given> given with one <style> send overrides the producer's <own>
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -528,7 +528,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | 0   | 9     |
 
     @needs-time-to-live
-    Scenario Outline: A time to live of 0 given with one <style> send lets that message live for ever
+    Scenario Outline: A <style> send with a time to live of 0 never expires
       Given an empty queue
       And a <style> producer on the queue
       And the producer's time to live is 60 s
@@ -542,7 +542,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-time-to-live @needs-priority
-    Scenario Outline: All three given with one <style> send show as <field> "<value>"
+    Scenario Outline: Mode, priority and time to live given with one <style> send show as <field> "<value>"
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -557,7 +557,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | JMSPriority     | 7              |
 
     @needs-time-to-live
-    Scenario Outline: A time to live given with one <style> send ends that message alone
+    Scenario Outline: A time to live given with one <style> send applies to that message alone
       Given an empty queue
       And a <style> producer on the queue
       When the producer sends message "short" with a time to live of 500 ms for this send only
@@ -573,7 +573,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-time-to-live
-    Scenario Outline: The <style> send after one with its own time to live shows no expiry
+    Scenario Outline: The <style> send after a send with its own time to live shows no expiry
       Given an empty queue
       And a <style> producer on the queue
       When the producer sends message "short" with a time to live of 60 s for this send only
@@ -586,7 +586,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-priority
-    Scenario Outline: The message shows after the <style> send the priority that was given with it
+    Scenario Outline: After a <style> send with its own priority, the message shows this priority
       Given an empty queue
       And a <style> producer on the queue
       When the producer sends message "special" with priority <given> for this send only
@@ -602,7 +602,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | 0     |
 
     @evidence @needs-admin
-    Scenario Outline: The <style> send after a refused one that said <given> is as the producer is
+    Scenario Outline: The <style> send after a refused send with <given> uses the producer's settings
       Given a queue with MAXMSGL(2000)
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -632,7 +632,7 @@ Feature: The sender chooses whether a message is persistent
   Rule: A delivery mode set on the message before the send has no effect
     Line 10, JMS 3.4.2: the mode of the producer, or of the send, is what counts; after the send the message shows it.
 
-    Scenario Outline: A message set to <own> goes <mode> through a <style> producer that is
+    Scenario Outline: A <style> producer with the mode <mode> sends a message object that is set to <own> as <mode>
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -647,7 +647,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | non-persistent | persistent     | PERSISTENT     |
         | simplified | persistent     | non-persistent | NON_PERSISTENT |
 
-    Scenario Outline: After a <style> send as <mode> the message shows that and not <own>
+    Scenario Outline: After a <style> send as <mode>, the message shows <mode> and no longer its own <own>
       Given an empty queue
       And a <style> producer on the queue
       And the producer's delivery mode is <mode>
@@ -661,7 +661,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | non-persistent | persistent     | PERSISTENT     |
         | simplified | persistent     | non-persistent | NON_PERSISTENT |
 
-    Scenario Outline: After a <style> send that said <given> the message shows that and not <mode>, the producer's
+    Scenario Outline: After a <style> send with the mode <given>, the message shows <given> and not the producer's <mode>
       Given an empty queue
       And a <style> producer on the queue
       And the producer's delivery mode is <mode>
@@ -677,7 +677,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | non-persistent | persistent     | NON_PERSISTENT | PERSISTENT     |
         | simplified | persistent     | non-persistent | PERSISTENT     | NON_PERSISTENT |
 
-    Scenario Outline: A message object that was sent <first> is sent as <mode> the next time
+    Scenario Outline: A message object that was sent <first> is sent <mode> the next time
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -694,7 +694,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | non-persistent | persistent     | PERSISTENT     |
 
     @kit
-    Scenario Outline: A message object that is sent again with another body goes with that body, from a <style> producer
+    Scenario Outline: A <style> producer sends a message object again with its new body
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -709,7 +709,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @kit
-    Scenario: A message object that has come and is sent on with another body goes with that body
+    Scenario: A received message object is forwarded with its new body
       Given an empty queue "one"
       And an empty queue "two"
       And session "work" in client mode
@@ -721,7 +721,7 @@ Feature: The sender chooses whether a message is persistent
       Then "last" sees the body of "on" unaltered
 
     @needs-priority @needs-time-to-live
-    Scenario: A message object that was sent with a priority and a time to live has the producer's the next time
+    Scenario: A message object that was sent with its own priority and time to live has the producer's at the next send
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -730,7 +730,7 @@ Feature: The sender chooses whether a message is persistent
       Then message "again" as seen by "receiver" shows JMSPriority "4"
       And message "again" shows JMSExpiration "0" after the send
 
-    Scenario Outline: A message that came <came> and is sent on goes <mode>, as its new producer says
+    Scenario Outline: A message that was received as <came> is forwarded as <mode>, the mode of its new producer
       Given an empty queue "one"
       And an empty queue "two"
       And session "work" in client mode
@@ -749,7 +749,7 @@ Feature: The sender chooses whether a message is persistent
         | non-persistent | persistent     | the message object received as "came" and delivery mode persistent for this send only | PERSISTENT |
 
     @needs-topic
-    Scenario: A non-persistent message that came from a topic and is sent on to another goes persistent
+    Scenario: A non-persistent message from one topic is forwarded to another topic persistently
       Given a topic "one"
       And a topic "two"
       And session "work" in client mode
@@ -761,7 +761,7 @@ Feature: The sender chooses whether a message is persistent
       Then message "on" as seen by "last" shows JMSDeliveryMode "PERSISTENT"
 
     @needs-priority @needs-time-to-live
-    Scenario: A message that came with a priority and a time to live has its new producer's when it is sent on
+    Scenario: A forwarded message has the priority and time to live of its new producer
       Given an empty queue "one"
       And an empty queue "two"
       And session "work" in client mode
@@ -774,7 +774,7 @@ Feature: The sender chooses whether a message is persistent
       And message "on" as seen by "last" shows JMSExpiration "0"
       And message "on" as seen by "last" shows JMSRedelivered "false"
 
-    Scenario Outline: A mode given with the <style> send goes before the message's own
+    Scenario Outline: A mode given with the <style> send overrides the message's own mode
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue

@@ -7,7 +7,7 @@ Feature: What becomes of a message on a queue, through restart and kill
     A kill spares the operating system's page cache: on disk is claimed only where the flush itself was seen.
     An acknowledgement has no answer in AMQP, so the broker has a second for it before a kill.
 
-    Scenario Outline: Messages without properties are there after the broker <event>, and those that were received are not
+    Scenario Outline: After the broker <event>, waiting messages without properties are there, and received ones are not
       Given an empty queue
       And receiver "first" is waiting on the queue
       And a producer on the queue
@@ -52,7 +52,7 @@ Feature: What becomes of a message on a queue, through restart and kill
         | is killed and comes back |
 
     @kit @needs-restart
-    Scenario: What was given back stays marked as redelivered through a restart
+    Scenario: A returned message stays marked as redelivered over a restart
       Given an empty queue
       And receiver "first" is waiting on the queue in client mode
       When message "m1" is sent to the queue
@@ -64,7 +64,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       And message "m1" as seen by "receiver" shows JMSXDeliveryCount "2"
 
     @kit @needs-restart
-    Scenario: What a consumer holds while the broker is restarted is marked as redelivered after it
+    Scenario: A message that a consumer holds during a restart is marked as redelivered afterwards
       Given an empty queue
       And receiver "first" is waiting on the queue in client mode
       When messages "m1" and "m2" are sent to the queue
@@ -76,7 +76,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       And message "m2" as seen by "receiver" shows JMSRedelivered "true"
 
     @needs-local-transaction @needs-kill
-    Scenario: All that a unit of work sent is there after a kill
+    Scenario: All messages of a unit of work are there after a kill
       Given an empty queue
       And session "work" in transacted mode
       When message "m1" is sent in session "work" to the queue
@@ -113,7 +113,7 @@ Feature: What becomes of a message on a queue, through restart and kill
         | has a non-persistent one within  | persistent     | non-persistent | first  | is killed and comes back |
 
     @needs-local-transaction @needs-kill
-    Scenario: What a unit of work sent to two queues is there after a kill
+    Scenario: Messages that a unit of work sent to two queues are there after a kill
       Given an empty queue "one"
       And an empty queue "two"
       And session "work" in transacted mode
@@ -127,7 +127,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       And "second" sees "m2" exactly once
 
     @needs-local-transaction
-    Scenario Outline: What a committed unit of work received does not come back after the broker <event>
+    Scenario Outline: Messages that a committed unit of work received do not return after the broker <event>
       Given an empty queue
       And receiver "first" is waiting on the queue in transacted mode
       When messages "m1" to "m3" are sent to the queue
@@ -149,7 +149,7 @@ Feature: What becomes of a message on a queue, through restart and kill
         | event                    |
         | is killed and comes back |
 
-    Scenario Outline: What a committed unit of work received from two queues does not come back after the broker <event>
+    Scenario Outline: Messages that a committed unit of work received from two queues do not return after the broker <event>
       Given an empty queue "one"
       And an empty queue "two"
       And message "first" is sent to queue "one"
@@ -181,7 +181,7 @@ Feature: What becomes of a message on a queue, through restart and kill
         | is killed and comes back |
 
     @needs-restart
-    Scenario: What came back and was acknowledged then is gone after a restart
+    Scenario: A message that was redelivered and then acknowledged is gone after a restart
       Given an empty queue
       And receiver "first" is waiting on the queue in client mode
       When message "heavy" is sent to the queue
@@ -197,7 +197,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       And "third" never sees "heavy"
 
     @evidence @needs-selector @needs-local-transaction
-    Scenario Outline: What lies between the messages that a unit of work received is there after the broker <event>
+    Scenario Outline: Messages between those that a unit of work received are there after the broker <event>
       Given an empty queue
       And session "work" in transacted mode
       And receiver "picky" of session "work" on the queue for messages with "colour = 'red'"
@@ -224,7 +224,7 @@ Feature: What becomes of a message on a queue, through restart and kill
         | event                    |
         | is killed and comes back |
 
-    Scenario Outline: What one acknowledgement covers does not come back after the broker <event>
+    Scenario Outline: Messages covered by one acknowledgement do not return after the broker <event>
       Given an empty queue
       And receiver "first" is waiting on the queue in client mode
       When messages "m1" to "m3" are sent to the queue
@@ -247,7 +247,7 @@ Feature: What becomes of a message on a queue, through restart and kill
         | event                    |
         | is killed and comes back |
 
-    Scenario Outline: What was there through a restart and then taken does not come back after the broker <event> again
+    Scenario Outline: A message that survived a restart and was then received does not return after the broker <event> again
       Given an empty queue
       When message "heavy" is sent to the queue
       And the broker <event>
@@ -270,7 +270,7 @@ Feature: What becomes of a message on a queue, through restart and kill
         | is killed and comes back |
 
     @needs-restart
-    Scenario: Messages of before and after a restart are all there after another one
+    Scenario: Messages from before and after a restart are all there after another restart
       Given an empty queue
       When messages "m1" to "m3" are sent to the queue
       And the broker is restarted
@@ -290,7 +290,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       Then the receiver sees "m1" to "m3" exactly once
 
     @needs-local-transaction @needs-restart
-    Scenario: What a unit of work received and rolled back is there after a restart
+    Scenario: Messages that a unit of work received and rolled back are there after a restart
       Given an empty queue
       And receiver "first" is waiting on the queue in transacted mode
       When messages "m1" to "m3" are sent to the queue
@@ -301,7 +301,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       Then "second" sees "m1" to "m3" exactly once
 
     @needs-local-transaction
-    Scenario Outline: What an open unit of work received is there after the broker <event>
+    Scenario Outline: Messages that an open unit of work received are there after the broker <event>
       Given an empty queue
       And receiver "first" is waiting on the queue in transacted mode
       When messages "m1" to "m3" are sent to the queue
@@ -321,7 +321,7 @@ Feature: What becomes of a message on a queue, through restart and kill
         | is killed and comes back |
 
     @kit @needs-local-transaction @needs-restart
-    Scenario Outline: What a unit of work sent and <ended> is not there after a restart
+    Scenario Outline: Messages that a unit of work sent and <ended> are not there after a restart
       Given an empty queue
       And session "work" in transacted mode
       When message "undone" is sent in session "work" to the queue
@@ -338,7 +338,7 @@ Feature: What becomes of a message on a queue, through restart and kill
         | closed      |
 
     @needs-time-to-live @needs-restart
-    Scenario: A message with a time to live outlives a restart within it
+    Scenario: A message with a time to live survives a restart during that time
       Given an empty queue
       When message "heavy" is sent to the queue with a time to live of 1 h
       And the broker is restarted
@@ -374,7 +374,7 @@ Feature: What becomes of a message on a queue, through restart and kill
         | true | size = TRUE |
 
     @kit @needs-restart @needs-priority
-    Scenario: What waits still comes by priority after a restart
+    Scenario: Waiting messages are still delivered by priority after a restart
       Given an empty queue
       When message "low" is sent to the queue with priority 1
       And message "high" is sent to the queue with priority 8
@@ -384,7 +384,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       Then the receiver sees "high", "usual" and "low" in that order
 
     @needs-local-transaction
-    Scenario Outline: What a unit of work sends after an earlier one was <ended> is there after the broker <event>
+    Scenario Outline: Messages that a unit of work sends after an earlier one was <ended> are there after the broker <event>
       Given an empty queue
       And session "work" in transacted mode
       When message "before" is sent in session "work" to the queue
@@ -448,7 +448,7 @@ Feature: What becomes of a message on a queue, through restart and kill
         | event                    |
         | is killed and comes back |
 
-    Scenario Outline: What a connected consumer has not taken yet is there after the broker <event>
+    Scenario Outline: A message that a connected consumer has not received yet is there after the broker <event>
       Given an empty queue
       And a receiver on the queue
       When message "heavy" is sent to the queue
@@ -591,7 +591,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       Then the receiver sees "lasting" exactly once
       And the receiver never sees "short"
 
-    Scenario Outline: What a consumer has taken does not come back after the broker <event>
+    Scenario Outline: A message that a consumer has received does not return after the broker <event>
       Given an empty queue
       And receiver "first" is waiting on the queue
       When message "taken" is sent to the queue
@@ -613,14 +613,14 @@ Feature: What becomes of a message on a queue, through restart and kill
         | is killed and comes back |
 
     @needs-kill-at-answer
-    Scenario: A kill at the very answer loses nothing, many times over
+    Scenario: A kill right after the answer to a send loses no message, many times over
       Given an empty queue
       When many messages are sent to the queue and the broker is killed at the answer to each
       And a receiver starts to wait on the queue
       Then the receiver sees each of the many messages exactly once
 
     @needs-kill-at-answer
-    Scenario: A kill at the answer to a producer's later send loses nothing
+    Scenario: A kill right after the answer to a producer's later send loses no message
       Given an empty queue
       And a producer on the queue
       When the producer sends message "m1"
@@ -630,7 +630,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       Then the receiver sees "m1" to "m3" exactly once
 
     @needs-kill-at-answer
-    Scenario: A kill at the answer to a send that follows an acknowledgement at once loses nothing
+    Scenario: A kill right after the answer to a send that directly follows an acknowledgement loses no message
       Given an empty queue
       And an empty queue "other"
       And receiver "busy" is waiting on queue "other"
@@ -641,7 +641,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       Then the receiver sees "heavy" exactly once
 
     @evidence @needs-admin @needs-block-write @needs-flush-trace
-    Scenario: While the write of a message waits there is no answer, though an acknowledgement just before it is written
+    Scenario: A send gets no answer while its write waits, even if an acknowledgement just before it is written
       Given an empty queue
       And an empty queue "other"
       And receiver "busy" is waiting on queue "other"
@@ -652,13 +652,13 @@ Feature: What becomes of a message on a queue, through restart and kill
       And "heavy" was flushed to disk before its send was answered
 
     @evidence @needs-flush-trace
-    Scenario: The flush comes before the answer when there is no consumer
+    Scenario: Without a consumer, the message is flushed before the answer to its send
       Given an empty queue
       When message "heavy" is sent to the queue
       Then "heavy" was flushed to disk before its send was answered
 
     @evidence @needs-flush-trace
-    Scenario: The flush comes before the answer when a consumer is waiting
+    Scenario: With a waiting consumer, the message is flushed before the answer to its send
       Given an empty queue
       And a receiver is waiting on the queue
       When message "heavy" is sent to the queue
@@ -668,7 +668,7 @@ Feature: What becomes of a message on a queue, through restart and kill
   Rule: A non-persistent message to a queue is dispatched at once to a connected consumer, and never twice
     Lines 40 and 59.  At once means: as promptly as a persistent message, give or take a second.
 
-    Scenario: A waiting consumer gets it at once
+    Scenario: A waiting consumer gets a non-persistent message at once
       Given an empty queue
       And a receiver is waiting on the queue
       When message "heavy" is sent to the queue
@@ -677,14 +677,14 @@ Feature: What becomes of a message on a queue, through restart and kill
       Then the receiver sees "light" as promptly as "heavy"
       And the receiver sees "light" exactly once
 
-    Scenario: A waiting consumer gets each of many once
+    Scenario: A waiting consumer gets each of many messages once
       Given an empty queue
       And a receiver is waiting on the queue
       When messages "m1" to "m10" are sent to the queue with delivery mode non-persistent
       Then the receiver sees "m1" to "m10" exactly once
 
     @needs-local-transaction
-    Scenario: A waiting consumer gets what a unit of work sent, once
+    Scenario: A waiting consumer gets the messages of a unit of work once
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -692,14 +692,14 @@ Feature: What becomes of a message on a queue, through restart and kill
       And session "work" is committed
       Then the receiver sees "light" exactly once
 
-    Scenario: Two waiting consumers get no message twice between them
+    Scenario: Two waiting consumers together get no message twice
       Given an empty queue
       And receiver "left" is waiting on the queue
       And receiver "right" is waiting on the queue
       When messages "m1" to "m10" are sent to the queue with delivery mode non-persistent
       Then one of "left" and "right" sees "m1" to "m10", exactly once
 
-    Scenario: What one consumer held when its connection was lost comes once to the next, or not at all
+    Scenario: Messages that a consumer held when its connection was lost come to the next one once, or not at all
       Given an empty queue
       And receiver "first" is waiting on the queue in client mode
       When message "held" is sent to the queue with delivery mode non-persistent
@@ -711,7 +711,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       And "second" sees "held" at most once
 
     @needs-selector
-    Scenario: A waiting consumer that selects gets what it selects, once
+    Scenario: A waiting consumer with a selector gets the messages that it selects, once
       Given an empty queue
       And receiver "picky" is waiting on the queue for messages with "colour = 'red'"
       When message "blue" is sent to the queue with delivery mode non-persistent and property colour = "blue"
@@ -719,7 +719,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       Then "picky" sees "red" exactly once
       And "picky" never sees "blue"
 
-    Scenario: A consumer that asks gets each once
+    Scenario: A consumer that calls receive gets each message once
       Given an empty queue
       And a receiver on the queue
       When messages "m1" to "m3" are sent to the queue with delivery mode non-persistent
@@ -731,7 +731,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       And the receiver sees "m3" at most once
 
     @needs-local-transaction
-    Scenario: What a unit of work sent and rolled back comes to no consumer
+    Scenario: No consumer gets the messages of a rolled-back unit of work
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -741,7 +741,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       Then the receiver sees "after" exactly once
       And the receiver never sees "undone"
 
-    Scenario: What one consumer has taken does not come to the next
+    Scenario: A message that one consumer has received does not come to the next consumer
       Given an empty queue
       And receiver "first" is waiting on the queue
       When message "taken" is sent to the queue with delivery mode non-persistent
@@ -757,7 +757,7 @@ Feature: What becomes of a message on a queue, through restart and kill
     Line 40.  Reading: a permission, since line 59 speaks of what is not guaranteed, although line 40 says that the
     message is lost for ever.  Whether it was lost is recorded; twice or altered is not permitted.  Ours loses it.
 
-    Scenario Outline: It comes once, unaltered, or not at all after the broker <event>
+    Scenario Outline: A non-persistent message comes once, unaltered, or not at all after the broker <event>
       Given an empty queue
       When message "light" is sent to the queue with delivery mode non-persistent
       And the broker <event>
@@ -777,7 +777,7 @@ Feature: What becomes of a message on a queue, through restart and kill
         | is killed and comes back |
 
     @kit
-    Scenario Outline: It is gone after the broker <event>, as the document says
+    Scenario Outline: A non-persistent message is gone after the broker <event>, as the document says
       Given an empty queue
       When message "light" is sent to the queue with delivery mode non-persistent
       And the broker <event>
@@ -802,7 +802,7 @@ Feature: What becomes of a message on a queue, through restart and kill
     folder has no byte of the body.
 
     @needs-topic @needs-durable-subscription
-    Scenario Outline: What an active durable subscriber has not taken yet may be gone after the broker <event>
+    Scenario Outline: A message that an active durable subscriber has not received yet may be gone after the broker <event>
       Given a topic
       And a durable subscriber "keeper" on the topic that does not receive yet
       When message "light" is sent to the topic with delivery mode non-persistent
@@ -823,14 +823,14 @@ Feature: What becomes of a message on a queue, through restart and kill
         | is killed and comes back |
 
     @kit @needs-data-folder
-    Scenario: The data folder has nothing of one on a queue
+    Scenario: The broker's files do not contain a non-persistent message on a queue
       Given an empty queue
       When message "light" is sent to the queue with delivery mode non-persistent
       And message "heavy" is sent to the queue
       Then the data folder holds the body of "heavy"
       And the data folder holds nothing of the body of "light"
 
-    Scenario Outline: What waits on a queue may be gone after the broker <event>
+    Scenario Outline: A non-persistent message on a queue may be gone after the broker <event>
       Given an empty queue
       When message "light" is sent to the queue with delivery mode non-persistent
       And the broker <event>
@@ -850,7 +850,7 @@ Feature: What becomes of a message on a queue, through restart and kill
         | is killed and comes back |
 
     @kit @needs-data-folder @needs-xa
-    Scenario: The data folder has nothing of one that a prepared branch has sent
+    Scenario: The broker's files do not contain a non-persistent message that a prepared branch has sent
       Given an empty queue
       And session "s" in xa mode
       And branch "b" has been started in session "s"
@@ -862,7 +862,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       And the data folder holds nothing of the body of "light"
 
     @kit @needs-data-folder @needs-topic @needs-shared-subscription
-    Scenario: The data folder has nothing of one for a shared durable subscription
+    Scenario: The broker's files do not contain a non-persistent message for a shared durable subscription
       Given a topic
       And subscriber "member" shares durable subscription "club" on the topic
       And subscriber "member" is inactive
@@ -872,7 +872,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       And the data folder holds nothing of the body of "light"
 
     @kit @needs-data-folder @needs-delivery-delay
-    Scenario: The data folder has nothing of one that is delayed
+    Scenario: The broker's files do not contain a delayed non-persistent message
       Given an empty queue
       When message "light" is sent to the queue with delivery mode non-persistent and a delivery delay of 60 s
       And message "heavy" is sent to the queue with a delivery delay of 60 s
@@ -880,7 +880,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       And the data folder holds nothing of the body of "light"
 
     @kit @needs-data-folder
-    Scenario: The data folder has nothing of one that was delivered and returned
+    Scenario: The broker's files do not contain a non-persistent message that was delivered and returned
       Given an empty queue
       And receiver "first" is waiting on the queue in client mode
       When message "light" is sent to the queue with delivery mode non-persistent
@@ -891,7 +891,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       And the data folder holds nothing of the body of "light"
 
     @kit @needs-data-folder
-    Scenario: The data folder has nothing of a large one on a queue
+    Scenario: The broker's files do not contain a large non-persistent message on a queue
       Given an empty queue
       When message "light" is sent to the queue with delivery mode non-persistent and a body of 300 KB
       And message "heavy" is sent to the queue
@@ -899,7 +899,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       And the data folder holds nothing of the body of "light"
 
     @kit @needs-data-folder @needs-local-transaction
-    Scenario: The data folder has nothing of one that was committed with a persistent one
+    Scenario: The broker's files do not contain a non-persistent message that was committed with a persistent one
       Given an empty queue
       And session "work" in transacted mode
       When message "heavy" is sent in session "work" to the queue with delivery mode persistent
@@ -909,7 +909,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       And the data folder holds nothing of the body of "light"
 
     @kit @needs-data-folder @needs-topic @needs-durable-subscription
-    Scenario: The data folder has nothing of one for an inactive durable subscription
+    Scenario: The broker's files do not contain a non-persistent message for an inactive durable subscription
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -919,7 +919,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       And the data folder holds nothing of the body of "light"
 
     @kit @needs-data-folder @needs-restart
-    Scenario: An orderly restart writes none of them down
+    Scenario: An orderly restart writes no non-persistent message to the broker's files
       Given an empty queue
       When message "light" is sent to the queue with delivery mode non-persistent
       And message "heavy" is sent to the queue
@@ -931,7 +931,7 @@ Feature: What becomes of a message on a queue, through restart and kill
   Rule: A non-persistent message to a queue without a consumer is kept in memory until one connects
     Lines 40 and 59, and not guaranteed: whether it was kept is recorded; twice or altered is not permitted.
 
-    Scenario: It comes once, unaltered, or not at all to a consumer that connects later
+    Scenario: A non-persistent message comes once, unaltered, or not at all to a consumer that connects later
       Given an empty queue
       When message "light" is sent to the queue with delivery mode non-persistent
       And 1 s pass
@@ -941,7 +941,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       And the receiver sees "light" at most once
 
     @kit
-    Scenario Outline: <body> is kept for a consumer that connects after its sender has gone
+    Scenario Outline: A non-persistent message with <body> is kept for a consumer that connects after its sender has gone
       Given an empty queue
       When message "light" is sent to the queue with delivery mode non-persistent and <option>
       And the sender's connection is closed
@@ -958,7 +958,7 @@ Feature: What becomes of a message on a queue, through restart and kill
         | Bytes          | a binary body                  |
 
     @kit
-    Scenario: Many are kept, in their order
+    Scenario: Many non-persistent messages are kept in their order
       Given an empty queue
       When messages "m1" to "m20" are sent to the queue with delivery mode non-persistent
       And a receiver starts to wait on the queue
@@ -966,7 +966,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       And the receiver sees "m1" to "m20" exactly once
 
     @kit
-    Scenario: It is kept for a consumer that connects later
+    Scenario: A non-persistent message is kept for a consumer that connects later
       Given an empty queue
       When message "light" is sent to the queue with delivery mode non-persistent
       And 1 s pass

@@ -6,7 +6,7 @@ Feature: What becomes of a message to a topic, through restart and kill
     Line 43.  A kill spares the operating system's page cache: on disk is claimed only where the flush itself was seen.
 
     @needs-selector @needs-restart
-    Scenario: The copy of a selecting durable subscription is there after a restart
+    Scenario: The copy for a durable subscription with a selector is there after a restart
       Given a topic
       And a durable subscriber "picky" on the topic for messages with "colour = 'red'"
       And subscriber "picky" is inactive
@@ -15,7 +15,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       And subscriber "picky" comes back
       Then "picky" sees "heavy" exactly once
 
-    Scenario Outline: A copy beside that of a non-durable subscription is there after the broker <event>
+    Scenario Outline: The copy for a durable subscription beside a non-durable one is there after the broker <event>
       Given a topic
       And a non-durable subscriber "passer" on the topic
       And a durable subscriber "keeper" on the topic
@@ -37,7 +37,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | is killed and comes back |
 
     @needs-restart
-    Scenario: The copies of messages before and after a restart are all there after another one
+    Scenario: Copies of messages from before and after a restart are all there after another restart
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -49,7 +49,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       Then "keeper" sees "m1" to "m4" exactly once
 
     @needs-restart
-    Scenario: Of two subscriptions one of which was made after a restart each has copies of its own after another one
+    Scenario: Two durable subscriptions, one created after a restart, each have their own copies after another restart
       Given a topic
       And a durable subscriber "old" on the topic
       And subscriber "old" is inactive
@@ -130,7 +130,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | queue "replies" | JMSTimestamp |
 
     @needs-local-transaction @needs-restart
-    Scenario: What a unit of work sent and rolled back is for no durable subscription after a restart
+    Scenario: No durable subscription gets messages of a rolled-back unit of work after a restart
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -144,7 +144,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       And "keeper" never sees "undone"
 
     @needs-local-transaction @needs-kill
-    Scenario: All that a unit of work sent is there for two durable subscriptions after a kill
+    Scenario: Two durable subscriptions have all messages of a unit of work after a kill
       Given a topic
       And a durable subscriber "first" on the topic
       And a durable subscriber "second" on the topic
@@ -179,7 +179,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | a body of 300 KB                                    |
         | a body of 300 KB and a body of non-ASCII characters |
 
-    Scenario Outline: What an active durable subscriber has not taken yet is there after the broker <event>
+    Scenario Outline: A copy that an active durable subscriber has not received yet is there after the broker <event>
       Given a topic
       And a durable subscriber "keeper" on the topic that does not receive yet
       When message "heavy" is sent to the topic
@@ -220,7 +220,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | is killed and comes back |
 
     @needs-kill-at-answer
-    Scenario: A kill at the very answer loses no copy, many times over
+    Scenario: A kill right after the answer to a send loses no copy, many times over
       Given a topic
       And a durable subscriber "first" on the topic
       And a durable subscriber "second" on the topic
@@ -233,7 +233,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       And "second" sees each of the many messages exactly once
 
     @evidence @needs-flush-trace
-    Scenario: Both copies are flushed before the answer
+    Scenario: Both durable copies are flushed before the answer to the send
       Given a topic
       And a durable subscriber "active" on the topic
       And a durable subscriber "inactive" on the topic
@@ -266,7 +266,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | is killed and comes back |
 
     @evidence @own-instance @needs-admin
-    Scenario: A publication of which one of two durable subscriptions can take no copy is refused
+    Scenario: A publication is refused if one of two durable subscriptions cannot take its copy
       Given a topic with PMSGDLV(ALLDUR)
       And there is no dead-letter queue
       And the queues of durable subscriptions are made with MAXDEPTH(1)
@@ -282,7 +282,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       And "full" sees "m1" exactly once
 
     @evidence @own-instance @needs-admin @needs-shared-subscription
-    Scenario: A publication of which a shared durable subscription can take no copy is refused
+    Scenario: A publication is refused if a shared durable subscription cannot take its copy
       Given a topic with PMSGDLV(ALLDUR)
       And there is no dead-letter queue
       And the queues of durable subscriptions are made with MAXDEPTH(1)
@@ -299,14 +299,14 @@ Feature: What becomes of a message to a topic, through restart and kill
     Lines 44 and 47: saved first, dispatched then, so that a failure in between loses nothing.
     An acknowledgement has no answer in AMQP, so the broker has a second for it before a kill.
 
-    Scenario: An active durable subscriber gets it once
+    Scenario: An active durable subscriber gets a persistent message once
       Given a topic
       And a durable subscriber "keeper" on the topic
       When message "heavy" is sent to the topic
       Then "keeper" sees "heavy" exactly once
 
     @needs-kill-at-first-sight
-    Scenario: Killed at the first sight of the message, the broker delivers it again
+    Scenario: A broker that is killed when the subscriber receives the message delivers it again
       Given a topic
       And a durable subscriber "keeper" on the topic in client mode
       When message "heavy" is sent to the topic and the broker is killed at its first sight
@@ -314,7 +314,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       Then "keeper" sees "heavy" again
 
     @needs-kill-at-first-sight
-    Scenario: Killed at the first sight of a second message, the broker delivers both again
+    Scenario: A broker that is killed when the subscriber receives a second message delivers both again
       Given a topic
       And a durable subscriber "keeper" on the topic in client mode
       When message "earlier" is sent to the topic
@@ -325,7 +325,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       And "keeper" sees "heavy" again
 
     @needs-restart
-    Scenario: Restarted before the acknowledgement, the broker delivers it again
+    Scenario: A broker that is restarted before the acknowledgement delivers the message again
       Given a topic
       And a durable subscriber "keeper" on the topic in client mode
       When message "heavy" is sent to the topic
@@ -335,7 +335,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       Then "keeper" sees "heavy" again
 
     @needs-local-transaction
-    Scenario: What a unit of work received and rolled back comes again
+    Scenario: Messages that a unit of work received and rolled back are delivered again
       Given a topic
       And a durable subscriber "keeper" on the topic in transacted mode
       When message "heavy" is sent to the topic
@@ -344,7 +344,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       Then "keeper" sees "heavy" again
 
     @needs-local-transaction
-    Scenario Outline: What a committed unit of work received does not come again after the broker <event>
+    Scenario Outline: Messages that a committed unit of work received are not delivered again after the broker <event>
       Given a topic
       And a durable subscriber "keeper" on the topic in transacted mode
       When messages "m1" to "m3" are sent to the topic
@@ -367,7 +367,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | is killed and comes back |
 
     @needs-restart
-    Scenario: What was there through a restart and then taken does not come back after another one
+    Scenario: A message that survived a restart and was then received does not return after another restart
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -381,7 +381,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       Then "keeper" sees "after" exactly once
       And "keeper" sees "heavy" exactly once
 
-    Scenario Outline: What one acknowledgement covers does not come again after the broker <event>
+    Scenario Outline: Messages covered by one acknowledgement are not delivered again after the broker <event>
       Given a topic
       And a durable subscriber "keeper" on the topic in client mode
       When messages "m1" to "m3" are sent to the topic
@@ -405,7 +405,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | is killed and comes back |
 
     @needs-local-transaction
-    Scenario: What an open unit of work received comes again when the connection is lost
+    Scenario: Messages that an open unit of work received are delivered again when the connection is lost
       Given a topic
       And a durable subscriber "keeper" on the topic in transacted mode
       When messages "m1" to "m3" are sent to the topic
@@ -414,7 +414,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       And subscriber "keeper" comes back
       Then "keeper" sees "m1" to "m3" again
 
-    Scenario Outline: What it has received and acknowledged does not come again after the broker <event>
+    Scenario Outline: An acknowledged message is not delivered again after the broker <event>
       Given a topic
       And a durable subscriber "keeper" on the topic
       When message "taken" is sent to the topic
@@ -436,7 +436,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | is killed and comes back |
 
     @evidence @needs-flush-trace
-    Scenario: The flush comes before the first sight
+    Scenario: The copy is flushed before the subscriber receives it
       Given a topic
       And a durable subscriber "keeper" on the topic
       When message "heavy" is sent to the topic
@@ -447,7 +447,7 @@ Feature: What becomes of a message to a topic, through restart and kill
     Line 44.
 
     @needs-shared-subscription @needs-restart
-    Scenario: What a shared durable subscription missed is there after a restart
+    Scenario: Messages for an inactive shared durable subscription are there after a restart
       Given a topic
       And subscriber "member" shares durable subscription "club" on the topic
       And subscriber "member" is inactive
@@ -457,7 +457,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       Then "member" sees "heavy" exactly once
 
     @needs-selector @needs-restart
-    Scenario: Its subscription selects after a restart as before
+    Scenario: The durable subscription keeps its selector over a restart
       Given a topic
       And a durable subscriber "picky" on the topic for messages with "colour = 'red'"
       And subscriber "picky" is inactive
@@ -468,7 +468,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       Then "picky" sees "red" exactly once
       And "picky" never sees "blue"
 
-    Scenario Outline: Its subscription collects although the broker <event> right after it was made
+    Scenario Outline: A new durable subscription stores messages although the broker <event> right after its creation
       Given a topic
       And a durable subscriber "keeper" on the topic
       When the broker <event>
@@ -487,7 +487,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | is killed and comes back |
 
     @needs-restart
-    Scenario: Its subscription collects after a second restart too
+    Scenario: An inactive durable subscription also stores messages after a second restart
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -498,7 +498,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       Then "keeper" sees "later" exactly once
 
     @needs-shared-subscription @needs-client-id @needs-restart
-    Scenario: What a shared durable subscription of a client missed is there after a restart
+    Scenario: Messages for an inactive shared durable subscription of a client are there after a restart
       Given a topic
       And subscriber "member" of client "ann" shares durable subscription "club" on the topic
       And subscriber "member" is inactive
@@ -509,7 +509,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       Then "member" sees "heavy", "later" exactly once
 
     @needs-shared-subscription @needs-restart
-    Scenario: Two sharers get what their subscription missed once between them after a restart
+    Scenario: After a restart, two sharers together get each stored message once
       Given a topic
       And subscriber "left" shares durable subscription "club" on the topic
       And subscriber "right" shares durable subscription "club" on the topic
@@ -522,7 +522,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       Then one of "left" and "right" sees "m1" to "m6", exactly once
 
     @needs-selector
-    Scenario: A selecting one gets what it selects when it becomes active
+    Scenario: A returning durable subscriber with a selector gets only the messages that it selects
       Given a topic
       And a durable subscriber "picky" on the topic for messages with "colour = 'red'"
       And subscriber "picky" is inactive
@@ -533,7 +533,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       And "picky" never sees "blue"
 
     @needs-time-to-live @needs-restart
-    Scenario: What it missed still expires after a restart
+    Scenario: A message for an inactive subscription still expires after a restart
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -546,7 +546,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       And "keeper" never sees "short"
 
     @evidence @needs-session
-    Scenario Outline: One that leaves out what its own client sends finds the rest after the broker <event>
+    Scenario Outline: A returning subscriber with noLocal gets the messages of other clients after the broker <event>
       Given a topic
       And a durable subscriber "keeper" on the topic without its own connection's messages
       And session "own" in auto mode on connection "keeper"
@@ -570,7 +570,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | is killed and comes back |
 
     @kit @needs-restart
-    Scenario: A subscription to several topics collects again after a restart
+    Scenario: A durable subscription to several topics still stores messages after a restart
       Given a durable subscriber "keeper" on topic "sport/#"
       And subscriber "keeper" is inactive
       When the broker is restarted
@@ -579,7 +579,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       Then "keeper" sees "later" exactly once
 
     @needs-restart
-    Scenario: Its subscription can be opened again after a restart
+    Scenario: The durable subscription can be opened again after a restart
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -597,7 +597,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       Then it is accepted
 
     @kit @needs-restart @needs-time-to-live
-    Scenario: The time to live of what it missed does not begin anew at a restart
+    Scenario: The time to live of a message for an inactive subscription does not begin anew at a restart
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -619,7 +619,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       And subscriber "member" tries to come back
       Then it is accepted
 
-    Scenario: A large one is there
+    Scenario: A large message is there when the subscriber returns
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -627,7 +627,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       And subscriber "keeper" comes back
       Then "keeper" sees "heavy" exactly once
 
-    Scenario: It is there when nothing happens to the broker
+    Scenario: A persistent message is there when the subscriber returns
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -636,7 +636,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       And subscriber "keeper" comes back
       Then "keeper" sees "heavy" exactly once
 
-    Scenario Outline: It is there after the broker <event>
+    Scenario Outline: A persistent message is there when the subscriber returns after the broker <event>
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -656,7 +656,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | is killed and comes back |
 
     @evidence
-    Scenario Outline: With <option> it is there after the broker <event>, too
+    Scenario Outline: A message with <option> is there when the subscriber returns after the broker <event>, too
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -680,7 +680,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | option     | event                    |
         | priority 9 | is killed and comes back |
 
-    Scenario Outline: Its subscription collects again after the broker <event>
+    Scenario Outline: An inactive durable subscription still stores messages after the broker <event>
       Given a topic
       And a durable subscriber "keeper" on the topic
       When message "earlier" is sent to the topic
@@ -708,7 +708,7 @@ Feature: What becomes of a message to a topic, through restart and kill
 
     # MQ Light's client, which has no queues, leaves persistence to the topic.
     @evidence @needs-data-folder @needs-queue
-    Scenario: The data folder has nothing of a persistent message for a non-durable subscription alone
+    Scenario: The broker's files do not contain a persistent message that only a non-durable subscription gets
       Given a topic "lasting"
       And a durable subscriber "keeper" on topic "lasting"
       And subscriber "keeper" is inactive
@@ -720,7 +720,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       And the data folder holds nothing of the body of "light"
 
     @evidence @needs-data-folder @needs-queue @needs-shared-subscription
-    Scenario: The data folder has nothing of a persistent message for a shared non-durable subscription alone
+    Scenario: The broker's files do not contain a persistent message that only a shared non-durable subscription gets
       Given a topic "lasting"
       And a durable subscriber "keeper" on topic "lasting"
       And subscriber "keeper" is inactive
@@ -732,7 +732,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       And the data folder holds nothing of the body of "light"
 
     @needs-local-transaction
-    Scenario: An active non-durable subscriber gets all that a unit of work sent, once
+    Scenario: An active non-durable subscriber gets all messages of a unit of work once
       Given a topic
       And a non-durable subscriber "live" on the topic
       And session "work" in transacted mode
@@ -742,7 +742,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       Then "live" sees "m1" and "m2" exactly once
 
     @needs-session
-    Scenario: Of two subscribers of a session each gets a copy
+    Scenario: Two subscribers of one session each get a copy
       Given a topic
       And session "both" in auto mode
       And receiver "first" of session "both" on the topic
@@ -757,7 +757,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       When message "heavy" is sent to the topic
       Then "live" sees "heavy" exactly once
 
-    Scenario: An active non-durable subscriber gets the persistent messages sent before it asked
+    Scenario: An active non-durable subscriber gets the persistent messages sent before its receive call
       Given a topic
       And a non-durable subscriber "busy" on the topic that does not receive yet
       When messages "m1" to "m3" are sent to the topic
@@ -786,7 +786,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       And "late" never sees "heavy"
 
     @kit @needs-selector @needs-durable-subscription
-    Scenario: Active non-durable subscribers to several topics get what they select, and a later one nothing of it
+    Scenario: Active non-durable subscribers to several topics get the messages that they select; a later one gets none
       Given a non-durable subscriber "live" on topic "sport/#" for messages with "colour = 'red'"
       And a durable subscriber "keeper" on topic "sport/#"
       And subscriber "keeper" is inactive
@@ -804,7 +804,7 @@ Feature: What becomes of a message to a topic, through restart and kill
     Line 48, which quotes JMS.  Gone: what it held reaches nobody, and it collects nothing while nobody has come back.
 
     @needs-non-persistent
-    Scenario Outline: The <mode> message that it held is gone after the broker <event>
+    Scenario Outline: A <mode> message that a non-durable subscription held is gone after the broker <event>
       Given a topic
       And a non-durable subscriber "passer" on the topic that does not receive yet
       When message "held" is sent to the topic with delivery mode <mode>
@@ -827,7 +827,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | non-persistent | is killed and comes back |
 
     @needs-session
-    Scenario Outline: It collects nothing after the broker <event>
+    Scenario Outline: A non-durable subscription stores no messages after the broker <event>
       Given a topic
       And a non-durable subscriber "passer" on the topic
       When the broker <event>
@@ -848,7 +848,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | is killed and comes back |
 
     @needs-session @needs-shared-subscription
-    Scenario Outline: A shared one collects nothing after the broker <event>
+    Scenario Outline: A shared non-durable subscription stores no messages after the broker <event>
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       When the broker <event>
@@ -893,7 +893,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | non-persistent | is killed and comes back |
 
     @kit @needs-session @needs-selector
-    Scenario Outline: One to several topics collects nothing after the broker <event>
+    Scenario Outline: A non-durable subscription to several topics stores no messages after the broker <event>
       Given a non-durable subscriber "passer" on topic "sport/#" for messages with "colour = 'red'"
       When the broker <event>
       And message "missed" is sent to topic "sport/football/results" with property colour = "red"
@@ -933,7 +933,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       Then "keeper" sees "light" again
 
     @needs-local-transaction
-    Scenario Outline: An active durable subscriber gets each of several messages of a unit of work, after an earlier one was <ended>
+    Scenario Outline: An active durable subscriber gets each message of a unit of work, after an earlier unit was <ended>
       Given a topic
       And a durable subscriber "keeper" on the topic
       And session "work" in transacted mode
@@ -951,7 +951,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | rolled back |
 
     @needs-local-transaction
-    Scenario: An active durable subscriber gets what a unit of work sent, once
+    Scenario: An active durable subscriber gets the messages of a unit of work once
       Given a topic
       And a durable subscriber "keeper" on the topic
       And session "work" in transacted mode
@@ -959,7 +959,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       And session "work" is committed
       Then "keeper" sees "light" exactly once
 
-    Scenario: An active durable subscriber gets the non-persistent messages sent before it asked
+    Scenario: An active durable subscriber gets the non-persistent messages sent before its receive call
       Given a topic
       And a durable subscriber "busy" on the topic that does not receive yet
       When messages "m1" to "m3" are sent to the topic with delivery mode non-persistent
@@ -968,7 +968,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       Then "busy" sees "m1" to "m3" exactly once
 
     @needs-shared-subscription
-    Scenario: Two active sharers get each message once between them
+    Scenario: Two active sharers together get each message once
       Given a topic
       And subscriber "left" shares durable subscription "club" on the topic
       And subscriber "right" shares durable subscription "club" on the topic
@@ -976,7 +976,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       Then one of "left" and "right" sees "m1" to "m6", exactly once
 
     @needs-selector
-    Scenario: An active durable subscriber that selects gets what it selects
+    Scenario: An active durable subscriber with a selector gets the messages that it selects
       Given a topic
       And a durable subscriber "picky" on the topic for messages with "colour = 'red'"
       When message "red" is sent to the topic with delivery mode non-persistent and property colour = "red"
@@ -984,7 +984,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       Then "picky" sees "red" exactly once
       And "picky" never sees "blue"
 
-    Scenario: A durable and a non-durable subscriber get a copy each beside an inactive one
+    Scenario: A durable and a non-durable subscriber each get a copy beside an inactive one
       Given a topic
       And a durable subscriber "away" on the topic
       And subscriber "away" is inactive
@@ -1008,7 +1008,7 @@ Feature: What becomes of a message to a topic, through restart and kill
   Rule: A non-persistent message for an inactive durable subscription may be kept in memory until it becomes active
     Lines 49 and 59: not guaranteed, so whether it was kept is recorded; twice or altered is not permitted.
 
-    Scenario: It comes once, unaltered, or not at all when the subscription becomes active
+    Scenario: A non-persistent message comes once, unaltered, or not at all when the subscription becomes active
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -1019,7 +1019,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       And "keeper" sees "light" at most once
 
     @kit @needs-shared-subscription
-    Scenario: It is kept for a shared subscription until that becomes active
+    Scenario: A non-persistent message is kept for a shared subscription until the subscription becomes active
       Given a topic
       And subscriber "member" shares durable subscription "club" on the topic
       And subscriber "member" is inactive
@@ -1029,7 +1029,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       Then "member" sees "m1" to "m5" exactly once
 
     @kit @needs-local-transaction
-    Scenario: What a unit of work sent is kept for each of two subscriptions
+    Scenario: Non-persistent messages of a unit of work are kept for each of two subscriptions
       Given a topic
       And a durable subscriber "first" on the topic
       And a durable subscriber "second" on the topic
@@ -1044,7 +1044,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       And "second" sees "light" exactly once
 
     @kit
-    Scenario: It is kept until the subscription becomes active
+    Scenario: A non-persistent message is kept until the subscription becomes active
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -1053,7 +1053,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       Then "keeper" sees "light" exactly once
 
     @kit @needs-selector
-    Scenario: Of what an inactive subscription to several topics does not select nothing comes
+    Scenario: A returning subscriber to several topics gets no message that it does not select
       Given a durable subscriber "keeper" on topic "sport/#" for messages with "colour = 'red'"
       And subscriber "keeper" is inactive
       When message "red" is sent to topic "sport/football/results" with delivery mode non-persistent and property colour = "red"
@@ -1068,7 +1068,7 @@ Feature: What becomes of a message to a topic, through restart and kill
   Rule: ... and may be lost if the broker restarts first, while the subscription itself survives
     Lines 50 and 52.  Reading as in PD-22: a permission.  The survival of the subscription is none; it is a must.
 
-    Scenario Outline: It comes once, unaltered, or not at all after the broker <event>
+    Scenario Outline: A non-persistent message comes once, unaltered, or not at all after the broker <event>
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -1090,7 +1090,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | is killed and comes back |
 
     @kit
-    Scenario Outline: It is gone after the broker <event>, as the document says
+    Scenario Outline: A non-persistent message is gone after the broker <event>, as the document says
       Given a topic
       And a durable subscriber "keeper" on the topic
       And subscriber "keeper" is inactive
@@ -1112,7 +1112,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | is killed and comes back |
 
     @must
-    Scenario Outline: The subscription survives and collects again after the broker <event>
+    Scenario Outline: The durable subscription survives and stores messages again after the broker <event>
       Given a topic
       And a durable subscriber "keeper" on the topic
       When message "earlier" is sent to the topic
@@ -1167,7 +1167,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       Then "live" sees "light" exactly once
 
     @needs-local-transaction
-    Scenario Outline: An active non-durable subscriber gets each of several messages of a unit of work, after an earlier one was <ended>
+    Scenario Outline: An active non-durable subscriber gets each message of a unit of work, after an earlier unit was <ended>
       Given a topic
       And a non-durable subscriber "live" on the topic
       And session "work" in transacted mode
@@ -1185,7 +1185,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | rolled back |
 
     @needs-local-transaction
-    Scenario: An active non-durable subscriber gets what a unit of work sent, once
+    Scenario: An active non-durable subscriber gets the messages of a unit of work once
       Given a topic
       And a non-durable subscriber "live" on the topic
       And session "work" in transacted mode
@@ -1193,7 +1193,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       And session "work" is committed
       Then "live" sees "light" exactly once
 
-    Scenario: An active non-durable subscriber gets the non-persistent messages sent before it asked
+    Scenario: An active non-durable subscriber gets the non-persistent messages sent before its receive call
       Given a topic
       And a non-durable subscriber "busy" on the topic that does not receive yet
       When messages "m1" to "m3" are sent to the topic with delivery mode non-persistent
@@ -1222,7 +1222,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       And "late" never sees "light"
 
     @kit @needs-selector
-    Scenario: Of non-persistent ones active non-durable subscribers to several topics get what they select, a later one nothing
+    Scenario: Active non-durable subscribers to several topics get the non-persistent messages that they select; a later one gets none
       Given a non-durable subscriber "live" on topic "sport/+/results" for messages with "colour = 'red'"
       When message "red" is sent to topic "sport/football/results" with delivery mode non-persistent and property colour = "red"
       And message "blue" is sent to topic "sport/football/results" with delivery mode non-persistent and property colour = "blue"
@@ -1237,7 +1237,7 @@ Feature: What becomes of a message to a topic, through restart and kill
   Rule: A persistent message to a topic without any subscription is kept for nobody
     Lines 42 to 46.
 
-    Scenario: A later non-durable subscriber gets nothing of it
+    Scenario: A later non-durable subscriber does not get the publication
       Given a topic
       When message "unheard" is sent to the topic
       And a non-durable subscriber "late" comes to the topic
@@ -1246,7 +1246,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       And "late" never sees "unheard"
 
     @needs-durable-subscription @needs-restart
-    Scenario: A later durable subscriber gets nothing of it after a restart
+    Scenario: A later durable subscriber does not get the publication after a restart
       Given a topic
       When message "unheard" is sent to the topic
       And the broker is restarted
@@ -1256,7 +1256,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       And "late" never sees "unheard"
 
     @needs-durable-subscription
-    Scenario: A later durable subscriber gets nothing of it
+    Scenario: A later durable subscriber does not get the publication
       Given a topic
       When message "unheard" is sent to the topic
       And a durable subscriber "late" comes to the topic
@@ -1265,7 +1265,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       And "late" never sees "unheard"
 
     @kit @needs-durable-subscription
-    Scenario Outline: A later <kind> subscriber to several topics gets nothing of it
+    Scenario Outline: A later <kind> subscriber to several topics does not get the publication
       Given a durable subscriber "aside" on topic "music/#"
       When message "unheard" is sent to topic "sport/football/results"
       And a <kind> subscriber "late" comes to topic "sport/#"
@@ -1280,7 +1280,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | non-durable |
 
     @evidence @needs-local-transaction
-    Scenario: What a unit of work sent to a topic without a subscription and committed is kept for no subscriber
+    Scenario: No later subscriber gets what a committed unit of work published to a topic without subscriptions
       Given a topic
       And session "work" in transacted mode
       When message "unheard" is sent in session "work" to the topic
@@ -1294,7 +1294,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       And "late" never sees "unheard", "undone"
 
     @evidence @needs-shared-subscription @needs-durable-subscription
-    Scenario: The first to share a durable subscription gets nothing of it
+    Scenario: The first subscriber of a shared durable subscription does not get the publication
       Given a topic
       When message "unheard" is sent to the topic
       And subscriber "late" joins shared durable subscription "club" on the topic

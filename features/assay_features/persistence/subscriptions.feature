@@ -5,7 +5,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
   Rule: Durable or not belongs to a subscription on a topic, not to the topic, to its messages or to a queue
     Line 11.  Both kinds stand side by side on one topic; each behaves by its own kind, whatever the delivery mode.
 
-    Scenario: A durable subscription keeps what its non-durable neighbour misses
+    Scenario: A durable subscription keeps messages that a non-durable one on its topic misses
       Given a topic
       And a non-durable subscriber "passer" on the topic
       And a durable subscriber "keeper" on the topic
@@ -43,7 +43,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And subscriber "keeper" comes back
       Then "keeper" sees "heavy" exactly once
 
-    Scenario: A non-durable subscriber that leaves takes no durable subscription along
+    Scenario: The end of a non-durable subscriber does not end a durable subscription
       Given a topic
       And a durable subscriber "keeper" on the topic
       And a non-durable subscriber "passer" on the topic
@@ -51,7 +51,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And message "late" is sent to the topic
       Then "keeper" sees "late" exactly once
 
-    Scenario: The topic keeps nothing for a durable subscription that has been removed
+    Scenario: The topic keeps no messages for a durable subscription that has been removed
       Given a topic
       And a durable subscriber "keeper" on the topic
       And a durable subscriber "leaver" on the topic
@@ -63,7 +63,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "leaver" never sees "missed"
 
     @evidence @needs-shared-subscription
-    Scenario: A durable and a non-durable subscription of one name are two
+    Scenario: A durable and a non-durable subscription of one name are two subscriptions
       Jakarta Messaging 3.1, section 8.3.2: they are completely separate.
       Given a topic
       And subscriber "keeper" shares durable subscription "club" on the topic
@@ -81,7 +81,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "passer" sees "after" exactly once
       And "passer" never sees "missed"
 
-    Scenario: What a removed durable subscription held comes to no subscriber
+    Scenario: No subscriber gets the messages of a removed durable subscription
       Given a topic
       And a durable subscriber "leaver" on the topic that does not receive yet
       When message "held" is sent to the topic
@@ -143,7 +143,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "leaver" never sees "missed"
 
     @kit @needs-selector
-    Scenario: Two subscriptions to several topics with one selector go by their kind, too
+    Scenario: Of two subscriptions to several topics with one selector, only the durable one keeps messages
       Given a durable subscriber "keeper" on topic "sport/#" for messages with "colour = 'red'"
       And a non-durable subscriber "passer" on topic "sport/#" for messages with "colour = 'red'"
       When subscriber "keeper" goes away
@@ -177,7 +177,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | non-durable | persistent     |
         | non-durable | non-persistent |
 
-    Scenario Outline: A <kind> subscriber gets what its own connection publishes
+    Scenario Outline: A <kind> subscriber gets the publications of its own connection
       Given a topic
       And a <kind> subscriber "speaker" on the topic
       And session "own" in auto mode on connection "speaker"
@@ -278,7 +278,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "live" never sees "undone"
 
     @evidence @needs-session
-    Scenario Outline: A <kind> subscriber that leaves out what its own connection sends gets what others send
+    Scenario Outline: A <kind> subscriber with noLocal gets the publications of other connections
       Given a topic
       And a <kind> subscriber "speaker" on the topic without its own connection's messages
       And session "own" in auto mode on connection "speaker"
@@ -297,7 +297,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
     Lines 20 and 29.  Ended means that it collects nothing from then on and that nothing of it is left on the broker;
     whoever comes afterwards, even as the same client or under the same name, starts from nothing.
 
-    Scenario Outline: A non-durable subscription whose <part> is <ended> collects nothing more
+    Scenario Outline: A non-durable subscription whose <part> is <ended> stores no more messages
       Given a topic
       And a non-durable subscriber "passer" on the topic
       When the <part> of "passer" is <ended>
@@ -319,7 +319,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | session | closed |
 
     @needs-client-id
-    Scenario Outline: The same client finds nothing of its non-durable subscription whose <part> was <ended>
+    Scenario Outline: A client gets no messages of its earlier non-durable subscription whose <part> was <ended>
       Given a topic
       And a non-durable subscriber "passer" of client "traveller" on the topic
       When the <part> of "passer" is <ended>
@@ -334,7 +334,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | consumer   | closed |
         | connection | closed |
 
-    Scenario Outline: What it held and no receiver took is gone when its <part> is <ended>
+    Scenario Outline: Messages that a non-durable subscription held are gone when its <part> is <ended>
       Given a topic
       And a non-durable subscriber "passer" on the topic that does not receive yet
       When message "untaken" is sent to the topic
@@ -351,7 +351,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | lost   |
 
     @evidence @needs-admin
-    Scenario Outline: An administrator is shown nothing of a non-durable subscription whose <part> is <ended>
+    Scenario Outline: An administrator no longer sees a non-durable subscription whose <part> is <ended>
       Given a topic
       And a non-durable subscriber "passer" on the topic
       When the <part> of "passer" is <ended>
@@ -369,7 +369,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | session | closed |
 
     @evidence @needs-admin @needs-local-transaction
-    Scenario Outline: An administrator is shown nothing of a non-durable subscription with an open unit of work whose <part> is <ended>
+    Scenario Outline: An administrator no longer sees a non-durable subscription with an open unit of work whose <part> is <ended>
       Given a topic
       And a non-durable subscriber "passer" on the topic in transacted mode
       When message "untaken" is sent to the topic
@@ -384,7 +384,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | lost   |
 
     @evidence @needs-admin
-    Scenario: An administrator is shown nothing of a non-durable subscription that held an unacknowledged message
+    Scenario: An administrator no longer sees a non-durable subscription that held an unacknowledged message
       Given a topic
       And a non-durable subscriber "passer" on the topic in client mode
       When message "untaken" is sent to the topic
@@ -393,7 +393,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then in the end there is no subscription to the topic
 
     @evidence @needs-admin @needs-shared-subscription
-    Scenario: An administrator is shown nothing of a shared non-durable subscription that its last sharer left
+    Scenario: An administrator no longer sees a shared non-durable subscription that its last sharer left
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And subscriber "right" shares non-durable subscription "pair" on the topic
@@ -430,7 +430,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | lost   |
 
     @evidence @needs-admin @needs-client-id @needs-durable-subscription
-    Scenario Outline: An administrator is shown a client's durable subscription alone when its non-durable one's <part> is <ended>
+    Scenario Outline: An administrator sees only a client's durable subscription when its non-durable one's <part> is <ended>
       Given a topic
       And subscriber "keeper" with durable subscription "news" of client "ann" on the topic
       And subscriber "keeper" is inactive
@@ -446,7 +446,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | lost   |
 
     @needs-shared-subscription
-    Scenario: A shared non-durable subscription goes on while a sharer is left
+    Scenario: A shared non-durable subscription continues while a sharer is left
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And subscriber "right" shares non-durable subscription "pair" on the topic
@@ -519,7 +519,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "left" never sees "blue", "missed"
 
     @kit
-    Scenario Outline: A subscription to "<ended>" that ends takes no <kind> one to "<left>" along
+    Scenario Outline: The end of a subscription to "<ended>" does not end a <kind> one to "<left>"
       Given a non-durable subscriber "passer" on topic "<ended>"
       And a <kind> subscriber "stayer" on topic "<left>"
       When the connection of "passer" is closed
@@ -545,7 +545,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
     Line 29.
 
     @evidence @needs-store-error
-    Scenario: One that the store does not let go still has what it has collected
+    Scenario: A durable subscription whose removal the store refuses still has its messages
       Given a topic
       And a durable subscriber "keeper" on the topic that does not receive yet
       When messages "m1" and "m2" are sent to the topic
@@ -554,7 +554,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And subscriber "keeper" comes back
       Then "keeper" sees "m1" and "m2" at least once
 
-    Scenario: It collects many messages
+    Scenario: An inactive durable subscription stores many messages
       Given a topic
       And a durable subscriber "keeper" on the topic
       When subscriber "keeper" goes away
@@ -562,7 +562,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And subscriber "keeper" comes back
       Then "keeper" sees "m1" to "m100" exactly once
 
-    Scenario Outline: A durable subscription whose <part> is <ended> goes on collecting
+    Scenario Outline: A durable subscription whose <part> is <ended> continues to store messages
       Given a topic
       And a durable subscriber "keeper" on the topic
       When the <part> of "keeper" is <ended>
@@ -577,7 +577,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | closed |
         | connection | lost   |
 
-    Scenario Outline: What it held and no receiver took stays when its <part> is <ended>
+    Scenario Outline: Messages that a durable subscription held stay when its <part> is <ended>
       Given a topic
       And a durable subscriber "keeper" on the topic that does not receive yet
       When messages "m1" to "m3" are sent to the topic
@@ -591,7 +591,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | closed |
         | connection | lost   |
 
-    Scenario: What waited in the client for a busy subscriber stays when its consumer is closed
+    Scenario: Messages that waited in the client for a busy subscriber stay when its consumer is closed
       Given a topic
       And a durable subscriber "keeper" on the topic that does not receive yet
       When messages "m1" to "m5" are sent to the topic
@@ -602,7 +602,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "keeper" sees "m1" to "m5" exactly once
 
     @needs-local-transaction
-    Scenario Outline: What it received and did not commit stays when its <part> is <ended>
+    Scenario Outline: Messages received and not committed stay when the durable subscriber's <part> is <ended>
       Given a topic
       And a durable subscriber "keeper" on the topic in transacted mode
       When messages "m1" to "m3" are sent to the topic
@@ -617,7 +617,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | closed |
         | connection | lost   |
 
-    Scenario Outline: What it received and did not acknowledge stays when its <part> is <ended>
+    Scenario Outline: Messages received and not acknowledged stay when the durable subscriber's <part> is <ended>
       Given a topic
       And a durable subscriber "keeper" on the topic in client mode
       When messages "m1" to "m3" are sent to the topic
@@ -633,7 +633,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | lost   |
 
     @needs-shared-subscription
-    Scenario: A shared one goes on collecting when its last sharer has left
+    Scenario: A shared durable subscription continues to store messages when its last sharer has left
       Given a topic
       And subscriber "left" shares durable subscription "club" on the topic
       And subscriber "right" shares durable subscription "club" on the topic
@@ -643,7 +643,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And subscriber "right" comes back
       Then "right" sees "m1" to "m4" exactly once
 
-    Scenario: It collects what is sent while an earlier message is still with its subscriber
+    Scenario: A durable subscription stores messages while its subscriber still has an earlier message
       Given a topic
       And a durable subscriber "keeper" on the topic in client mode
       When message "first" is sent to the topic
@@ -655,7 +655,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "keeper" sees "m4" to "m5" exactly once
       And "keeper" sees "first" again
 
-    Scenario: It collects through several absences
+    Scenario: A durable subscription stores messages through several absences of its subscriber
       Given a topic
       And a durable subscriber "keeper" on the topic
       When subscriber "keeper" goes away
@@ -668,7 +668,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "keeper" sees "second" exactly once
 
     @kit @needs-selector
-    Scenario: A durable subscription to several topics collects what it selects on each of them
+    Scenario: A durable subscription to several topics stores the messages that it selects on each of them
       Given a durable subscriber "keeper" on topic "sport/#" for messages with "colour = 'red'"
       When subscriber "keeper" goes away
       And message "football" is sent to topic "sport/football/results" with property colour = "red"
@@ -680,7 +680,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "keeper" never sees "blue", "aside"
 
     @evidence @needs-local-transaction
-    Scenario: It collects what a unit of work sends and commits, and nothing of one that is rolled back
+    Scenario: A durable subscription stores the messages of a committed unit of work, and none of a rolled-back one
       Given a topic
       And a durable subscriber "keeper" on the topic
       And session "work" in transacted mode
@@ -695,7 +695,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "keeper" never sees "undone"
 
     @evidence @needs-shared-subscription @needs-selector
-    Scenario: A shared one goes on collecting what it selects when its last sharer has left
+    Scenario: A shared durable subscription with a selector stores messages when its last sharer has left
       Given a topic
       And subscriber "left" shares durable subscription "club" on the topic for messages with "colour = 'red'"
       When subscriber "left" goes away
@@ -709,7 +709,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
   Rule: A new non-durable subscriber receives only what is sent after it came
     Line 31.
 
-    Scenario: What was sent before the first subscriber came does not reach it
+    Scenario: A message that was sent before the first subscriber came does not reach it
       Given a topic
       When message "before" is sent to the topic
       And a non-durable subscriber "first" comes to the topic
@@ -734,7 +734,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | during  |
         | between |
 
-    Scenario: A later subscriber does not share in what an earlier one still gets
+    Scenario: A later subscriber gets no message that was sent for an earlier subscriber
       Given a topic
       And a non-durable subscriber "early" on the topic
       When message "before" is sent to the topic
@@ -745,7 +745,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "early" sees "before", "after" exactly once
 
     @kit @needs-selector
-    Scenario: A new subscriber to several topics gets nothing from before either
+    Scenario: A new subscriber to several topics gets no earlier message either
       Given a non-durable subscriber "early" on topic "sport/#" for messages with "colour = 'red'"
       When message "before" is sent to topic "sport/football/results" with property colour = "red"
       And a non-durable subscriber "late" comes to topic "sport/#"
@@ -755,7 +755,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "early" sees "before", "after" exactly once
 
     @evidence @needs-local-transaction
-    Scenario: What a unit of work sent and rolled back before a subscriber came does not reach it
+    Scenario: A subscriber gets no message of a unit of work that was rolled back before it came
       Given a topic
       And session "work" in transacted mode
       When message "undone" is sent in session "work" to the topic
@@ -770,7 +770,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
     Line 32; JMS 6.2.9 for the order.
 
     @needs-restart
-    Scenario: What was missed comes in order also after a restart
+    Scenario: Stored messages also come in order after a restart
       Given a topic
       And subscriber "first" with durable subscription "news" of client "reader" on the topic
       And subscriber "first" is inactive
@@ -797,7 +797,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | news         | ann     | straße/zürich |
 
     @evidence @judges-client
-    Scenario Outline: It can be opened again as soon as its consumer alone was closed, after it was handed messages in <mode> mode
+    Scenario Outline: A durable subscription can be opened again once only its consumer is closed, after receives in <mode> mode
       Given a topic
       And a durable subscriber "keeper" on the topic in <mode> mode
       When messages "m1" to "m3" are sent to the topic
@@ -812,7 +812,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | auto    |
         | dups-ok |
 
-    Scenario: What was missed is delivered, each message once
+    Scenario: Stored messages are delivered, each once
       Given a topic
       And subscriber "first" with durable subscription "news" of client "reader" on the topic
       And subscriber "first" is inactive
@@ -820,7 +820,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And subscriber "second" opens durable subscription "news" of client "reader" on the topic
       Then "second" sees "m1" to "m5" exactly once
 
-    Scenario: What was missed comes in the order in which it was sent
+    Scenario: Stored messages come in the order in which they were sent
       Given a topic
       And subscriber "first" with durable subscription "news" of client "reader" on the topic
       And subscriber "first" is inactive
@@ -829,7 +829,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "second" sees "m1" to "m5" in that order
       And "second" sees "m1" to "m5" exactly once
 
-    Scenario: What comes after the opening comes after what was missed
+    Scenario: Messages sent after the opening come after the stored messages
       Given a topic
       And subscriber "first" with durable subscription "news" of client "reader" on the topic
       And subscriber "first" is inactive
@@ -840,7 +840,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "second" sees "missed1", "missed2", "missed3", "new" exactly once
 
     @kit
-    Scenario: What was received and not acknowledged comes before what was missed
+    Scenario: Messages that were received and not acknowledged come before the stored messages
       Given a topic
       And subscriber "first" with durable subscription "news" of client "reader" on the topic in client mode
       When messages "m1" to "m3" are sent to the topic
@@ -851,7 +851,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "second" sees "m1" to "m6" in that order
       And "second" sees "m1" to "m6" exactly once
 
-    Scenario: It can be opened a third time, with what was missed since
+    Scenario: A durable subscription can be opened a third time, with the messages stored since the second
       Given a topic
       And subscriber "first" with durable subscription "news" of client "reader" on the topic
       And subscriber "first" is inactive
@@ -865,7 +865,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "third" sees "m3" to "m4" in that order
       And "third" never sees "m1" to "m2"
 
-    Scenario: What had been received before is not delivered again
+    Scenario: Messages that were received before are not delivered again
       Given a topic
       And subscriber "first" with durable subscription "news" of client "reader" on the topic
       When message "old" is sent to the topic
@@ -877,7 +877,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "second" never sees "old"
 
     @kit @needs-selector @needs-restart @needs-topic-wildcard
-    Scenario Outline: One to several topics is opened again with what it selects, in order, after the broker <event>
+    Scenario Outline: A reopened subscription to several topics has the messages that it selects, in order, after the broker <event>
       Given subscriber "first" with durable subscription "news" of client "reader" on topic "sport/#" for messages with "colour = 'red'"
       And subscriber "first" is inactive
       When message "m1" is sent to topic "sport/football/results" with property colour = "red"
@@ -908,7 +908,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection |
 
     @needs-shared-subscription
-    Scenario Outline: One that clients share can be shared again once its <part> is closed
+    Scenario Outline: A shared durable subscription can be opened again once its <part> is closed
       Given a topic
       And subscriber "member" shares durable subscription "club" on the topic
       When the <part> of "member" is closed
@@ -926,7 +926,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
     Line 33: the same name under another client id is another subscription, with copies of its own.
 
     @kit
-    Scenario: Names that differ in case alone are two subscriptions
+    Scenario: Names that differ only in case are two subscriptions
       Given a topic
       And subscriber "upper" with durable subscription "News" of client "ann" on the topic
       And subscriber "upper" is inactive
@@ -940,7 +940,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "lower" sees "both" exactly once
 
     @kit
-    Scenario: Client ids that differ in case alone have subscriptions of their own
+    Scenario: Clients whose ids differ only in case have subscriptions of their own
       Given a topic
       And subscriber "upper" with durable subscription "news" of client "Ann" on the topic
       And subscriber "upper" is inactive
@@ -954,7 +954,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "lower" sees "both" exactly once
 
     @kit
-    Scenario: Removing one leaves its namesake of a client whose id differs in case alone
+    Scenario: Removing a subscription keeps that of the same name of a client whose id differs only in case
       Given a topic
       And subscriber "upper" with durable subscription "news" of client "Ann" on the topic
       And subscriber "upper" is inactive
@@ -964,7 +964,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And subscriber "upper" comes back
       Then "upper" sees "missed" exactly once
 
-    Scenario: Two active clients with subscriptions of one name get a copy each
+    Scenario: Two active clients with subscriptions of one name each get a copy
       Given a topic
       And subscriber "ann" with durable subscription "news" of client "ann" on the topic
       And subscriber "ben" with durable subscription "news" of client "ben" on the topic
@@ -972,7 +972,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "ann" sees "m1" to "m3" exactly once
       And "ben" sees "m1" to "m3" exactly once
 
-    Scenario: Two inactive clients with subscriptions of one name find a copy each
+    Scenario: Two inactive clients with subscriptions of one name each have a copy when they return
       Given a topic
       And subscriber "ann" with durable subscription "news" of client "ann" on the topic
       And subscriber "ben" with durable subscription "news" of client "ben" on the topic
@@ -984,7 +984,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "ann" sees "m1" to "m3" exactly once
       And "ben" sees "m1" to "m3" exactly once
 
-    Scenario: A name that another client uses opens nothing of that client's
+    Scenario: A client does not open another client's subscription by its name
       Given a topic
       And subscriber "ann" with durable subscription "news" of client "ann" on the topic
       And subscriber "ann" is inactive
@@ -995,7 +995,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "ben" never sees "for ann"
 
     @needs-restart
-    Scenario: Two inactive clients with subscriptions of one name find a copy each after a restart
+    Scenario: Two inactive clients with subscriptions of one name each have a copy after a restart
       Given a topic
       And subscriber "ann" with durable subscription "news" of client "ann" on the topic
       And subscriber "ben" with durable subscription "news" of client "ben" on the topic
@@ -1009,7 +1009,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "ann" sees "before", "after" exactly once
       And "ben" sees "before", "after" exactly once
 
-    Scenario Outline: A name that another client uses opens nothing of that client's after the broker <event>
+    Scenario Outline: A client does not open another client's subscription by its name after the broker <event>
       Given a topic
       And subscriber "ann" with durable subscription "news" of client "ann" on the topic
       And subscriber "ann" is inactive
@@ -1032,7 +1032,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | event                    |
         | is killed and comes back |
 
-    Scenario: Removing one while its namesake of another client is inactive leaves what that missed
+    Scenario: Removing a subscription keeps the messages of another client's inactive one of the same name
       Given a topic
       And subscriber "ann" with durable subscription "news" of client "ann" on the topic
       And subscriber "ben" with durable subscription "news" of client "ben" on the topic
@@ -1042,7 +1042,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And subscriber "ann" comes back
       Then "ann" sees "missed" exactly once
 
-    Scenario: Removing one leaves its namesake of another client
+    Scenario: Removing a subscription keeps another client's subscription of the same name
       Given a topic
       And subscriber "ann" with durable subscription "news" of client "ann" on the topic
       And subscriber "ben" with durable subscription "news" of client "ben" on the topic
@@ -1052,7 +1052,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And subscriber "ann" comes back
       Then "ann" sees "late" exactly once
 
-    Scenario: Removing one a second time leaves its namesake of another client
+    Scenario: Removing a subscription a second time keeps another client's subscription of the same name
       Given a topic
       And subscriber "ann" with durable subscription "news" of client "ann" on the topic
       And subscriber "ben" with durable subscription "news" of client "ben" on the topic
@@ -1083,7 +1083,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then it is accepted
 
     @needs-shared-subscription @needs-client-id
-    Scenario: Two inactive clients with shared subscriptions of one name find a copy each
+    Scenario: Two inactive clients with shared subscriptions of one name each have a copy when they return
       Given a topic
       And subscriber "ann" of client "ann" shares durable subscription "news" on the topic
       And subscriber "ben" of client "ben" shares durable subscription "news" on the topic
@@ -1096,7 +1096,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "ben" sees "m1" to "m3" exactly once
 
     @needs-shared-subscription @needs-client-id
-    Scenario: A shared subscription of a client and one of no client are two under one name
+    Scenario: A shared subscription of a client and one of no client are two subscriptions under one name
       Given a topic
       And subscriber "ann" of client "ann" shares durable subscription "news" on the topic
       And subscriber "anybody" shares durable subscription "news" on the topic
@@ -1108,7 +1108,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "ann" sees "m1" to "m3" exactly once
       And "anybody" sees "m1" to "m3" exactly once
 
-    Scenario: Removing one while its namesake of another client is active leaves that
+    Scenario: Removing a subscription keeps another client's active subscription of the same name
       Given a topic
       And subscriber "ann" with durable subscription "news" of client "ann" on the topic
       And subscriber "ben" with durable subscription "news" of client "ben" on the topic
@@ -1164,7 +1164,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | simplified |
 
     @needs-shared-subscription
-    Scenario: A shared durable subscription without a client id collects while it is inactive
+    Scenario: A shared durable subscription without a client id stores messages while it is inactive
       Given a topic
       And subscriber "member" shares durable subscription "club" on the topic
       And subscriber "member" is inactive
@@ -1229,7 +1229,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
   Rule: A queue acts as one built-in durable subscription that its consumers share
     Line 34.
 
-    Scenario Outline: What a consumer has not acknowledged is kept when its <part> is <ended>
+    Scenario Outline: A message that a consumer has not acknowledged is kept when its <part> is <ended>
       Given an empty queue
       And receiver "first" is waiting on the queue in client mode
       When message "held" is sent to the queue
@@ -1256,7 +1256,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "second" never sees "taken"
 
     @kit
-    Scenario Outline: What a consumer has not acknowledged comes before what waits when its <part> is <ended>
+    Scenario Outline: A message that a consumer has not acknowledged comes before waiting messages when its <part> is <ended>
       Given an empty queue
       And receiver "first" on the queue in <mode> mode
       When messages "m1" to "m5" are sent to the queue
@@ -1279,7 +1279,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | transacted | session    | closed |
 
     @kit @needs-non-persistent
-    Scenario Outline: What a consumer had and did not acknowledge is marked for the next one, sent <mode>, when its <part> is <ended>
+    Scenario Outline: An unacknowledged message, sent <mode>, is marked for the next consumer when the first one's <part> is <ended>
       Given an empty queue
       And receiver "first" is waiting on the queue in <ack> mode
       When message "held" is sent to the queue with delivery mode <mode>
@@ -1321,7 +1321,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | size > 5 | size = 9  |
 
     @needs-selector
-    Scenario: A consumer that selects and comes late gets what waited for it behind all else
+    Scenario: A late consumer with a selector gets a message that waited behind all others
       Given an empty queue
       When 40 messages are sent to the queue with property colour = "blue"
       And messages "red1" to "red2" are sent to the queue with property colour = "red"
@@ -1354,7 +1354,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | m12  |
 
     @kit @needs-selector @needs-local-transaction
-    Scenario Outline: What a consumer that selects gave back comes to another one that selects, when <event>
+    Scenario Outline: A message that one consumer with a selector gave back comes to another when <event>
       Given an empty queue
       And session "work" in transacted mode
       And receiver "first" of session "work" on the queue for messages with "colour = 'red'"
@@ -1372,7 +1372,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | session "work" is rolled back     |
 
     @kit @needs-selector @needs-local-transaction
-    Scenario Outline: What a consumer of "<own>" gave back comes to one of "<other>" while the first is still there
+    Scenario Outline: A message that the consumer of "<own>" gave back comes to that of "<other>" while the first is still there
       Given an empty queue
       And session "work" in transacted mode
       And receiver "first" of session "work" on the queue for messages with "<own>"
@@ -1403,7 +1403,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "second" sees "m4" to "m6" exactly once
 
     @needs-local-transaction
-    Scenario Outline: What a consumer received and did not commit is the next one's when its <part> is <ended>
+    Scenario Outline: A message that was received and not committed goes to the next consumer when the first one's <part> is <ended>
       Given an empty queue
       And receiver "first" is waiting on the queue in transacted mode
       When messages "m1" to "m3" are sent to the queue
@@ -1418,7 +1418,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | closed |
         | connection | lost   |
 
-    Scenario: What waited in the client for a busy consumer is the next one's when its connection is closed
+    Scenario: Messages that waited in the client for a busy consumer go to the next one when its connection is closed
       Given an empty queue
       And messages "m1" to "m5" are sent to the queue
       And receiver "first" on the queue
@@ -1441,7 +1441,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And a receiver starts to wait on the queue
       Then the receiver sees "m1" to "m3" exactly once
 
-    Scenario Outline: A queue whose only consumer's <part> is <ended> goes on collecting
+    Scenario Outline: A queue whose only consumer's <part> is <ended> continues to store messages
       Given an empty queue
       And receiver "first" is waiting on the queue
       When the <part> of "first" is <ended>
@@ -1455,7 +1455,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | closed |
         | connection | lost   |
 
-    Scenario: What one consumer has taken is gone for later consumers
+    Scenario: A message that one consumer has received is gone for later consumers
       Given an empty queue
       And receiver "first" is waiting on the queue
       When message "taken" is sent to the queue

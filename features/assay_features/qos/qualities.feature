@@ -8,7 +8,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
     At least once, the client accepts what the application has acknowledged, and settles it with that or once the broker
     has settled it: AMQP 1.0, sections 2.6.12 and 2.7.3, allows both.
 
-    Scenario Outline: A sender <sender> and a subscriber <subscriber> have each what they chose
+    Scenario Outline: A sender <sender> and a subscriber <subscriber> each have their chosen quality of service
       Given a topic
       And subscriber "s" on the topic with quality of service <subscriber>, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with quality of service <sender>
@@ -34,7 +34,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
       Then "sure" accepted "m2" over the wire, each after its acknowledgement
       And "sure" did not accept "m1" and "m3" over the wire
 
-    Scenario: Two senders of one client have each their own
+    Scenario: Two senders of one client each have their own quality of service
       Given a topic "one"
       And a topic "two"
       When message "m1" is sent to topic "one" with quality of service at-least-once
@@ -44,7 +44,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
       Then "m1" and "m4" went over the wire once, not settled
       And "m2" and "m3" went over the wire once, settled
 
-    Scenario: Two subscribers of one topic have each their own
+    Scenario: Two subscribers of one topic each have their own quality of service
       Given a topic
       And subscriber "once" on the topic with quality of service at-most-once, no automatic confirmation and a durable subscription
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
@@ -58,7 +58,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
       Then "once" sees "m1" to "m3" exactly once
       And "sure" sees "m1" to "m3" exactly 2 times
 
-    Scenario: Two subscriptions of one client have each their own
+    Scenario: Two subscriptions of one client each have their own quality of service
       Given a topic "one"
       And a topic "two"
       And subscriber "once" on topic "one" with quality of service at-most-once, no automatic confirmation and a durable subscription
@@ -76,7 +76,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
       And "later" sees "m2" exactly once
 
     @needs-cut @needs-reconnect
-    Scenario Outline: Two subscriptions of one client have each their own after a cut, first <first>, then <second>
+    Scenario Outline: Two subscriptions of one client each have their own quality after a cut, first <first>, then <second>
       Given a topic "one"
       And a topic "two"
       And subscriber "former" on topic "one" with quality of service <first>, no automatic confirmation and a durable subscription
@@ -103,7 +103,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
         | at-least-once | at-most-once  | 2    | 1    |
 
     @needs-shared-subscription
-    Scenario Outline: Two sharers have each their own, first <first>, then <second>
+    Scenario Outline: Two sharers each have their own quality of service, first <first>, then <second>
       Given a topic
       And subscriber "former" on the topic with shared subscription "club", quality of service <first>, no automatic confirmation and a durable subscription
       And subscriber "latter" on the topic with shared subscription "club", quality of service <second>, no automatic confirmation and a durable subscription

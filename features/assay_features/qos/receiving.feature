@@ -8,7 +8,7 @@ Feature: What becomes of the broker's copy when a message is delivered
     after the broker has been down, if it had a second to drop it.  What comes afterwards shows that the subscription is
     still there.
 
-    Scenario Outline: What was delivered does not come back when the connection is <ended>
+    Scenario Outline: A delivered message does not come again when the connection is <ended>
       Given a topic
       And subscriber "once" on the topic with quality of service at-most-once and a durable subscription
       When messages "m1" to "m3" are sent to the topic with <header>
@@ -36,7 +36,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       Then "once" sees "control" exactly once
       And "once" sees "m1" exactly once
 
-    Scenario Outline: What was delivered does not come back after the broker <event>
+    Scenario Outline: A delivered message does not come again after the broker <event>
       Given a topic
       And subscriber "once" on the topic with quality of service at-most-once and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -60,7 +60,7 @@ Feature: What becomes of the broker's copy when a message is delivered
         | is killed and comes back |
 
     @needs-kill
-    Scenario: What was delivered does not come back when the broker is killed a second time
+    Scenario: A delivered message does not come again when the broker is killed a second time
       Given a topic
       And subscriber "once" on the topic with quality of service at-most-once and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -81,7 +81,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       And "once" sees "between" exactly once
 
     @needs-shared-subscription
-    Scenario: What one sharer was sent does not go to another one
+    Scenario: A message that was sent to one sharer does not go to another
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-most-once and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -168,7 +168,7 @@ Feature: What becomes of the broker's copy when a message is delivered
     An AMQP 1.0 broker may settle first, and then does not say when it has an acknowledgement, so a broker that is to
     go down is given 2 s for it.
 
-    Scenario Outline: What was acknowledged never comes again after the connection was <ended>
+    Scenario Outline: An acknowledged message never comes again after the connection was <ended>
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" and "m2" are sent to the topic with <header>
@@ -187,7 +187,7 @@ Feature: What becomes of the broker's copy when a message is delivered
         | lost   | the durable header false |
         | closed | the durable header true  |
 
-    Scenario Outline: What was not acknowledged is there when the subscriber connects again after the connection was <ended>
+    Scenario Outline: An unacknowledged message is there when the subscriber connects again after the connection was <ended>
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with <header>
@@ -279,7 +279,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       Then "other" sees "m1" and "m2" exactly once
 
     @needs-shared-subscription
-    Scenario: What a sharer has not acknowledged when it closes its connection is there for another one
+    Scenario: A message that a sharer has not acknowledged when it closes its connection is there for another sharer
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -333,7 +333,7 @@ Feature: What becomes of the broker's copy when a message is delivered
     again are both tried.  The line asks for no mark and no order of what comes again: Jakarta Messaging 3.1 does, in
     its sections 6.2.11 and 6.2.9.
 
-    Scenario: To the same subscriber once it is connected again
+    Scenario: An unacknowledged message comes to the same subscriber once it is connected again
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m5" are sent to the topic with the durable header true
@@ -343,7 +343,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       Then "sure" sees "m1" to "m5" again
 
     @kit
-    Scenario: What comes again is in order
+    Scenario: Redelivered messages come in order
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m5" are sent to the topic with the durable header true
@@ -353,7 +353,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       Then "again" sees "m1" to "m5" in that order
 
     @kit
-    Scenario Outline: What comes again goes before what had not come yet, after its connection was <ended>
+    Scenario Outline: Redelivered messages come before messages that had not come yet, after the connection was <ended>
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription that does not receive yet
       When messages "m1" to "m5" are sent to the topic with the durable header <header>
@@ -370,7 +370,7 @@ Feature: What becomes of the broker's copy when a message is delivered
         | lost   | false  | 2     |
 
     @kit
-    Scenario: What comes again is marked
+    Scenario: A redelivered message is marked
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m5" are sent to the topic with the durable header true
@@ -380,7 +380,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       Then "sure" sees "m1" to "m5" again, marked as redelivered
 
     @kit
-    Scenario Outline: What comes again with <header> shows the mark and its count, its connection <ended>
+    Scenario Outline: A redelivered message with <header> shows the mark and its count, its connection <ended>
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with <header>
@@ -398,7 +398,7 @@ Feature: What becomes of the broker's copy when a message is delivered
         | the durable header false | closed |
 
     @kit @needs-restart
-    Scenario: What came back before a restart shows the mark and its count after it
+    Scenario: A message that was redelivered before a restart shows the mark and its count after it
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with the durable header true
@@ -434,7 +434,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       And subscriber "sure" comes back
       Then "sure" sees "m1" to "m5" again
 
-    Scenario: As often as the connection fails
+    Scenario: An unacknowledged message comes again as often as the connection fails
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with the durable header true
@@ -455,7 +455,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       And subscriber "sure" comes back
       Then "sure" sees "m1" exactly 6 times
 
-    Scenario Outline: To the same subscriber after the broker <event>
+    Scenario Outline: An unacknowledged message comes to the same subscriber after the broker <event>
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -477,7 +477,7 @@ Feature: What becomes of the broker's copy when a message is delivered
         | is killed and comes back |
 
     @needs-reconnect
-    Scenario Outline: To a subscriber that was there when the broker <event>
+    Scenario Outline: An unacknowledged message comes to a subscriber that was connected when the broker <event>
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -500,7 +500,7 @@ Feature: What becomes of the broker's copy when a message is delivered
         | is killed and comes back |
 
     @kit
-    Scenario: What the subscriber sees for the first time is not marked
+    Scenario: A message that the subscriber sees for the first time is not marked
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       And subscriber "sure" is inactive
@@ -512,7 +512,7 @@ Feature: What becomes of the broker's copy when a message is delivered
   Rule: ... or to another subscriber, where the subscription is shared
     Line 22.  The mark is asked by Jakarta Messaging 3.1, section 6.2.11.
 
-    Scenario: What the one has not acknowledged goes to the other
+    Scenario: A message that one sharer has not acknowledged goes to the other
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -522,7 +522,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       Then "right" sees "m1" to "m3" exactly once
 
     @kit
-    Scenario: What goes from the one to the other is marked
+    Scenario: A message that goes from one sharer to the other is marked
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -533,7 +533,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       And message "m1" as seen by "right" shows JMSRedelivered "true"
 
     @kit
-    Scenario Outline: What goes from the one to the other with the durable header <header> shows the mark, its connection <ended>
+    Scenario Outline: A message with the durable header <header> that goes to the other sharer is marked, its connection <ended>
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with the durable header <header>
@@ -557,7 +557,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       Then "left" sees "m1" to "m3" exactly once
       And "other" sees "m1" to "m3" exactly once
 
-    Scenario: What the one has acknowledged does not go to the other
+    Scenario: A message that one sharer has acknowledged does not go to the other
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" and "m2" are sent to the topic with the durable header true
@@ -568,7 +568,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       Then "right" sees "m2" exactly once
       And "right" never sees "m1"
 
-    Scenario: What the other has not acknowledged either goes on to a third
+    Scenario: A message that two sharers have not acknowledged goes to a third
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -582,7 +582,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       Then "third" sees "m1" and "m3" exactly once
       And "third" never sees "m2"
 
-    Scenario Outline: What the one has not acknowledged goes to another one after the broker <event>
+    Scenario Outline: A message that one sharer has not acknowledged goes to another after the broker <event>
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -605,7 +605,7 @@ Feature: What becomes of the broker's copy when a message is delivered
         | event                    |
         | is killed and comes back |
 
-    Scenario: Of what two of them hold, the one left has everything in the end
+    Scenario: When one of two sharers loses its connection, the other gets all messages
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       And subscriber "right" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
@@ -614,7 +614,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       And the connection of "left" is lost
       Then "right" sees "m1" to "m6" exactly once
 
-    Scenario Outline: What two of them held and did not acknowledge goes to a third after the broker <event>
+    Scenario Outline: Messages that two sharers held and did not acknowledge go to a third after the broker <event>
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       And subscriber "right" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
@@ -650,7 +650,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       And subscriber "third" comes to topic "one" with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       Then "third" sees "m1" exactly once
 
-    Scenario: What a sharer that is sure has not acknowledged goes to one that is not
+    Scenario: A message that an at-least-once sharer has not acknowledged goes to an at-most-once sharer
       Given a topic
       And subscriber "sure" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       And subscriber "once" on the topic with shared subscription "club", quality of service at-most-once, no automatic confirmation and a durable subscription
@@ -660,7 +660,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       Then "once" sees "m1" to "m6" exactly once
 
     @evidence
-    Scenario Outline: What the one has not acknowledged goes to the other, the durable header <header>, its connection <ended>, on a subscription that ends with the last sharer
+    Scenario Outline: An unacknowledged message goes to the last sharer of a subscription, with header <header>, connection <ended>
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and no automatic confirmation
       When messages "m1" to "m3" are sent to the topic with the durable header <header>
@@ -678,7 +678,7 @@ Feature: What becomes of the broker's copy when a message is delivered
         | true   | closed |
         | false  | lost   |
 
-    Scenario: What is not persistent and not acknowledged goes to the other, too
+    Scenario: A non-persistent unacknowledged message goes to the other sharer, too
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header false
@@ -689,7 +689,7 @@ Feature: What becomes of the broker's copy when a message is delivered
 
     @kit
     @kit
-    Scenario Outline: What a sharer has not acknowledged when its consumer alone is closed goes to the other, <terms>
+    Scenario Outline: An unacknowledged message goes to the other sharer when only the consumer is closed, <terms>
       Given a topic
       And subscriber "left" on the topic with quality of service at-least-once, no automatic confirmation, <terms>
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -703,7 +703,7 @@ Feature: What becomes of the broker's copy when a message is delivered
         | shared subscription "club"                           |
         | shared subscription "club" and a durable subscription |
 
-    Scenario: A sharer that no longer asks is sent nothing
+    Scenario: A sharer that no longer asks for messages gets none
       Given a topic
       And subscriber "asking" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription that does not receive yet
       And subscriber "there" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription that does not receive yet

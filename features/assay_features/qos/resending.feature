@@ -7,7 +7,7 @@ Feature: At least once, a sender sends again what was not answered
     Line 18.  The send call comes back only when the message was answered in the end.
 
     @needs-cut @needs-kill-at-answer
-    Scenario: The connection cut before the answer
+    Scenario: A message is sent again if the connection is cut before the answer
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before its answer
@@ -16,7 +16,7 @@ Feature: At least once, a sender sends again what was not answered
       And "sure" sees "m1" at least once
 
     @needs-kill @needs-kill-at-answer
-    Scenario: The broker killed before the answer, the message not kept
+    Scenario: A message that the killed broker did not keep is sent again if it had no answer
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "sure" is inactive
@@ -52,7 +52,7 @@ Feature: At least once, a sender sends again what was not answered
       And "sure" sees "m1" exactly once
 
     @needs-cut @needs-kill-at-answer
-    Scenario: The connection cut before the answer, and again before the answer to what was sent again
+    Scenario: A message is sent again each time that the connection is cut before the answer
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before its answer, twice
@@ -98,7 +98,7 @@ Feature: At least once, a sender sends again what was not answered
       And "sure" sees "m2" exactly once
 
     @needs-cut
-    Scenario: The connection cut as a client sends to a topic for the first time
+    Scenario: A message is sent again if the connection is cut at the client's first send to a topic
       Given a topic "one"
       And a topic "two"
       And subscriber "sure" on topic "two" with quality of service at-least-once and a durable subscription

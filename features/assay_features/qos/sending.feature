@@ -48,7 +48,7 @@ Feature: What a sender knows of its message, by quality of service
     durable header waits for the answer, as at least once.  A client that cannot set the header keeps its copy.
 
     @judges-broker @needs-kill @needs-kill-at-answer
-    Scenario: Killed at the very answer, the broker has the message on the queue of every subscriber
+    Scenario: A broker that is killed right after its answer has the message on the queue of every subscriber
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "second" on the topic with quality of service at-least-once and a durable subscription
@@ -80,7 +80,7 @@ Feature: What a sender knows of its message, by quality of service
       Then "m1" to "m3" on the queue of the first subscription to the topic have different message ids
 
     @judges-broker @needs-kill @needs-kill-at-answer
-    Scenario: Killed at the answer to a later message, the broker has all that it has answered
+    Scenario: A broker that is killed right after the answer to a later message has all answered messages
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "second" on the topic with quality of service at-least-once and a durable subscription
@@ -94,7 +94,7 @@ Feature: What a sender knows of its message, by quality of service
       And "second" sees "m1" to "m3" exactly once
 
     @judges-broker @needs-kill @needs-kill-at-answer
-    Scenario: Killed at the answer, the broker has the message on the queue of an only subscriber
+    Scenario: A broker that is killed right after its answer has the message on the queue of an only subscriber
       Given a topic
       And subscriber "alone" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "alone" is inactive
@@ -103,7 +103,7 @@ Feature: What a sender knows of its message, by quality of service
       Then "alone" sees "m1" exactly once
 
     @judges-broker @needs-kill @needs-kill-at-answer @needs-reconnect @needs-shared-subscription
-    Scenario: Killed at the answer, the broker has the message for connected subscribers, too, and for sharers
+    Scenario: A broker that is killed right after its answer has the message for connected subscribers and sharers
       Given a topic
       And subscriber "there" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "member" on the topic with shared subscription "club", quality of service at-least-once and a durable subscription
