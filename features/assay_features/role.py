@@ -13,8 +13,10 @@ class Role(StrEnum):
     EVIDENCE = "evidence"
     """A scenario that examines the broker more closely: the flush, the staging queue or the storage."""
     KIT = "kit"
-    """A scenario for a demand of the kit itself.  It judges only the kit's own broker and client; of others it only
-    reports the outcome."""
+    """A scenario for a demand of the kit itself.
+
+    The verdict counts only for the kit's own broker and client; for other products, the kit only reports the outcome.
+    """
 
     @property
     def meaning(self) -> str:

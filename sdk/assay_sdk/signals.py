@@ -1,8 +1,8 @@
 """Signals: handlers of the application are called only between jobs, or while a listener of the application runs.
 
-Python calls a signal's handler on the main thread, between any two instructions.  The handler may raise, as the one of
-Ctrl-C does.  The jobs of an in-process broker run on the thread that waits for them.  An exception within a job would
-leave broker and client with half of the job's effects.
+Python calls a signal's handler on the main thread, between any two instructions.  The handler may raise, as the handler
+of Ctrl-C does.  The jobs of an in-process broker run on the thread that waits for them.  An exception within a job
+would leave broker and client with half of the job's effects.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class SignalHold:
             self._handlers[number](number, frame)
 
     def application(self, call: Callable[[], None]) -> None:
-        """Call a function of the application, during which handlers are called at once."""
+        """Call a function of the application; while it runs, handlers of signals are called at once."""
         if not (self._depth and _on_main_thread()):
             call()
             return

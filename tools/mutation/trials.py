@@ -102,10 +102,10 @@ class _Started(Struct, eq=False):
 
 
 class Script(Protocol):
-    """The job of the plugin, after the collection."""
+    """The job of the plugin after the collection, as a function."""
 
     def __call__(self, trials: Trials) -> None:
-        """Do the job with the plugin."""
+        """Carry out the job, with the methods of the plugin."""
         ...
 
 

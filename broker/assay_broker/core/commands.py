@@ -240,8 +240,8 @@ class Commit(Struct, frozen=True, tag=True):
 class Backout(Struct, frozen=True, tag=True):
     """Back out a local unit of work; the deliveries that it settled become unsettled again on their links.
 
-    If the number is that of a branch, the core backs out the branch as if its connection had ended, because its session
-    ends.
+    If the number belongs to a branch, the session of the branch is ending. The core then backs out the branch, as at
+    the end of its connection.
     """
 
     connection: int

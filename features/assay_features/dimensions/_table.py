@@ -50,8 +50,8 @@ def table_of(
 
     Args:
         rule: The rule.
-        scenarios: All scenarios; None for those of this package.
-        reasons: The reasons; None for those of this package.
+        scenarios: All scenarios; None for the scenarios of this package.
+        reasons: The reasons; None for the reasons of this package.
     """
     if not rule.observable:
         return ()

@@ -16,7 +16,7 @@ class ScenarioText(Struct, frozen=True):
     """One scenario, or one row of an outline.
 
     Args:
-        name: Its name.
+        name: The name of the scenario.
         tags: The tags without the @, including those of the feature, rule and outline.
         steps: The texts of the steps; steps of backgrounds come first.
     """

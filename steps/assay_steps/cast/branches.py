@@ -89,7 +89,7 @@ class Branch:
         return answer
 
     def rollback(self, asker: Session) -> Answer[None]:
-        """Roll the branch back; `asker` is the session over which the transaction manager does so."""
+        """Roll the branch back; the transaction manager uses the session `asker` for this."""
         answer = self._ask(asker, "xa-rollback", lambda xa: xa.rollback(self._xid))
         if answer.accepted:
             self._turn("rollback")

@@ -40,7 +40,7 @@ class CurrentStep:
         self.within = None
 
     def where(self, verdict: ScenarioVerdict) -> str:
-        """Return feature, line and text of the step behind a verdict.
+        """Return the feature, line and text of the step that decided a scenario's verdict.
 
         It is the step of the first finding with the scenario's verdict, or the last step that the scenario reached.
         """

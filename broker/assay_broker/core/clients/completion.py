@@ -60,7 +60,7 @@ def _apply(state: State, turn: Turn, unit: Unit) -> None:
 
 
 def _settle(state: State, turn: Turn, delivery: Delivery) -> None:
-    """Carry out the settlements of a unit of work and then its sends, in their order and in one batch (JMS 6.2.7)."""
+    """Settle a delivery with the outcome that the client gave it in the unit of work, even if its link is closed."""
     said = delivery.settled_by
     if said is None:
         raise RuntimeError("a unit of work holds a delivery without an outcome")
@@ -68,7 +68,7 @@ def _settle(state: State, turn: Turn, delivery: Delivery) -> None:
 
 
 def _discard(state: State, turn: Turn, unit: Unit) -> None:
-    """Drop a unit's sends, and make its deliveries unsettled again; those of closed links return to their queues."""
+    """Drop a unit's sends, and make its deliveries unsettled again; those on closed links return to their queues."""
     for pending in unit.puts:
         back_out(state, turn, unit, pending)
     for delivery in unit.settled:

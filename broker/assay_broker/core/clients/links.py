@@ -164,8 +164,8 @@ def _open_queue(state: State, connection: Connection, command: Attach) -> Queue:
     """Return the queue for a new receiver.
 
     Raises:
-        RefusalError: The receiver asks for a subscription, or the queue does not exist. Or the name is that of the
-            staging queue, of an alias of a topic, or of another queue manager's queue. Or the queue is NOSHARE and has
+        RefusalError: The receiver asks for a subscription, or the queue does not exist. Or the name belongs to the
+            staging queue, to an alias of a topic, or to another queue manager's queue. Or the queue is NOSHARE and has
             a receiver.
     """
     durable = command.durability is Durability.DURABLE or command.timeout_ms is not None

@@ -89,7 +89,7 @@ class ManagerConnection:
         return answer.value if answer.refused is None else answer.refused
 
     async def must(self, change: Change) -> Value:
-        """Send an administrative command as `administer` does, but raise a refusal.
+        """Send an administrative command as `administer` does, but raise an `HttpProblem` if the queue manager refuses.
 
         Raises:
             HttpProblem: The queue manager refuses the command, stops, cuts the connection, or does not answer in time.

@@ -157,7 +157,7 @@ def _name(part: _Part, operator: Token) -> str:
 
 
 def _over(parts: Sequence[_Part], node: nodes.Node, kind: _Kind) -> _Part:
-    """Return the subtree of a node whose operands are these parts; its depth is that of the deepest part."""
+    """Return the subtree of a node whose operands are these parts; its depth is the depth of the deepest part."""
     low = max(parts, key=lambda part: part.depth)
     return _Part(node, kind, parts[0].start, low.depth, low.deepest)
 

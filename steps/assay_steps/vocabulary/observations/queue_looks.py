@@ -117,7 +117,7 @@ def look_for(world: World, place: Place, label: str) -> str:
 
 
 def life_left(world: World, label: str, ttl_ms: int, at: str) -> dict[str, int]:
-    """Compute bounds for the Expiry field (MQMD): the rest of a message's time to live.
+    """Compute bounds for the Expiry field (MQMD), which shows the rest of a message's time to live.
 
     The time to live begins between the begin and the end of the send; the field shows the rest at the look.
 
