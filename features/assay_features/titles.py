@@ -15,7 +15,7 @@ from assay_features.folder import feature_root
 
 @cache
 def titles(root: Path | None = None) -> Mapping[str, str]:
-    """Return readable names for the rows of all outlines below a folder; without a folder, of this package.
+    """Return readable names for the rows of all outlines below a folder, or below this package's folder.
 
     Args:
         root: The folder; None for this package's folder.

@@ -1,7 +1,8 @@
 """The records in the store. After a kill, a queue manager restores its state from the records that were flushed.
 
 The core records persistent messages on queues and on durable subscriptions (PD-20, PD-23), and durable subscriptions
-themselves. It records an object or authority record of a new queue manager only once an administrator changes it.
+themselves. The objects and authority records that a new queue manager begins with are recorded only when an
+administrator changes them.
 """
 
 from __future__ import annotations

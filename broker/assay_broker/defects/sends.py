@@ -40,7 +40,7 @@ NOTHING = "DEFECT.NOTHING"
 
 
 def is_topic(address: Address) -> bool:
-    """Check whether an address is that of a topic, temporary topics included."""
+    """Check whether an address is a topic or a temporary topic."""
     return address.kind in (AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC)
 
 

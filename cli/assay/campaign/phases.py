@@ -112,7 +112,7 @@ class Page:
         """Return the phase of the broker, or the phase in which it was killed.
 
         Args:
-            now_ns: The present monotonic time, or that of the kill, in nanoseconds.
+            now_ns: The present monotonic time, or the time of the kill, in nanoseconds.
         """
         number, since_ns = _PAGE.unpack_from(self._memory, 0)
         phase = Phase(number)

@@ -53,7 +53,7 @@ class Answers:
         self._timer: CancelJob | None = None
 
     def owe(self, command: DriverCommand) -> None:
-        """Add a command to those that need an answer, and start its timeout."""
+        """Note that a command needs an answer, and start its timeout."""
         due_ns = self._runner.clock.monotonic_ns() + self._limit_ms * 1_000_000
         words = re.sub("(?<!^)(?=[A-Z])", " ", type(command).__name__).lower()
         self._open[command.token] = _Owed(words, due_ns)

@@ -89,7 +89,7 @@ class ProducerSettings(Struct, frozen=True, kw_only=True):
 class Source(Struct, frozen=True, kw_only=True):
     """The queue or subscription from which a consumer receives.
 
-    All fields but `poison` are those of `assay_sdk.driver.OpenReceiver`.
+    All fields but `poison` have the same meaning as in `assay_sdk.driver.OpenReceiver`.
 
     Args:
         poison: The application's settings for poison messages.

@@ -77,7 +77,7 @@ class ProducerFilter:
         ttl_ms: int | None = None,
         to: Address | None = None,
     ) -> Outcome[Sent]:
-        """Send a message; the arguments are those of `ClientProducer.send`."""
+        """Send a message; the arguments have the meaning that `ClientProducer.send` describes."""
         return self.sending(Sending(message=message, mode=mode, priority=priority, ttl_ms=ttl_ms, to=to))
 
     def sending(self, asked: Sending) -> Outcome[Sent]:

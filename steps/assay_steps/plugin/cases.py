@@ -127,7 +127,7 @@ def templates(items: Iterable[pytest.Item]) -> list[ScenarioTemplate]:
 
 
 def feature_of(template: ScenarioTemplate) -> str:
-    """Return a feature's name in ids: its path relative to the kit's features, or else to the working folder."""
+    """Return the name of a feature in ids: its path below the kit's features, or below the working folder."""
     return _place(template.feature.filename)[0]
 
 

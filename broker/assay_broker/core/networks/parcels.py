@@ -90,8 +90,8 @@ class Bulletin(Struct, frozen=True, tag=True):
 
     Args:
         parent: The name of its parent in a publish/subscribe hierarchy; empty for none.
-        interests: The topics on which its neighbours should send it publications: for its own subscriptions, and for
-            those that its other neighbours have announced.
+        interests: The topics on which its neighbours should send it publications: the topics of its own subscriptions,
+            and the topics that its other neighbours have announced.
         instances: The definitions of its clustered queues.
     """
 

@@ -120,7 +120,7 @@ def existing(directory: Directory, kind: Kind, name: str) -> Definition:
 
 
 def _pattern(directory: Directory, change: DefineObject) -> dict[str, Value]:
-    """Return the attributes that a DEFINE copies: those of the object that LIKE names, or of the default object."""
+    """Return the attributes that a DEFINE copies from the object that LIKE names, or from the default object."""
     kind = change.kind
     if change.like is None:
         found = directory.find(NAMESPACES[kind], DEFAULT_OBJECTS[kind])

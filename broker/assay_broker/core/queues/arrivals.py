@@ -92,7 +92,7 @@ def back_out(state: State, turn: Turn, unit: Work, pending: Pending) -> None:
 def place(state: State, turn: Turn, pending: Pending) -> None:
     """Put the copies of a message on their queues, or stage them.
 
-    Queues that were removed since the send, such as that of a subscription that has ended, get no copy.
+    Queues that were removed since the send get no copy, for example the queue of a subscription that has ended.
     """
     due_ms = pending.message.delivery_time_ms
     if pending.staged and due_ms is not None:

@@ -29,7 +29,7 @@ def shared_home(name: str) -> str:
 
 
 def is_shared(home: str) -> bool:
-    """Return whether a home is that of a shared queue."""
+    """Return whether a home belongs to a shared queue."""
     return home.startswith(_SHARED_HOME)
 
 

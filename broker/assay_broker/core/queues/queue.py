@@ -120,7 +120,7 @@ class Queue:
     Args:
         home: The unique name of the queue in the store's records.
         name: The name of the queue in refusals.
-        definition: The attributes; for a queue that the queue manager creates itself, those of the model.
+        definition: The attributes; a queue that the queue manager creates itself has the model's attributes.
         recorded: Whether the store holds the queue's persistent messages. The store holds no messages of temporary
             queues and non-durable subscriptions (PD-26, PD-27).
         on_use: Whether the queue exists in memory only while it has messages or users: an application's queue or a

@@ -15,7 +15,7 @@ from assay_broker.core.states.units import UNITS, UnitTable
 
 
 class Tables(Struct, frozen=True, kw_only=True):
-    """All state tables of one queue manager; that of the delay processor depends on the platform."""
+    """All state tables of one queue manager; the table of the delay processor depends on the platform."""
 
     processor: Mapping[Platform, ProcessorTable] = PROCESSOR
     release: ReleaseTable = RELEASE

@@ -191,7 +191,7 @@ Subscriber = Subscription | Administered
 
 
 def sub_at(home: str) -> str | None:
-    """Return the name of the SUB object for which a copy is staged, from the copy's home; None for any other home."""
+    """Return the name of the SUB object from the home of its staged copies; None for any other home."""
     return home.removeprefix(_ADMINISTERED_HOME) if home.startswith(_ADMINISTERED_HOME) else None
 
 

@@ -156,7 +156,7 @@ def _second_defaults() -> Seams:
 
 @defect(delayed_messages, "delay-has-jms-defaults", "DD-52")
 def _jms_defaults(message: Message) -> Message:
-    """A delayed message without persistence and priority gets JMS's defaults and not those of its queue."""
+    """A delayed message without persistence and priority gets JMS's defaults instead of its queue's defaults."""
     return replace(
         message,
         durable=True if message.durable is None else message.durable,
