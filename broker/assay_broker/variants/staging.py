@@ -146,7 +146,7 @@ def _equals_backwards() -> Seams:
 
 
 def _expires_later(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """Return a send of a delayed message with an expiry a second later."""
+    """Return a send of a delayed message in which the message expires a second later."""
     if not put.message.expiry_ms or left_ms(put.message, now_ms) == 0:
         return None
     return resent(put, expiry_ms=put.message.expiry_ms + _SECOND_MS)

@@ -316,7 +316,7 @@ class Story:
         """Return whether a fault overlaps a span of time.
 
         Args:
-            send: The send from whose call the times count.
+            send: The send; `start` and `end` are counted from its call.
             start: The start of the span, in nanoseconds since the send call.
             end: The end of the span, in nanoseconds since the send call.
         """
@@ -329,7 +329,7 @@ class Story:
         """Return whether a watch ends with a silence that shows that no message came.
 
         Args:
-            send: The send from whose call `start` counts.
+            send: The send; `start` is counted from its call.
             span: The watch.
             start: The time from which on the silence counts, in nanoseconds since the send call.
             quiet_ns: The shortest silence that suffices, in nanoseconds.

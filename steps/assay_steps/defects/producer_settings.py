@@ -197,7 +197,7 @@ def _expiry_error() -> Refused:
 
 
 class _LongestRemembered(_Settings):
-    """A producer also compares its delay with earlier times to live, and its time to live with earlier delays."""
+    """A producer compares a new delay or time to live also with earlier values that it no longer has."""
 
     def __init__(self, behind: ClientProducer) -> None:
         super().__init__(behind)
