@@ -56,6 +56,7 @@ class ContainerSpec(Struct, frozen=True, kw_only=True):
     Args:
         image: The image's name and tag.
         port: The port at which the broker listens inside the container.
+        admin_port: The port at which it is administered, inside the container; None for none.
         environment: The environment variables.
         title: The broker's name, for messages.
         start_limit_s: The time within which the broker must answer after its start, in seconds.
@@ -63,6 +64,7 @@ class ContainerSpec(Struct, frozen=True, kw_only=True):
 
     image: str
     port: int
+    admin_port: int | None = None
     environment: Mapping[str, str] = {}
     title: str
     start_limit_s: int = 90
@@ -284,6 +286,8 @@ class Container:
         """The id of the container's first process; None if this process cannot send signals to it."""
         self.port = pick_port()
         """The published port on the loopback address."""
+        self.admin_port = None if spec.admin_port is None else pick_port()
+        """The published port of the broker's administration; None if it has none."""
 
     def start(self) -> None:
         """Create and start the container; returns when the broker answers. After an error the container is removed.
@@ -306,6 +310,8 @@ class Container:
                 box.with_env(name, value)
             ports: dict[str, Any] = box.ports  # its type has no room for an address
             ports[f"{self._spec.port}/tcp"] = (LOOPBACK, self.port)
+            if self.admin_port is not None:
+                ports[f"{self._spec.admin_port}/tcp"] = (LOOPBACK, self.admin_port)
             with ctrl_c_deferred():  # otherwise Ctrl-C could leave a container to which no variable refers
                 self._box = box
                 box.start()

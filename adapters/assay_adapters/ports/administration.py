@@ -129,13 +129,13 @@ class RawMessage(Struct, frozen=True, kw_only=True):
             ``Report``, ``MsgType`` and others are numbers.
         headers: The fields of each header in front of the body by name, the outermost header first.
         properties: The message properties by name.
-        body: The body without headers and properties.
+        body: The body without headers and properties; None if the administrator is not shown all of it.
     """
 
     descriptor: dict[str, Scalar]
     headers: tuple[dict[str, Scalar], ...] = ()
     properties: dict[str, Scalar | bool | None] = {}
-    body: bytes = b""
+    body: bytes | None = b""
 
 
 class Admin(Protocol):

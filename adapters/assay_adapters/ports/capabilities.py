@@ -50,6 +50,8 @@ def missing(
 ) -> Unsupported | None:
     """Find the first capability, in alphabetical order, that a scenario needs and a pair lacks.
 
+    `Capability.ADMIN` comes last, because a narrower capability of an administrator says more about what is missing.
+
     Args:
         needs: The scenario's needs.
         has: The capabilities of the pair.
@@ -59,7 +61,7 @@ def missing(
     Returns:
         The capability with the reason; None if the pair has all that are needed.
     """
-    for capability in sorted(needs.capabilities):
+    for capability in sorted(needs.capabilities, key=lambda one: (one is Capability.ADMIN, one)):
         if capability not in has:
             unexplained = Source(f"{who} lacks {capability.value}.")
             return Unsupported(capability.value, lacks.get(capability, unexplained))

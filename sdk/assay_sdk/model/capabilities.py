@@ -54,6 +54,31 @@ class Capability(StrEnum):
     """A connection may have no client id; over AMQP 1.0 each connection has one, its container id."""
     # administration, observation and faults that an instance offers to the kit
     ADMIN = "admin"
+    """Further objects and attributes of IBM MQ, for which there is no capability of its own below."""
+    QUEUE_DEPTH = "queue-depth"
+    """An administrator defines, clears and deletes queues, and reads how many messages they have."""
+    QUEUE_LOOK = "queue-look"
+    """An administrator looks at the messages of a queue: which they are, their ids, persistence and remaining life."""
+    QUEUE_LIMIT = "queue-limit"
+    """An administrator limits the number of messages on a queue, which then refuses further ones (MAXDEPTH)."""
+    MESSAGE_LIMIT = "message-limit"
+    """An administrator limits the length of messages on a queue, which then refuses longer ones (MAXMSGL)."""
+    PUT_INHIBIT = "put-inhibit"
+    """An administrator makes a queue refuse all messages (PUT)."""
+    GET_INHIBIT = "get-inhibit"
+    """An administrator makes a queue hand out no messages (GET)."""
+    SUBSCRIPTION_LIST = "subscription-list"
+    """An administrator lists the subscriptions to a topic, with the queue of each."""
+    DEFAULT_PERSISTENCE = "default-persistence"
+    """An administrator sets the persistence of messages whose senders set none, for a queue or topic (DEFPSIST)."""
+    ALIAS = "alias"
+    """An administrator defines other names for queues and topics."""
+    DEAD_LETTER_QUEUE = "dead-letter-queue"
+    """Messages that cannot be put to their target go to a queue that an administrator chooses (DEADQ)."""
+    AUTHORITY = "authority"
+    """An administrator gives users authorities on a queue or topic, and takes them away."""
+    NATIVE_PUT = "native-put"
+    """An application puts messages through the broker's own interface instead of JMS (MQI)."""
     STAGING_QUEUE = "staging-queue"
     FLUSH_TRACE = "flush-trace"
     DATA_FOLDER = "data-folder"
@@ -75,3 +100,22 @@ SITUATIONAL = frozenset({Capability.NAMELESS_CONNECTION, Capability.VIRTUAL_TIME
 Without them, the situation of a scenario cannot arise (every AMQP connection has a client id), or would take too long
 (a delay of a month).  A scenario that was not run for this reason says nothing about the client and the broker, so it
 does not decide its rule."""
+
+ADMINISTRATION = frozenset(
+    {
+        Capability.ADMIN,
+        Capability.QUEUE_DEPTH,
+        Capability.QUEUE_LOOK,
+        Capability.QUEUE_LIMIT,
+        Capability.MESSAGE_LIMIT,
+        Capability.PUT_INHIBIT,
+        Capability.GET_INHIBIT,
+        Capability.SUBSCRIPTION_LIST,
+        Capability.DEFAULT_PERSISTENCE,
+        Capability.ALIAS,
+        Capability.DEAD_LETTER_QUEUE,
+        Capability.AUTHORITY,
+        Capability.NATIVE_PUT,
+    }
+)
+"""What an administrator of IBM MQ, and so of the reference broker, can do; other products offer a part of it."""

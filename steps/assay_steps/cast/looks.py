@@ -59,9 +59,12 @@ def fields_of(message: RawMessage) -> dict[str, Scalar]:
         "headers": _kinds_of(message),
         "report options": "".join(f"{name};" for name in names_of(int(message.descriptor.get("Report", 0)))),
         "kid": key_of(message),
-        "bytes": len(message.body),
-        "sha256": hashlib.sha256(message.body).hexdigest(),
+        **_digest_of(message.body),
     }
+
+
+def _digest_of(body: bytes | None) -> dict[str, Scalar]:
+    return {} if body is None else {"bytes": len(body), "sha256": hashlib.sha256(body).hexdigest()}
 
 
 def _kinds_of(message: RawMessage) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from assay_adapters.brokers.activemq.administration import MANAGEMENT
 from assay_adapters.brokers.amqp.common import OF_THE_KIT, lacks_of
 from assay_adapters.brokers.amqp.product import Product
 from assay_adapters.ports.client import Source
@@ -10,6 +11,7 @@ from assay_sdk.model.capabilities import Capability
 
 _TITLE = "Apache ActiveMQ Classic"
 _AMQP = "ActiveMQ Classic documentation, AMQP"
+_MANAGEMENT = "ActiveMQ Classic documentation, JMX"
 _LOGIN = Login("admin", "admin")
 _INBOUND = "InboundTransformer.java"
 _SESSION = "AmqpSession.java: createSender"
@@ -20,9 +22,16 @@ ACTIVEMQ = Product(
     images=("assay/activemq:6.3.1", "apache/activemq-classic:6.3.1"),
     login=_LOGIN,
     environment={"ACTIVEMQ_CONNECTION_USER": _LOGIN.user, "ACTIVEMQ_CONNECTION_PASSWORD": _LOGIN.password},
+    management=MANAGEMENT,
     data_folders=("/var/lib/activemq/data", "/opt/apache-activemq/data"),
     capabilities={
         **OF_THE_KIT,
+        Capability.QUEUE_DEPTH: Source("Jolokia: addQueue, removeQueue, purge, QueueSize.", _MANAGEMENT),
+        Capability.QUEUE_LOOK: Source("Jolokia: browse.", _MANAGEMENT),
+        Capability.GET_INHIBIT: Source("Jolokia: pause, resume.", _MANAGEMENT),
+        Capability.SUBSCRIPTION_LIST: Source(
+            "Jolokia: the consumers of a topic, with the inactive durable ones.", _MANAGEMENT
+        ),
         Capability.DELIVERY_DELAY: Source("x-opt-delivery-time is honoured if the scheduler is on.", _INBOUND),
         Capability.TIME_TO_LIVE: Source("Expired messages are not delivered.", _AMQP),
         Capability.PRIORITY: Source("The header's priority is kept.", _INBOUND),
@@ -39,6 +48,9 @@ ACTIVEMQ = Product(
     },
     lacks={
         **lacks_of(_TITLE),
+        Capability.QUEUE_LIMIT: Source(
+            "ActiveMQ limits the memory of a queue, not its number of messages.", _MANAGEMENT
+        ),
         Capability.SHARED_SUBSCRIPTION: Source("SHARED-SUBS is not offered.", "AmqpConnection.java: offered"),
         Capability.SUBSCRIPTION_TTL: Source("The timeout of a source is not looked at.", _SESSION),
     },

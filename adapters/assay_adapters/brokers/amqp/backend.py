@@ -161,8 +161,10 @@ class ProductBackend(AmqpBackend):
 
     # --- instances
 
-    def _endpoint(self, port: int) -> Endpoint:
-        return Endpoint(f"amqp://{LOOPBACK}:{port}", self._product.login)
+    def _endpoint(self, port: int, admin_port: int | None = None) -> Endpoint:
+        login = self._product.login
+        admin = None if admin_port is None else Endpoint(f"http://{LOOPBACK}:{admin_port}", login)
+        return Endpoint(f"amqp://{LOOPBACK}:{port}", login, admin)
 
     def _shared_instance(self) -> ProductInstance:
         endpoint = self._attached
@@ -174,7 +176,7 @@ class ProductBackend(AmqpBackend):
                 except BaseException:  # Ctrl-C, too: `start` left nothing behind; the next call starts another one
                     self._shared = None
                     raise
-            endpoint = self._endpoint(self._shared.port)
+            endpoint = self._endpoint(self._shared.port, self._shared.admin_port)
         return self._instance(endpoint, urlsplit(endpoint.url).port)
 
     def _own_instance(self) -> ProductInstance:
@@ -189,7 +191,7 @@ class ProductBackend(AmqpBackend):
             proxy.start()
         container, proxy = self._own.container, self._own.proxy
         faults = ProxiedFaults(StoppableContainer(container), proxy, self._runner)
-        return self._instance(self._endpoint(proxy.port), container.port, faults)
+        return self._instance(self._endpoint(proxy.port, container.admin_port), container.port, faults)
 
     def _instance(self, endpoint: Endpoint, port: int | None, faults: ProxiedFaults | None = None) -> ProductInstance:
         return ProductInstance(
@@ -206,8 +208,13 @@ class ProductBackend(AmqpBackend):
         if self._image is None:
             raise BackendError(f"{title} cannot be started: no image was found.")
         sweep()
+        management = self._product.management
         spec = ContainerSpec(
-            image=self._image, port=self._product.port, environment=self._product.environment, title=title
+            image=self._image,
+            port=self._product.port,
+            admin_port=None if management is None else management.port,
+            environment=self._product.environment,
+            title=title,
         )
         driver = self._driver()
         return Container(

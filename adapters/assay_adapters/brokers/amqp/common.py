@@ -15,6 +15,15 @@ _CONTAINER = Source(
 )
 _PROXY = Source("Clients connect through the kit's proxy.", "adapters/assay_adapters/faults/proxy.py")
 
+_OF_MANY = (
+    Capability.QUEUE_DEPTH,
+    Capability.QUEUE_LOOK,
+    Capability.QUEUE_LIMIT,
+    Capability.GET_INHIBIT,
+    Capability.SUBSCRIPTION_LIST,
+)
+"""What many products offer an administrator; a product with an administrator declares it, or gives its own reason."""
+
 OF_THE_KIT: Mapping[Capability, Source] = {
     Capability.QUEUE: SDK_CAPABILITIES[Capability.QUEUE],
     Capability.SESSION: SDK_CAPABILITIES[Capability.SESSION],
@@ -39,7 +48,20 @@ def lacks_of(title: str) -> dict[Capability, Source]:
         title: The product's name.
     """
     return {
-        Capability.ADMIN: Source(f"This adapter does not administer {title}."),
+        Capability.ADMIN: Source(f"{title} has no objects of IBM MQ, and so none of their attributes."),
+        **{capability: Source(f"The kit does not administer {title}.") for capability in _OF_MANY},
+        Capability.MESSAGE_LIMIT: Source(f"{title} has no setting for the longest message of a queue."),
+        Capability.PUT_INHIBIT: Source(f"{title} has no setting that makes a queue refuse all messages."),
+        Capability.DEFAULT_PERSISTENCE: Source(
+            f"In AMQP a message without the durable header is not durable; {title} has no other default.",
+            "OASIS AMQP 1.0, 3.2.1",
+        ),
+        Capability.ALIAS: Source(f"{title} has no second name for a queue or topic that can be pointed elsewhere."),
+        Capability.DEAD_LETTER_QUEUE: Source(
+            f"{title} has no queue for messages that cannot be put to their target, with a header that says why."
+        ),
+        Capability.AUTHORITY: Source(f"The kit does not change the users of {title} and their rights."),
+        Capability.NATIVE_PUT: Source(f"{title} has no interface for applications like IBM MQ's MQI."),
         Capability.STAGING_QUEUE: Source(f"A delayed message waits inside {title}, in no queue of its own."),
         Capability.FLUSH_TRACE: Source(f"{title} does not show clients when it forces a message to the disk."),
         Capability.XA: Source(

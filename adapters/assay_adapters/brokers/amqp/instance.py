@@ -29,8 +29,6 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
         faults: The faults that a scenario can cause; None for a shared instance.
     """
 
-    admin = None
-
     def __init__(
         self,
         product: Product,
@@ -44,6 +42,7 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
     ) -> None:
         super().__init__(ALL_FACES, runner, driver, environment, faults)
         self.members = (product.name,)
+        self.admin = product.admin_of(endpoint.admin)
         self._product = product
         self._endpoint = endpoint
         self._port = port

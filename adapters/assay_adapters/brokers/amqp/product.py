@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from assay_adapters.ports.client import Source
+from assay_adapters.brokers.amqp.administration import Management, ProductAdmin
+from assay_adapters.ports.client import Endpoint, Source
 from assay_features import Profile
 from assay_sdk.driver import Login
 from assay_sdk.model.capabilities import Capability
@@ -28,6 +29,7 @@ class Product(Struct, frozen=True, kw_only=True):
         lacks: The capabilities that the pair lacks, each with the reason.
         profiles: The profiles that the backend claims for the product.
         port: The port for AMQP inside the container.
+        management: The interface with which it is administered; None for none.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Product(Struct, frozen=True, kw_only=True):
     lacks: Mapping[Capability, Source]
     profiles: tuple[Profile, ...] = (Profile.PERSISTENCE, Profile.DELAY, Profile.QOS, Profile.BATCH)
     port: int = 5672
+    management: Management | None = None
 
     @property
     def image_variable(self) -> str:
@@ -50,3 +53,9 @@ class Product(Struct, frozen=True, kw_only=True):
         """Return the image that the environment variable names, or else the images of the product."""
         named = os.environ.get(self.image_variable)
         return (named,) if named else self.images
+
+    def admin_of(self, at: Endpoint | None) -> ProductAdmin | None:
+        """Return the administrator of the broker at an administrator's endpoint; None if there is no such endpoint."""
+        if self.management is None or at is None:
+            return None
+        return ProductAdmin(self.title, self.management.administrator(at), self.capabilities, self.lacks)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from assay_adapters.brokers.amqp.common import OF_THE_KIT, lacks_of
 from assay_adapters.brokers.amqp.product import Product
+from assay_adapters.brokers.artemis.administration import MANAGEMENT
 from assay_adapters.ports.client import Source
 from assay_sdk.driver import Login
 from assay_sdk.model.capabilities import Capability
@@ -12,6 +13,7 @@ _TITLE = "Apache Artemis"
 _LOGIN = Login("artemis", "artemis")
 _AMQP = "Artemis 2.56.0 user manual, amqp.adoc"
 _OFFERED = "ExtCapability.java: capabilities"
+_MANAGEMENT = "Artemis 2.56.0 user manual, management.adoc"
 _ATTACH = "DefaultSenderController.java: init"
 
 ARTEMIS = Product(
@@ -21,9 +23,14 @@ ARTEMIS = Product(
     login=_LOGIN,
     # For the public image; the account is built into ours.
     environment={"ARTEMIS_USER": _LOGIN.user, "ARTEMIS_PASSWORD": _LOGIN.password, "ANONYMOUS_LOGIN": "false"},
+    management=MANAGEMENT,
     data_folders=("/var/lib/artemis/data", "/var/lib/artemis-instance/data"),
     capabilities={
         **OF_THE_KIT,
+        Capability.QUEUE_DEPTH: Source("Jolokia: createQueue, removeAllMessages, MessageCount ...", _MANAGEMENT),
+        Capability.QUEUE_LOOK: Source("Jolokia: browse.", _MANAGEMENT),
+        Capability.GET_INHIBIT: Source("Jolokia: pause, resume.", _MANAGEMENT),
+        Capability.SUBSCRIPTION_LIST: Source("Jolokia: the multicast queues of an address.", _MANAGEMENT),
         Capability.DELIVERY_DELAY: Source("x-opt-delivery-time is honoured.", _AMQP),
         Capability.TIME_TO_LIVE: Source(
             "Expired messages are not delivered.", "Artemis 2.56.0 user manual, message-expiry.adoc"
@@ -43,9 +50,12 @@ ARTEMIS = Product(
     },
     lacks={
         **lacks_of(_TITLE),
-        Capability.ADMIN: Source(
-            "This adapter administers nothing: the image runs Artemis without its console and without JMX.",
-            "images/artemis/etc",
+        Capability.QUEUE_LIMIT: Source(
+            "Over AMQP a full address of Artemis gives new senders no credit, and refuses nothing.",
+            "Artemis 2.56.0 user manual, flow-control.adoc",
+        ),
+        Capability.PUT_INHIBIT: Source(
+            "A blocked address of Artemis gives senders no credit, and refuses nothing.", "AddressControl.java: block"
         ),
         Capability.STAGING_QUEUE: Source(
             "A delayed message waits inside the queue that it was sent to, in no queue of its own.",

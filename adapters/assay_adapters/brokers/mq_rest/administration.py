@@ -139,7 +139,7 @@ class RestAdmin:
             LookupError: REST cannot set a field of the descriptor or the value of a property.
         """
         delay = {} if delay_ms is None else {"assay-delivery-delay": str(delay_ms)}
-        return self._rest.put(queue, {**_headers(message), **delay}, message.body)
+        return self._rest.put(queue, {**_headers(message), **delay}, message.body or b"")
 
     def identify(self, text: str) -> bytes:
         """Return the 24 bytes that stand for a JMS message id or correlation id in a message descriptor."""

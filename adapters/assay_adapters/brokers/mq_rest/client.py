@@ -8,8 +8,6 @@ Two requests are extensions of the reference broker; other products refuse them 
 
 from __future__ import annotations
 
-import http.client
-from base64 import b64encode
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
@@ -18,11 +16,10 @@ from urllib.parse import quote, urlencode
 import msgspec
 from msgspec import Struct
 
+from assay_adapters.brokers.http import HttpServer, NoAnswerError
 from assay_adapters.ports.outcome import JmsErrorKind, Mqrc, Ok, Outcome, Refused, refused
 from assay_sdk.driver import Login
 
-_LIMIT_S = 60
-"""The longest wait for an answer, in seconds."""
 _VERSION = "v3"
 _CSRF = "ibm-mq-rest-csrf-token"
 
@@ -105,10 +102,8 @@ class MqRest:
     """
 
     def __init__(self, host: str, port: Callable[[], int], queue_manager: str, login: Login | None = None) -> None:
-        self._host = host
-        self._port = port
+        self._server = HttpServer(host, port, login)
         self._queue_manager = queue_manager
-        self._login = login
 
     def run(self, command: Command) -> Outcome[tuple[Row, ...]]:
         """Carry out a command.
@@ -180,23 +175,14 @@ class MqRest:
             body: The request's body; None for no body.
             objects: The names of the objects to which a refusal applies.
         """
-        sent = {_CSRF: "assay", **headers}
-        if self._login is not None:
-            named = f"{self._login.user}:{self._login.password}".encode()
-            sent["Authorization"] = f"Basic {b64encode(named).decode()}"
-        line = http.client.HTTPConnection(self._host, self._port(), timeout=_LIMIT_S)
         try:
-            line.request(method, f"/ibmmq/rest/{_VERSION}/{path}", body, sent)
-            answer = line.getresponse()
-            octets = answer.read()
-        except (OSError, http.client.HTTPException) as error:
+            answer = self._server.ask(method, f"/ibmmq/rest/{_VERSION}/{path}", body, {_CSRF: "assay", **headers})
+        except NoAnswerError as error:
             text = f"{self._queue_manager} does not answer its administrator: {error}"
             return refused(Mqrc.Q_MGR_NOT_AVAILABLE, text, self._queue_manager)
-        finally:
-            line.close()
         if answer.status < HTTPStatus.BAD_REQUEST:
-            return Ok(octets)
-        return _problem(answer.status, octets, objects)
+            return Ok(answer.body)
+        return _problem(answer.status, answer.body, objects)
 
 
 def _problem(status: int, octets: bytes, objects: tuple[str, ...]) -> Refused:

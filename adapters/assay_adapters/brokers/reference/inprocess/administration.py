@@ -294,7 +294,7 @@ def _message(raw: RawMessage) -> Message:
     given = dict(raw.descriptor)
     message = Message(
         properties=dict(raw.properties),
-        body=raw.body.decode(),
+        body=(raw.body or b"").decode(),
         durable=bool(given.pop("Persistence")) if "Persistence" in given else None,
         priority=int(given.pop("Priority")) if "Priority" in given else None,
         ttl_ms=int(given.pop("Expiry")) * _TENTH_MS if "Expiry" in given else None,

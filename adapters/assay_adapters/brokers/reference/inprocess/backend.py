@@ -29,7 +29,7 @@ from assay_broker.stores import Operation
 from assay_broker.variants import VARIANTS
 from assay_features import Profile
 from assay_sdk.driver import Driver
-from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.capabilities import ADMINISTRATION, Capability
 from assay_sdk.runners.virtual import VirtualRunner
 
 _CLIENT_CAPABILITIES: Mapping[Capability, Source] = {**MQLIGHT_CAPABILITIES, **SDK_CAPABILITIES}
@@ -46,7 +46,7 @@ CAPABILITIES: Mapping[Capability, Source] = {
     **dict.fromkeys(sorted(WIRE_CAPABILITIES & _CLIENT_CAPABILITIES.keys()), _BROKER),
     **dict.fromkeys(
         (
-            Capability.ADMIN,
+            *sorted(ADMINISTRATION),
             Capability.STAGING_QUEUE,
             Capability.FLUSH_TRACE,
             Capability.DATA_FOLDER,

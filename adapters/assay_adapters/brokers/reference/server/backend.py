@@ -34,7 +34,7 @@ from assay_broker.inprocess import PRODUCT, product_version
 from assay_broker.variants import VARIANTS
 from assay_features import Profile, feature_root
 from assay_sdk.driver import Driver
-from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.capabilities import ADMINISTRATION, Capability
 from assay_sdk.time import Runner
 
 if TYPE_CHECKING:
@@ -69,7 +69,12 @@ LACKS: Mapping[Capability, Source] = {
 _CLAIMED: Mapping[Capability, Source] = {
     **{name: _SERVER if source.reference.startswith("broker") else source for name, source in IN_PROCESS.items()},
     **dict.fromkeys(
-        (Capability.ADMIN, Capability.STAGING_QUEUE, Capability.RETAINED_PUBLICATION, Capability.OWN_UNCOMMITTED),
+        (
+            *sorted(ADMINISTRATION),
+            Capability.STAGING_QUEUE,
+            Capability.RETAINED_PUBLICATION,
+            Capability.OWN_UNCOMMITTED,
+        ),
         _SERVER,
     ),
     **dict.fromkeys(

@@ -1,0 +1,262 @@
+"""Administration of a product by its own interface: what each product can be told and asked, as the `Admin` port.
+
+A product's `Administrator` has the operations that many products have. `ProductAdmin` translates the port's commands,
+which are those of IBM MQ, to these operations. It refuses any other command, and its refusal names the capability that
+the product lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from assay_adapters.brokers.http import HttpServer
+from assay_adapters.ports.administration import (
+    Alter,
+    Authorise,
+    Change,
+    Clear,
+    Define,
+    Delete,
+    ObjectKind,
+    RawMessage,
+    Scalar,
+)
+from assay_adapters.ports.client import Endpoint, Source
+from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
+from assay_broker.core.messages.descriptor import native_id
+from assay_sdk.model.capabilities import Capability
+
+_TENTH_MS = 100
+
+_OF_ATTRIBUTES: Mapping[str, Capability] = {
+    "MAXDEPTH": Capability.QUEUE_LIMIT,
+    "GET": Capability.GET_INHIBIT,
+    "PUT": Capability.PUT_INHIBIT,
+    "MAXMSGL": Capability.MESSAGE_LIMIT,
+    "DEFPSIST": Capability.DEFAULT_PERSISTENCE,
+    "DEADQ": Capability.DEAD_LETTER_QUEUE,
+}
+"""The capability that each attribute of an object needs; any other attribute needs `Capability.ADMIN`."""
+
+
+class Administrator:
+    """The operations that products offer to an administrator; a product overrides those that it has.
+
+    Each method returns the product's refusal if it refuses.
+    """
+
+    def define(self, queue: str) -> Outcome[None]:
+        """Create a queue; no effect if it exists."""
+        return not_offered(f"queue {queue} cannot be defined")
+
+    def delete(self, queue: str) -> Outcome[None]:
+        """Delete a queue with its messages."""
+        return not_offered(f"queue {queue} cannot be deleted")
+
+    def clear(self, queue: str) -> Outcome[None]:
+        """Remove all messages of a queue."""
+        return not_offered(f"queue {queue} cannot be cleared")
+
+    def depth(self, queue: str) -> Outcome[int]:
+        """Return the number of messages on a queue, without those whose delay is not over."""
+        return not_offered(f"the depth of queue {queue} cannot be read")
+
+    def limit(self, queue: str, depth: int) -> Outcome[None]:
+        """Let a queue refuse further messages when it has this number."""
+        return not_offered(f"queue {queue} cannot be limited to {depth} messages")
+
+    def hold(self, queue: str, *, held: bool) -> Outcome[None]:
+        """Let a queue hand out no messages, or hand them out again."""
+        return not_offered(f"queue {queue} cannot be {'paused' if held else 'resumed'}")
+
+    def look(self, queue: str) -> Outcome[tuple[RawMessage, ...]]:
+        """Return the messages on a queue, without those whose delay is not over; none if the queue does not exist.
+
+        `queue` may also be a name that `subscriptions` returned.
+        """
+        return not_offered(f"the messages of queue {queue} cannot be looked at")
+
+    def subscriptions(self, topic: str) -> Outcome[tuple[str, ...]]:
+        """Return the names of the queues of all subscriptions to a topic; the order stays the same."""
+        return not_offered(f"the subscriptions to {topic} cannot be listed")
+
+
+OFFERED_BY: Mapping[Capability, tuple[str, ...]] = {
+    Capability.QUEUE_DEPTH: ("define", "delete", "clear", "depth"),
+    Capability.QUEUE_LIMIT: ("define", "limit"),
+    Capability.GET_INHIBIT: ("define", "hold"),
+    Capability.QUEUE_LOOK: ("look",),
+    Capability.SUBSCRIPTION_LIST: ("subscriptions",),
+}
+"""The methods of `Administrator` that a product with a capability overrides."""
+
+
+def not_offered(text: str) -> Refused:
+    """Return the refusal of an operation that a product does not have."""
+    return Refused(JmsErrorKind.UNSUPPORTED, f"{text} by this product's interface")
+
+
+class Management(Struct, frozen=True):
+    """The interface with which a product is administered.
+
+    Args:
+        port: The port for HTTP inside the container.
+        open: Makes the administrator, from the server at that port.
+    """
+
+    port: int
+    open: Callable[[HttpServer], Administrator]
+
+    def administrator(self, at: Endpoint) -> Administrator:
+        """Return the administrator of the broker at an endpoint.
+
+        Raises:
+            ValueError: The endpoint's URL has no host or port.
+        """
+        url = urlsplit(at.url)
+        port = url.port
+        if url.hostname is None or port is None:
+            raise ValueError(f"The administrator's URL {at.url} has no host or no port.")
+        return self.open(HttpServer(url.hostname, lambda: port, at.login))
+
+
+class ProductAdmin:
+    """The `Admin` port for a product: one broker, with the operations of its administrator.
+
+    Args:
+        title: The product's name.
+        administrator: The product's operations.
+        capabilities: The capabilities of the pair.
+        lacks: The reasons for missing capabilities.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        administrator: Administrator,
+        capabilities: Mapping[Capability, Source],
+        lacks: Mapping[Capability, Source],
+    ) -> None:
+        self._title = title
+        self._administrator = administrator
+        self._has = capabilities
+        self._lacks = lacks
+
+    def execute(self, change: Change, member: str | None = None) -> Outcome[None]:
+        """Carry out a change; refuse one that the product does not have."""
+        del member  # one broker
+        lacking = next((capability for capability in _needed(change) if capability not in self._has), None)
+        if lacking is not None:
+            return self._lack(lacking)
+        match change:
+            case Define(name=name, attributes=attributes):
+                return self._define(name, attributes)
+            case Alter(name=name, attributes=attributes):
+                return self._alter(name, attributes)
+            case Delete(name=name):
+                return self._administrator.delete(name)
+            case Clear(name=name):
+                return self._administrator.clear(name)
+            case _:
+                return self._lack(Capability.ADMIN)
+
+    def _define(self, queue: str, attributes: Mapping[str, Scalar]) -> Outcome[None]:
+        defined = self._administrator.define(queue)
+        return defined if isinstance(defined, Refused) else self._alter(queue, attributes)
+
+    def _alter(self, queue: str, attributes: Mapping[str, Scalar]) -> Outcome[None]:
+        for name, value in attributes.items():
+            limits = name == "MAXDEPTH"
+            done = (
+                self._administrator.limit(queue, int(value))
+                if limits
+                else self._administrator.hold(queue, held=value == "DISABLED")
+            )
+            if isinstance(done, Refused):
+                return done
+        return Ok(None)
+
+    def _lack(self, capability: Capability) -> Refused:
+        unexplained = Source(f"{self._title} lacks {capability.value}.")
+        source = self._lacks.get(capability, unexplained)
+        return Refused(JmsErrorKind.UNSUPPORTED, f"{capability.value}: {source.text}")
+
+    def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Outcome[Mapping[str, Scalar]]:
+        """Return the depth of a queue, as ``CURDEPTH``."""
+        del member
+        if kind is not ObjectKind.QUEUE:
+            return self._lack(Capability.ADMIN)
+        depth = self._administrator.depth(name)
+        return depth if isinstance(depth, Refused) else Ok({"QUEUE": name, "CURDEPTH": depth.value})
+
+    def subscriptions(self, topic: str, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
+        """Return the name of each subscription to a topic, as ``SUB`` and as the name of its queue."""
+        del member
+        found = self._administrator.subscriptions(topic)
+        return found if isinstance(found, Refused) else Ok(tuple({"SUB": name, "DEST": name} for name in found.value))
+
+    def units(self, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
+        """Refuse."""
+        del member
+        return self._lack(Capability.ADMIN)
+
+    def browse(self, queue: str, member: str | None = None) -> Outcome[tuple[RawMessage, ...]]:
+        """Return a queue's messages, as far as the product shows them."""
+        del member
+        return self._administrator.look(queue)
+
+    def take(self, queue: str, *, correlation_id: bytes, member: str | None = None) -> Outcome[RawMessage | None]:
+        """Refuse."""
+        del queue, correlation_id, member
+        return self._lack(Capability.ADMIN)
+
+    def put_native(self, queue: str, message: RawMessage, *, delay_ms: int | None = None) -> Outcome[None]:
+        """Refuse."""
+        del queue, message, delay_ms
+        return self._lack(Capability.NATIVE_PUT)
+
+    def identify(self, text: str) -> bytes:
+        """Return the 24 bytes that stand for a JMS message id or correlation id in a message descriptor."""
+        return native_id(text)
+
+
+def _needed(change: Change) -> tuple[Capability, ...]:
+    """Return the capabilities that a change needs."""
+    match change:
+        case Define(kind=ObjectKind.QUEUE, attributes=attributes) | Alter(kind=ObjectKind.QUEUE, attributes=attributes):
+            return (Capability.QUEUE_DEPTH, *(_OF_ATTRIBUTES.get(name, Capability.ADMIN) for name in attributes))
+        case Delete(kind=ObjectKind.QUEUE) | Clear():
+            return (Capability.QUEUE_DEPTH,)
+        case Define(kind=ObjectKind.ALIAS) | Alter(kind=ObjectKind.ALIAS) | Delete(kind=ObjectKind.ALIAS):
+            return (Capability.ALIAS,)
+        case Define(attributes=attributes) | Alter(attributes=attributes):
+            return (*(_OF_ATTRIBUTES.get(name, Capability.ADMIN) for name in attributes), Capability.ADMIN)
+        case Authorise():
+            return (Capability.AUTHORITY,)
+        case _:
+            return (Capability.ADMIN,)
+
+
+def descriptor_of(
+    message_id: str, correlation_id: str, *, persistent: bool, priority: int, expires_ms: int, now_ms: int
+) -> dict[str, Scalar]:
+    """Return the fields of a descriptor that a product's look can show.
+
+    Args:
+        message_id: The JMS message id.
+        correlation_id: The JMS correlation id; an empty text for none.
+        persistent: Whether the message is persistent.
+        priority: The priority.
+        expires_ms: The time of expiry, in milliseconds since the epoch; 0 for a message that does not expire.
+        now_ms: The time of the look, in milliseconds since the epoch.
+    """
+    return {
+        "MsgId": native_id(message_id).hex(),
+        "CorrelId": native_id(correlation_id).hex(),
+        "Persistence": int(persistent),
+        "Priority": priority,
+        "Expiry": max(0, expires_ms - now_ms) // _TENTH_MS if expires_ms else -1,
+    }
