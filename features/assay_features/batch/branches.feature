@@ -25,7 +25,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And "after" sees "control" exactly once
       And "after" never sees "m1" to "m6"
 
-    @evidence @needs-admin
+    @evidence @needs-queue-limit
     Scenario: What a prepared branch has sent takes no place on its queue once the branch is rolled back
       Given a queue with MAXDEPTH(1)
       And session "s" in xa mode

@@ -1,7 +1,7 @@
 Feature: Whose authority a delayed message needs, and when
   IBM MQ, JMS 2.0 delivery delay, lines 25 and 33.
 
-  @DD-30 @needs-delivery-delay @needs-admin
+  @DD-30 @needs-delivery-delay @needs-admin @needs-authority
   Rule: Authority is checked against the target when a delayed message is sent
     Line 25.  The target is withheld from everybody first, so that a user may do there what a step grants and no more.
     No line gives the reason code: that it is MQRC_NOT_AUTHORIZED is asked of our own broker.
@@ -230,7 +230,7 @@ Feature: Whose authority a delayed message needs, and when
       When producer "any" sends message "m1" to the queue
       Then it is refused to a user who lacks authority
 
-  @DD-31 @needs-delivery-delay @needs-admin
+  @DD-31 @needs-delivery-delay @needs-admin @needs-authority
   Rule: No authority is checked when the delay is over
     Line 25: the queue manager opens the target itself then, and so it does the dead-letter queue in the target's place.
 
@@ -301,7 +301,7 @@ Feature: Whose authority a delayed message needs, and when
       And the queue is altered to PUT(DISABLED)
       Then the dead-letter queue holds "m1" with reason MQRC_PUT_INHIBITED and destination the queue
 
-  @DD-32 @needs-delivery-delay @needs-admin @own-instance
+  @DD-32 @needs-delivery-delay @needs-admin @needs-authority @own-instance
   Rule: Access to the staging queue can be kept to those who maintain and monitor it
     Line 33 tells the administrator to secure the queue.  Tried is that a broker lets the administrator do so, and that
     delayed sends go on then.  The administrator stands outside authority.

@@ -66,9 +66,10 @@ Feature: A message whose time to live is over is not delivered
       Then the receiver sees "first" exactly once
       And the receiver never sees "stale"
 
-    @kit @needs-delivery-delay @needs-admin
+    @kit @needs-delivery-delay @needs-queue-depth
     Scenario Outline: What expires on its queue leaves it by itself, after the broker <event> too
-      Given a queue with MAXDEPTH(10)
+      Given an empty queue
+      And the queue has been defined
       When message "stale" is sent to the queue with a delivery delay of 1 s and a time to live of 9 s
       And 3 s have passed since "stale" was sent
       And the broker <event>
@@ -147,7 +148,7 @@ Feature: A message whose time to live is over is not delivered
       Then the receiver sees "fresh" exactly once
       And the receiver never sees "stale"
 
-    @needs-delivery-delay @needs-admin @needs-topic
+    @needs-delivery-delay @needs-topic @needs-alias
     Scenario: What was sent to an alias of a topic expires although it was delayed
       Given a topic
       And an alias "front" for the topic
@@ -246,7 +247,7 @@ Feature: A message whose time to live is over is not delivered
       Then the receiver sees "fresh" exactly once
       And the receiver never sees "stale"
 
-    @evidence @topology-cluster @needs-delivery-delay @needs-admin
+    @evidence @topology-cluster @needs-delivery-delay @needs-admin @needs-queue-depth
     Scenario: On another queue manager's queue the time to live does not start anew either
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       When message "stale" is sent to queue "orders" with a delivery delay of 5 s and a time to live of 8 s

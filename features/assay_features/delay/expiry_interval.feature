@@ -1,17 +1,19 @@
 Feature: A delay uses up the expiry interval
   IBM MQ, JMS 2.0 delivery delay, lines 62 and 64.
 
-  @DD-55 @needs-delivery-delay @needs-time-to-live @needs-admin
+  @DD-55 @needs-delivery-delay @needs-time-to-live
   Rule: Time spent under delay counts against the message's expiry
     Line 62: put with an expiry of 20,000 ms and a delay of 5,000 ms, got after 10,000 ms, about 50 tenths of a second
     are left.  Reading: those 10 seconds run from the end of the delay, since the line counts 15 seconds from the put.
 
+    @needs-queue-look
     Scenario: The document's own figures: 15 of 20 seconds have gone, 5 of them under delay
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 5 s and a time to live of 20 s
       When 15 s have passed since "m1" was sent
       Then "m1" on the queue has an Expiry of the rest of 20 s, in tenths of a second
 
+    @needs-queue-look
     Scenario Outline: <span> after its send, a <mode> message has lived so long, its delay included
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 5 s, a time to live of 30 s and delivery mode <mode>
@@ -24,18 +26,20 @@ Feature: A delay uses up the expiry interval
         | non-persistent | 5 s      |
         | non-persistent | 20 s     |
 
+    @needs-queue-look
     Scenario: A delay that takes most of the time to live leaves the rest
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 50 s and a time to live of 1 m
       When 50 s have passed since "m1" was sent
       Then "m1" on the queue has an Expiry of the rest of 1 m, in tenths of a second
 
+    @needs-queue-look
     Scenario: Without a time to live nothing is used up
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 1 s
       Then "m1" on the queue has Expiry "-1"
 
-    @needs-local-transaction
+    @needs-local-transaction @needs-queue-look
     Scenario: A unit of work that is committed at once changes nothing about it
       Given an empty queue
       And session "work" in transacted mode
@@ -43,6 +47,7 @@ Feature: A delay uses up the expiry interval
       And session "work" is committed
       Then "m1" on the queue has an Expiry of the rest of 30 s, in tenths of a second
 
+    @needs-queue-look
     Scenario Outline: A restart during the delay gives nothing back (it <event>)
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 10 s and a time to live of 30 s
@@ -60,7 +65,7 @@ Feature: A delay uses up the expiry interval
         | event                    |
         | is killed and comes back |
 
-    @own-instance
+    @own-instance @needs-dead-letter-queue @needs-put-inhibit @needs-queue-limit @needs-queue-look
     Scenario: A put that is tried again gives nothing back
       Given there is no dead-letter queue
       And a queue with MAXDEPTH(10)
@@ -70,13 +75,14 @@ Feature: A delay uses up the expiry interval
       And the queue is altered to PUT(ENABLED)
       Then "m1" on the queue has an Expiry of the rest of 1 m, in tenths of a second
 
+    @needs-dead-letter-queue @needs-put-inhibit @needs-queue-limit
     Scenario: The dead-letter queue gives nothing back
       Given a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 5 s and a time to live of 1 m
       And the queue has been altered to PUT(DISABLED)
       Then "m1" on the dead-letter queue has an Expiry of the rest of 1 m, in tenths of a second
 
-    @own-instance
+    @own-instance @needs-admin
     Scenario: A message whose delay and life are both over while the queue manager is down does not come
       Given an empty queue
       And message "stale" is sent to the queue with a delivery delay of 1 s and a time to live of 2 s
@@ -88,14 +94,14 @@ Feature: A delay uses up the expiry interval
       Then the receiver sees "fresh" exactly once
       And the receiver never sees "stale"
 
-    @evidence @topology-cluster
+    @evidence @topology-cluster @needs-admin @needs-queue-depth @needs-queue-look
     Scenario: On another queue manager's queue a message has lived as long, its delay included
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       When message "m1" is sent to queue "orders" with a delivery delay of 5 s and a time to live of 20 s
       And 15 s have passed since "m1" was sent
       Then "m1" on queue "orders" at queue manager "B" has an Expiry of the rest of 20 s, in tenths of a second
 
-    @evidence @needs-xa
+    @evidence @needs-xa @needs-queue-look
     Scenario: A message that a branch has sent has lived as long
       Given an empty queue
       And session "work" in xa mode
@@ -107,7 +113,7 @@ Feature: A delay uses up the expiry interval
       And 15 s have passed since "m1" was sent
       Then "m1" on the queue has an Expiry of the rest of 20 s, in tenths of a second
 
-  @DD-57 @needs-delivery-delay @needs-time-to-live @needs-admin @own-instance
+  @DD-57 @needs-delivery-delay @needs-time-to-live @needs-admin @needs-dead-letter-queue @own-instance
   Rule: An expiration report shows the original message, without the staging header
     Line 64.  A time to live is never below its delay, so a message can expire on the staging queue only while it cannot
     leave that: here its target is disabled for puts and there is no dead-letter queue, or the queue manager is down.

@@ -1,7 +1,7 @@
 Feature: A delayed message that its target cannot take
   IBM MQ, JMS 2.0 delivery delay, line 74.
 
-  @DD-70 @needs-delivery-delay @needs-admin
+  @DD-70 @needs-delivery-delay @needs-admin @needs-dead-letter-queue
   Rule: What cannot be put when its delay is over is discarded or dead-lettered, as its report options say
     Line 74.  MQRO_DISCARD_MSG asks for the one; MQRO_DEAD_LETTER_Q, which is the default and no bit of its own, for the
     other.  A target can be full, disabled for puts, deleted, or too small.  The send is checked too (line 78), so each
@@ -252,7 +252,7 @@ Feature: A delayed message that its target cannot take
       And the queue is altered to PUT(DISABLED)
       Then the dead-letter queue holds "m1" with reason MQRC_PUT_INHIBITED and destination the queue
 
-  @DD-71 @needs-delivery-delay @needs-admin @own-instance
+  @DD-71 @needs-delivery-delay @needs-admin @needs-dead-letter-queue @own-instance
   Rule: If discarding or dead-lettering itself fails, the put is tried again later
     Line 74.  The dead-letter queue can be full, disabled for puts, too small, or missing.  Once either queue is mended
     the message arrives, on the target or on the dead-letter queue, once.  When it is tried again is not said: the kit

@@ -180,7 +180,7 @@ Feature: A delayed publication that its subscriber cannot take
       And subscriber "fickle" unsubscribes
       Then a report on "news" with feedback MQRC_NO_SUBSCRIPTION and no data is on queue "replies"
 
-  @DD-77 @needs-delivery-delay @needs-topic @needs-admin @own-instance
+  @DD-77 @needs-delivery-delay @needs-topic @needs-admin @needs-dead-letter-queue @own-instance
   Rule: A delayed publication that the dead-letter queue cannot take is discarded without another try
     Line 76.  Reading: where line 74 would try again (DD-71) and line 76 discards, line 76 goes first, for persistent
     publications too.  A subscription can put what is published to a queue that an administrator names; what happens to

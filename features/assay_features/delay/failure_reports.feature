@@ -203,7 +203,7 @@ Feature: Exception reports on delayed messages that could not be put
       And the queue is altered to PUT(DISABLED)
       Then a report on "m1" with feedback MQRC_PUT_INHIBITED and no data is on queue "replies"
 
-  @DD-73 @needs-delivery-delay @needs-admin
+  @DD-73 @needs-delivery-delay @needs-admin @needs-dead-letter-queue
   Rule: A report that cannot be sent goes to the dead-letter queue
     Line 74.  Its header names why the reply-to queue did not take it, and that queue.
 
@@ -302,7 +302,7 @@ Feature: Exception reports on delayed messages that could not be put
         | MQRO_EXCEPTION_WITH_DATA      | 100   |
         | MQRO_EXCEPTION_WITH_FULL_DATA | 300   |
 
-  @DD-74 @needs-delivery-delay @needs-admin @own-instance
+  @DD-74 @needs-delivery-delay @needs-admin @needs-dead-letter-queue @own-instance
   Rule: If the dead-letter queue cannot take the report either, a persistent message is backed out and processed again
     Line 74.  Everything is backed out: the message is on the staging queue again, and neither on the dead-letter queue
     nor gone.  Once one of the three queues is mended it is processed to its end, and there is one copy of it.
@@ -380,7 +380,7 @@ Feature: Exception reports on delayed messages that could not be put
       And queue "dlq" holds 1 message
       And queue "replies" holds 1 report
 
-  @DD-75 @needs-delivery-delay @needs-admin @needs-non-persistent @own-instance
+  @DD-75 @needs-delivery-delay @needs-admin @needs-dead-letter-queue @needs-non-persistent @own-instance
   Rule: If the dead-letter queue cannot take the report either, that on a non-persistent message is dropped
     Line 74.  What else was done is kept: the message is on the dead-letter queue, or discarded, and is not processed
     again, whatever is mended later.

@@ -1,23 +1,25 @@
 Feature: A delayed publication is staged for each subscription, where the topic allows it
   IBM MQ, JMS 2.0 delivery delay, lines 82 and 84.
 
-  @DD-80 @needs-delivery-delay @needs-topic @needs-admin
+  @DD-80 @needs-delivery-delay @needs-topic
   Rule: A delayed publication is staged once for each matching subscription
     Line 82.  A subscription that several share is one subscription.  Wildcards are IBM MQ's topic-level ones.
 
+    @needs-staging-queue
     Scenario: Without a subscription nothing is staged
       Given a topic
       When message "news" is sent to the topic with a delivery delay of 2 s
       Then sending "news" is accepted
       And the staging queue does not hold "news"
 
+    @needs-staging-queue
     Scenario: A non-durable subscription has one copy staged
       Given a topic
       And a non-durable subscriber "reader" on the topic
       When message "news" is sent to the topic with a delivery delay of 2 s
       Then the staging queue holds 1 copy of "news"
 
-    @needs-durable-subscription
+    @needs-durable-subscription @needs-staging-queue
     Scenario: A durable subscription whose subscriber is inactive has one copy staged
       Given a topic
       And a durable subscriber "reader" on the topic
@@ -25,7 +27,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       When message "news" is sent to the topic with a delivery delay of 2 s
       Then the staging queue holds 1 copy of "news"
 
-    @needs-shared-subscription @needs-durable-subscription
+    @needs-shared-subscription @needs-durable-subscription @needs-staging-queue
     Scenario: A shared durable subscription whose subscriber is inactive has one copy staged
       Given a topic
       And subscriber "pair" shares durable subscription "pair" on the topic
@@ -33,7 +35,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       When message "news" is sent to the topic with a delivery delay of 2 s
       Then the staging queue holds 1 copy of "news"
 
-    @needs-shared-subscription @needs-durable-subscription
+    @needs-shared-subscription @needs-durable-subscription @needs-staging-queue
     Scenario: A durable subscription with two sharers has one copy staged
       Given a topic
       And subscriber "left" shares durable subscription "pair" on the topic
@@ -41,7 +43,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       When message "news" is sent to the topic with a delivery delay of 2 s
       Then the staging queue holds 1 copy of "news"
 
-    @needs-shared-subscription
+    @needs-shared-subscription @needs-staging-queue
     Scenario: A non-durable subscription with two sharers has one copy staged
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
@@ -49,6 +51,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       When message "news" is sent to the topic with a delivery delay of 2 s
       Then the staging queue holds 1 copy of "news"
 
+    @needs-staging-queue
     Scenario: Three subscriptions have three copies staged
       Given a topic
       And a non-durable subscriber "r1" on the topic
@@ -72,7 +75,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
         | one session  | one    |
         | two sessions | other  |
 
-    @needs-durable-subscription
+    @needs-durable-subscription @needs-staging-queue
     Scenario: Two durable subscriptions of one client have a copy each
       Given a topic
       And subscriber "left" with durable subscription "left news" of client "twice" on the topic
@@ -85,7 +88,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       And subscriber "left" comes back
       Then "left" sees "news" exactly once
 
-    @needs-topic-wildcard
+    @needs-topic-wildcard @needs-staging-queue
     Scenario Outline: A subscription to <pattern> has one copy staged
       Given a non-durable subscriber "reader" on topic "<pattern>"
       When message "news" is sent to topic "sport/football/results" with a delivery delay of 2 s
@@ -97,14 +100,14 @@ Feature: A delayed publication is staged for each subscription, where the topic 
         | sport/football/+         |
         | sport/football/results/# |
 
-    @needs-topic-wildcard
+    @needs-topic-wildcard @needs-staging-queue
     Scenario: A subscription whose wildcards do not match has no copy staged
       Given a non-durable subscriber "near" on topic "sport/#"
       And a non-durable subscriber "far" on topic "sport/+"
       When message "news" is sent to topic "sport/football/results" with a delivery delay of 2 s
       Then the staging queue holds 1 copy of "news"
 
-    @needs-selector @needs-durable-subscription
+    @needs-selector @needs-durable-subscription @needs-staging-queue
     Scenario: A subscription whose selector does not match has no copy staged
       Given a topic
       And a durable subscriber "fond" on the topic for messages with "colour = 'red'"
@@ -112,7 +115,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       When message "news" is sent to the topic with a delivery delay of 2 s and property colour = "red"
       Then the staging queue holds 1 copy of "news"
 
-    @needs-durable-subscription @needs-shared-subscription @needs-topic-wildcard
+    @needs-durable-subscription @needs-shared-subscription @needs-topic-wildcard @needs-staging-queue
     Scenario: Subscriptions of every kind have a copy each, and each gets its own
       Given a durable subscriber "steady" on topic "sport/football"
       And a non-durable subscriber "passer" on topic "sport/football"
@@ -126,6 +129,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       And "collector" sees "news" exactly once
       And one of "left" and "right" sees "news", exactly once
 
+    @needs-alias @needs-staging-queue
     Scenario: A publication through an alias of a topic is staged for that topic's subscriptions
       Given a topic
       And an alias "front" for the topic
@@ -156,7 +160,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
         | event                    |
         | is killed and comes back |
 
-    @evidence
+    @evidence @needs-alias
     Scenario: A publication that is sent through an alias comes no earlier than its delay
       Given a topic
       And an alias "front" for the topic
@@ -164,6 +168,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       When message "slow" is sent to alias "front" with a delivery delay of 1500 ms
       Then "live" sees "slow" no earlier than 1500 ms after its send
 
+    @needs-admin @needs-queue-limit @needs-queue-look
     Scenario: An administered subscription that is defined during the delay gets nothing
       Given a topic
       And a queue with MAXDEPTH(10)
@@ -174,7 +179,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       Then "early" sees "news" exactly once
       And the queue is empty
 
-    @needs-non-persistent
+    @needs-non-persistent @needs-staging-queue
     Scenario: A non-persistent publication is staged for each subscription too
       Given a topic
       And a non-durable subscriber "r1" on the topic
@@ -182,6 +187,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       When message "news" is sent to the topic with a delivery delay of 2 s and delivery mode non-persistent
       Then the staging queue holds 2 copies of "news"
 
+    @needs-staging-queue
     Scenario: Of two publications each is staged for each subscription
       Given a topic
       And a non-durable subscriber "r1" on the topic
@@ -193,6 +199,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       And "r1" sees "first" and "second" exactly once
       And "r2" sees "first" and "second" exactly once
 
+    @needs-admin @needs-queue-limit @needs-queue-look @needs-staging-queue
     Scenario: An administered subscription has one copy staged, and its queue gets it
       Given a topic
       And a queue with MAXDEPTH(10)
@@ -201,7 +208,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       Then the staging queue holds 1 copy of "news"
       And the queue holds "news"
 
-    @needs-topic-wildcard
+    @needs-topic-wildcard @needs-staging-queue
     Scenario: Two subscriptions of which both fit have a copy each, one of them a pattern
       Given a non-durable subscriber "near" on topic "sport/football"
       And a non-durable subscriber "wide" on topic "sport/+"

@@ -1,7 +1,7 @@
 Feature: Delivery delay is for the JMS client only
   IBM MQ, JMS 2.0 delivery delay, line 11.
 
-  @DD-20 @needs-delivery-delay @needs-admin
+  @DD-20 @needs-delivery-delay @needs-admin @needs-native-put
   Rule: A native put that asks for a delay is refused or delivered at once, and never delayed
     Line 11 offers the delay to JMS clients alone.  It does not say what becomes of others who ask for one; a refusal and
     a delivery at once are both such that nothing is delayed for them, and which of them happens is recorded.  A broker

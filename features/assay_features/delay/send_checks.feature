@@ -1,12 +1,13 @@
 Feature: A delayed message that cannot be sent is refused at the send, and the refusal says why
   IBM MQ, JMS 2.0 delivery delay, lines 19 and 78.
 
-  @DD-19 @needs-delivery-delay @needs-admin @own-instance
+  @DD-19 @needs-delivery-delay @own-instance
   Rule: A failed send of a delayed message raises an exception that says what failed
     Line 19 asks for a suitable error message and gives "queue full" as an example.  Here: the application can tell what
     failed, from a word of the text or from the reason code, which IBM's own client gives in a linked exception.  Which
     code and which text is asked of our own broker only.  What was refused was not sent: neither queue has it, then or later.
 
+    @needs-queue-limit
     Scenario Outline: A <style> producer's delayed send fails because the queue is full
       Given a queue with MAXDEPTH(1)
       And a message is sent to the queue
@@ -21,6 +22,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
         | classic    | checked   |
         | simplified | runtime   |
 
+    @needs-queue-limit @needs-staging-queue
     Scenario Outline: A <style> producer's delayed send fails because the staging queue is full
       Given an empty queue
       And the staging queue has been altered to MAXDEPTH(1)
@@ -36,6 +38,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
         | classic    | checked   |
         | simplified | runtime   |
 
+    @needs-queue-limit @needs-staging-queue
     Scenario Outline: A <style> producer's delayed send fails because both queues are full
       Given a queue with MAXDEPTH(1)
       And the staging queue has been altered to MAXDEPTH(1)
@@ -52,6 +55,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
         | classic    | checked   |
         | simplified | runtime   |
 
+    @needs-put-inhibit @needs-staging-queue
     Scenario Outline: A <style> producer's delayed send fails because the staging queue is disabled for puts
       Given an empty queue
       And the staging queue has been altered to PUT(DISABLED)
@@ -66,7 +70,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
         | classic    | checked   |
         | simplified | runtime   |
 
-    @needs-topic
+    @needs-topic @needs-queue-limit @needs-staging-queue
     Scenario: A delayed publication fails because the staging queue is full
       Given a topic
       And a non-durable subscriber "early" on the topic
@@ -76,7 +80,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       Then it is refused
       And the refusal says that a queue is full
 
-    @evidence @needs-topic
+    @evidence @needs-topic @needs-queue-limit @needs-staging-queue
     Scenario: A delayed publication for two fails because the staging queue has a place for one
       Given a topic
       And a non-durable subscriber "one" on the topic
@@ -86,7 +90,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       Then it is refused
       And the staging queue is empty
 
-    @control
+    @control @needs-queue-limit @needs-staging-queue
     Scenario: The staging queue has one place left, and the send takes it
       Given an empty queue
       And a receiver is waiting on the queue
@@ -96,7 +100,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       Then sending "slow" is accepted
       And the receiver sees "slow" exactly once
 
-    @evidence
+    @evidence @needs-queue-limit @needs-staging-queue
     Scenario: A send that failed because the queue was full leaves nothing behind
       Given a queue with MAXDEPTH(1)
       And an empty queue "other"
@@ -110,7 +114,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       Then the receiver sees "filler" exactly once
       And the receiver never sees the refused "slow"
 
-    @evidence
+    @evidence @needs-queue-limit @needs-staging-queue
     Scenario: A send that failed because the staging queue was full leaves nothing behind
       Given an empty queue
       And a receiver is waiting on the queue
@@ -122,7 +126,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And the receiver sees "control" exactly once
       And the receiver never sees the refused "slow"
 
-    @evidence
+    @evidence @needs-queue-limit @needs-staging-queue
     Scenario: A send that failed because both queues were full leaves nothing behind
       Given a queue with MAXDEPTH(1)
       And an empty queue "other"
@@ -137,7 +141,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       Then the receiver sees "filler" exactly once
       And the receiver never sees the refused "slow"
 
-    @evidence
+    @evidence @needs-queue-limit @needs-staging-queue
     Scenario: A send that failed because the queue was full takes no place on the staging queue
       Given a queue with MAXDEPTH(1)
       And an empty queue "other"
@@ -148,7 +152,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       Then sending "slow" is refused
       And sending "next" is accepted
 
-    @evidence
+    @evidence @needs-queue-limit @needs-staging-queue
     Scenario: A send that failed because the staging queue was full takes no place there when one is free again
       Given an empty queue
       And a receiver is waiting on the queue
@@ -160,7 +164,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       When message "next" is sent to the queue with a delivery delay of 1 h
       Then sending "next" is accepted
 
-    @evidence @needs-local-transaction
+    @evidence @needs-local-transaction @needs-queue-limit @needs-staging-queue
     Scenario Outline: A send that failed in a unit of work that is then <ended> takes no place on the staging queue
       Given an empty queue
       And a receiver is waiting on the queue
@@ -179,7 +183,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
         | committed   |
         | rolled back |
 
-    @evidence @needs-topic
+    @evidence @needs-topic @needs-queue-limit @needs-staging-queue
     Scenario: A publication for two that failed because the staging queue has a place for one takes none
       Given a topic
       And an empty queue
@@ -191,7 +195,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       Then sending "news" is refused
       And sending "next" is accepted
 
-    @evidence @needs-local-transaction
+    @evidence @needs-local-transaction @needs-put-inhibit
     Scenario: A send that failed in a unit of work leaves the others of the unit as they are
       Given an empty queue
       And a queue "shut" with PUT(DISABLED)
@@ -243,7 +247,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And the receiver never sees "slow"
       And the receiver never sees "light"
 
-    @evidence
+    @evidence @needs-put-inhibit @needs-staging-queue
     Scenario: A send that failed because the staging queue was disabled for puts leaves nothing behind
       Given an empty queue
       And a receiver is waiting on the queue
@@ -256,6 +260,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And the receiver sees "control" exactly once
       And the receiver never sees the refused "slow"
 
+    @needs-put-inhibit
     Scenario Outline: A <style> producer's delayed send fails because the queue is disabled for puts
       Given a queue with PUT(DISABLED)
       And a <style> producer on the queue
@@ -269,6 +274,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
         | classic    | checked   |
         | simplified | runtime   |
 
+    @needs-message-limit
     Scenario Outline: A <style> producer's delayed send fails because the message is too long for the queue
       Given a queue with MAXMSGL(1000)
       And a <style> producer on the queue
@@ -282,7 +288,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
         | classic    | checked   |
         | simplified | runtime   |
 
-    @needs-topic
+    @needs-topic @needs-queue-limit @needs-staging-queue
     Scenario: The staging queue has a place for each of the two copies of a delayed publication
       Given a topic
       And a non-durable subscriber "one" on the topic
@@ -293,7 +299,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And "one" sees "slow" exactly once
       And "two" sees "slow" exactly once
 
-    @evidence @needs-local-transaction
+    @evidence @needs-local-transaction @needs-queue-limit @needs-staging-queue
     Scenario: A unit of work that was committed has taken one place on the staging queue, and gives it back
       Given an empty queue
       And a receiver is waiting on the queue
@@ -306,7 +312,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       Then sending "second" is accepted
       And the receiver sees "second" exactly once
 
-    @kit @needs-local-transaction
+    @kit @needs-local-transaction @needs-queue-limit @needs-staging-queue
     Scenario: A delayed message of an open unit of work has a place on the staging queue already
       Line 21 puts it there at the commit.  Our broker keeps the place, so that a commit does not fail for want of one.
 
@@ -321,7 +327,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And the receiver sees "first" exactly once
       And the receiver never sees the refused "second"
 
-    @kit
+    @kit @needs-queue-limit
     Scenario: Our broker names the reason of a full queue
       Given a queue with MAXDEPTH(1)
       And a message is sent to the queue
@@ -329,7 +335,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       Then it is refused with MQRC_Q_FULL
       And the refusal's text names MQRC_Q_FULL
 
-    @kit
+    @kit @needs-queue-limit @needs-staging-queue
     Scenario: Our broker names the reason of a staging queue that is full
       Given an empty queue
       And the staging queue has been altered to MAXDEPTH(1)
@@ -338,7 +344,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       Then it is refused with MQRC_Q_FULL
       And the refusal's text names MQRC_Q_FULL
 
-    @kit
+    @kit @needs-put-inhibit @needs-staging-queue
     Scenario: Our broker names the reason of a staging queue that is disabled for puts
       Given an empty queue
       And the staging queue has been altered to PUT(DISABLED)
@@ -346,7 +352,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       Then it is refused with MQRC_PUT_INHIBITED
       And the refusal's text names MQRC_PUT_INHIBITED
 
-    @evidence @needs-xa
+    @evidence @needs-xa @needs-queue-limit @needs-staging-queue
     Scenario: In a branch of a global unit of work a send fails too because the staging queue is full
       Given an empty queue
       And the staging queue has been altered to MAXDEPTH(1)

@@ -1,7 +1,7 @@
 Feature: A staged message can be found, taken back, and comes to its target as it was
   IBM MQ, JMS 2.0 delivery delay, lines 35 and 64.
 
-  @DD-37 @needs-delivery-delay @needs-admin
+  @DD-37 @needs-delivery-delay @needs-admin @needs-staging-queue
   Rule: A staged message has a new message id, and its original one as its correlation id
     Line 35.  The original message id is the one that the sender's message shows after the send.
 
@@ -75,7 +75,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       And branch "job" is committed
       Then "m1" on the staging queue has a new message id, and its original one as its correlation id
 
-  @DD-38 @needs-delivery-delay @needs-admin
+  @DD-38 @needs-delivery-delay @needs-admin @needs-staging-queue
   Rule: An administrator can take a staged message back by that correlation id, and it is then never delivered
     Line 35, which has a delay in mind that is far too long by mistake.  The copies of one publication share their
     correlation id, since they share their original message id: one get takes one of them.
@@ -247,13 +247,13 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       Then the receiver sees "m2" exactly once
       And the receiver never sees "m1"
 
-  @DD-39 @needs-delivery-delay @needs-admin
+  @DD-39 @needs-delivery-delay
   Rule: On the target the message is as it was sent
     Lines 35 and 64: the new id and the header belong to the staging queue, so on the target the original ids are back
     and the header is gone.  That properties, persistence, priority and body come through unaltered is our own
     expectation; those scenarios are tagged kit.
 
-    @needs-non-persistent
+    @needs-non-persistent @needs-queue-look
     Scenario Outline: A <mode> message has its own ids again
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 s, delivery mode <mode> and correlation id "order 7"
@@ -263,6 +263,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
         | persistent     |
         | non-persistent |
 
+    @needs-queue-look
     Scenario: One without a correlation id has none again
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 s
@@ -274,20 +275,21 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       When message "m1" is sent to the queue with a delivery delay of 1 s and correlation id "order 7"
       Then the receiver sees "m1" with the ids that it was sent with
 
+    @needs-queue-look @needs-staging-queue
     Scenario: It has no staging header
       Given an empty queue
       When message "plain" is sent to the queue
       And message "m1" is sent to the queue with a delivery delay of 1 s
       Then "m1" on the queue and the undelayed "plain" have the same headers
 
-    @needs-restart
+    @needs-restart @needs-queue-look
     Scenario: After a restart during the delay it has its own ids again
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 2 s and correlation id "order 7"
       And the broker is restarted
       Then "m1" on the queue has the ids that it was sent with
 
-    @kit @needs-non-persistent @needs-priority
+    @kit @needs-non-persistent @needs-priority @needs-admin @needs-queue-look
     Scenario Outline: A message with <option> is on the queue as it was sent
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 s and <option>
@@ -345,7 +347,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
         | JMSType "order"                               |
         | a time to live of 1 h                         |
 
-    @kit
+    @kit @needs-admin @needs-queue-look
     Scenario Outline: After a restart during the delay everything is as it was sent (it <event>)
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 2 s, priority 7, property colour = "red", reply-to queue "replies", JMSType "order" and a body of 4 KB
@@ -418,7 +420,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       When message "m1" is sent to the queue with a delivery delay of 1 s
       Then message "m1" as seen by "receiver" shows JMSRedelivered "false"
 
-    @kit @own-instance
+    @kit @own-instance @needs-dead-letter-queue @needs-put-inhibit @needs-queue-limit
     Scenario: A put that was tried again does not count as a delivery
       Given there is no dead-letter queue
       And a queue with MAXDEPTH(10)
@@ -430,7 +432,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       Then message "m1" as seen by "receiver" shows JMSRedelivered "false"
       And the receiver sees "m1" as it was sent
 
-    @kit @needs-priority
+    @kit @needs-priority @needs-staging-queue
     Scenario: On the target its priority counts
       Given an empty queue
       When message "low" is sent to the queue with a delivery delay of 1 s and priority 0
@@ -449,7 +451,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       And session "work" is rolled back
       Then "own" sees "m1" again, marked as redelivered
 
-    @kit @topology-cluster @needs-non-persistent @needs-priority
+    @kit @topology-cluster @needs-non-persistent @needs-priority @needs-admin @needs-queue-depth @needs-queue-look
     Scenario Outline: A message with <option> is on another queue manager's queue as it was sent
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       When message "m1" is sent to queue "orders" with a delivery delay of 1 s and <option>
@@ -467,7 +469,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
         | JMSType "order"                               |
         | a time to live of 1 h                         |
 
-    @kit @needs-xa @needs-non-persistent @needs-priority
+    @kit @needs-xa @needs-non-persistent @needs-priority @needs-admin @needs-queue-look
     Scenario Outline: A message with <option> that a branch has sent is on its queue as it was sent
       Given an empty queue
       And session "work" in xa mode
@@ -495,7 +497,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
         | JMSType "order"                               |
         | a time to live of 1 h                         |
 
-    @kit @needs-xa
+    @kit @needs-xa @needs-admin @needs-queue-look
     Scenario Outline: After a restart in doubt it is as it was sent, too (the broker <event>)
       Given an empty queue
       And session "work" in xa mode
@@ -517,7 +519,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
         | event                    |
         | is killed and comes back |
 
-    @kit @needs-priority
+    @kit @needs-priority @needs-admin @needs-alias @needs-queue-limit @needs-queue-look
     Scenario Outline: A message with <option> that was sent to an alias is on its queue as it was sent
       Given a queue with MAXDEPTH(10)
       And an alias "front" for the queue

@@ -1,7 +1,7 @@
 Feature: Delayed messages wait on one staging queue
   IBM MQ, JMS 2.0 delivery delay, lines 7 and 30.
 
-  @DD-05 @needs-delivery-delay @needs-admin
+  @DD-05 @needs-delivery-delay @needs-admin @needs-staging-queue
   Rule: A delayed message is held on one internal staging queue, with a header that names its delay and its target
     Line 7.  Nobody but an administrator looks at that queue.  The document gives no layout of the header, so what is
     tried is that both can be read there, in whatever field and form: the delay in milliseconds, tenths or seconds, or
@@ -102,7 +102,7 @@ Feature: Delayed messages wait on one staging queue
       And session "work" is committed
       Then "slow" on the staging queue has DDH.DeliveryDelay "3600000"
 
-  @DD-06 @needs-delivery-delay @needs-admin
+  @DD-06 @needs-delivery-delay @needs-admin @needs-staging-queue
   Rule: The delivery delay processor moves each message to its target when its delay is over
     Line 7.  Moved: from then on it is on the target, without the header of the staging queue, and no longer on the
     staging queue.  When it is looked at is not the end of the delay but when the one or the other has come about.
@@ -226,7 +226,7 @@ Feature: Delayed messages wait on one staging queue
         | 1 h   |
         | 30 d  |
 
-  @DD-35 @needs-delivery-delay @needs-admin @own-instance
+  @DD-35 @needs-delivery-delay @needs-admin @needs-staging-queue @own-instance
   Rule: On distributed platforms the staging queue exists by default
     Line 30, which names it SYSTEM.DDELAY.LOCAL.QUEUE.  Nobody defines anything in these scenarios.
 
@@ -245,7 +245,7 @@ Feature: Delayed messages wait on one staging queue
       Then sending "slow" is accepted
       And the staging queue holds "slow"
 
-  @DD-36 @needs-delivery-delay @needs-admin @own-instance
+  @DD-36 @needs-delivery-delay @needs-admin @needs-staging-queue @own-instance
   Rule: MAXDEPTH and MAXMSGL of the staging queue can be altered, and limit what can be staged
     Line 30 has them altered so that they suffice for the load.  The target queue is large enough in all scenarios, so
     the limit is the staging queue's.  No line names the code of a refusal, so the codes are tagged kit.  Whether MAXMSGL

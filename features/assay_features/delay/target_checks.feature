@@ -1,17 +1,19 @@
 Feature: The target of a delayed message is checked when the message is sent
   IBM MQ, JMS 2.0 delivery delay, line 78.
 
-  @DD-78 @needs-delivery-delay @needs-admin
+  @DD-78 @needs-delivery-delay
   Rule: A target that is disabled for puts, full, or too small for the message refuses a delayed send at once
     Line 78: these checks make it less likely that the message cannot be put when its delay is over.  So the target counts
     as it is at the send, whatever it will be when the delay is over.  No line gives the reason codes: IBM MQ's are asked of
     our own broker, of any other that the send is refused.
 
+    @needs-put-inhibit
     Scenario: The queue is disabled for puts
       Given a queue with PUT(DISABLED)
       When message "slow" is sent to the queue with a delivery delay of 1 s
       Then it is refused
 
+    @needs-alias @needs-queue-depth
     Scenario: An alias on the way to the queue is disabled for puts
       Given an empty queue
       And the queue has been defined
@@ -19,12 +21,14 @@ Feature: The target of a delayed message is checked when the message is sent
       When message "slow" is sent to alias "front" with a delivery delay of 1 s
       Then it is refused
 
+    @needs-alias @needs-put-inhibit
     Scenario: The queue behind an alias is disabled for puts
       Given a queue with PUT(DISABLED)
       And an alias "front" for the queue
       When message "slow" is sent to alias "front" with a delivery delay of 1 s
       Then it is refused
 
+    @needs-put-inhibit
     Scenario: The queue is enabled for puts before the delay is over
       Given a queue with PUT(DISABLED)
       And a receiver is waiting on the queue
@@ -36,18 +40,19 @@ Feature: The target of a delayed message is checked when the message is sent
       And the receiver sees "control" exactly once
       And the receiver never sees the refused "slow"
 
-    @control
+    @control @needs-get-inhibit
     Scenario: A queue that is disabled for gets takes a delayed message
       Given a queue with GET(DISABLED)
       When message "slow" is sent to the queue with a delivery delay of 1 s
       Then it is accepted
 
+    @needs-message-limit
     Scenario: A message is one byte longer than the queue takes
       Given a queue with MAXMSGL(1000)
       When message "slow" is sent to the queue with a body of 1001 B and a delivery delay of 1 s
       Then it is refused
 
-    @control
+    @control @needs-message-limit
     Scenario: A message is just as long as the queue takes
       Given a queue with MAXMSGL(1000)
       And a receiver is waiting on the queue
@@ -55,12 +60,14 @@ Feature: The target of a delayed message is checked when the message is sent
       Then sending "slow" is accepted
       And the receiver sees "slow" exactly once
 
+    @needs-alias @needs-message-limit
     Scenario: A message is one byte longer than the queue behind an alias takes
       Given a queue with MAXMSGL(1000)
       And an alias "front" for the queue
       When message "slow" is sent to alias "front" with a body of 1001 B and a delivery delay of 1 s
       Then it is refused
 
+    @needs-message-limit
     Scenario: The queue takes longer messages before the delay is over
       Given a queue with MAXMSGL(1000)
       And a receiver is waiting on the queue
@@ -72,17 +79,20 @@ Feature: The target of a delayed message is checked when the message is sent
       And the receiver sees "control" exactly once
       And the receiver never sees the refused "slow"
 
+    @needs-queue-limit
     Scenario: The queue has as many messages as it takes
       Given a queue with MAXDEPTH(2)
       And 2 messages are sent to the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
       Then it is refused
 
+    @needs-queue-limit
     Scenario: A queue with MAXDEPTH(0) takes no message
       Given a queue with MAXDEPTH(0)
       When message "slow" is sent to the queue with a delivery delay of 1 h
       Then sending "slow" is refused
 
+    @needs-alias @needs-queue-limit
     Scenario: The queue behind an alias has as many messages as it takes
       Given a queue with MAXDEPTH(1)
       And an alias "front" for the queue
@@ -90,7 +100,7 @@ Feature: The target of a delayed message is checked when the message is sent
       When message "slow" is sent to alias "front" with a delivery delay of 1 s
       Then it is refused
 
-    @control
+    @control @needs-queue-limit @needs-queue-look
     Scenario: The queue has one message less than it takes
       Given a queue with MAXDEPTH(2)
       And message "filler" is sent to the queue
@@ -98,13 +108,14 @@ Feature: The target of a delayed message is checked when the message is sent
       Then sending "slow" is accepted
       And the queue holds "filler" and "slow"
 
-    @control
+    @control @needs-queue-limit @needs-staging-queue
     Scenario: What waits on the staging queue is not yet on its target
       Given a queue with MAXDEPTH(1)
       When message "one" is sent to the queue with a delivery delay of 1 h
       And message "two" is sent to the queue with a delivery delay of 1 h
       Then sending "two" is accepted
 
+    @needs-queue-depth @needs-queue-limit
     Scenario: The queue is full at the send and empty before the delay is over
       Given a queue with MAXDEPTH(1)
       And message "filler" is sent to the queue
@@ -117,7 +128,7 @@ Feature: The target of a delayed message is checked when the message is sent
       And the receiver sees "control" exactly once
       And the receiver never sees the refused "slow"
 
-    @control
+    @control @needs-queue-limit
     Scenario: The queue was full and has been emptied before the send
       Given a queue with MAXDEPTH(1)
       And a receiver on the queue
@@ -136,10 +147,19 @@ Feature: The target of a delayed message is checked when the message is sent
       When message "slow" is sent in session "work" to the queue with a body of 1001 B and a delivery delay of 1 s
       Then sending "slow" is refused
 
+      @needs-put-inhibit
       Examples:
         | attributes    |
         | PUT(DISABLED) |
+
+      @needs-message-limit
+      Examples:
+        | attributes    |
         | MAXMSGL(1000) |
+
+      @needs-queue-limit
+      Examples:
+        | attributes    |
         | MAXDEPTH(1)   |
 
     @needs-non-persistent
@@ -149,12 +169,22 @@ Feature: The target of a delayed message is checked when the message is sent
       When message "slow" is sent to the queue with delivery mode non-persistent, a body of 1001 B and a delivery delay of 1 s
       Then it is refused
 
+      @needs-put-inhibit
       Examples:
         | attributes    |
         | PUT(DISABLED) |
+
+      @needs-message-limit
+      Examples:
+        | attributes    |
         | MAXMSGL(1000) |
+
+      @needs-queue-limit
+      Examples:
+        | attributes    |
         | MAXDEPTH(1)   |
 
+    @needs-put-inhibit @needs-queue-limit
     Scenario: A queue that is disabled for puts between two sends of a producer refuses the second
       Given a queue with MAXDEPTH(10)
       And a producer on the queue
@@ -165,12 +195,13 @@ Feature: The target of a delayed message is checked when the message is sent
       Then sending "one" is accepted
       And sending "two" is refused
 
+    @needs-message-limit
     Scenario: A message of characters beyond ASCII is one byte longer than the queue takes, and has fewer characters
       Given a queue with MAXMSGL(1000)
       When message "slow" is sent to the queue with a body of non-ASCII characters, a body of 1001 B and a delivery delay of 1 s
       Then it is refused
 
-    @control
+    @control @needs-message-limit
     Scenario: A message of characters beyond ASCII is just as long as the queue takes
       Given a queue with MAXMSGL(1000)
       And a receiver is waiting on the queue
@@ -178,6 +209,7 @@ Feature: The target of a delayed message is checked when the message is sent
       Then sending "slow" is accepted
       And the receiver sees "slow" exactly once
 
+    @needs-queue-limit
     Scenario Outline: A full queue refuses a message with <what> too
       Given a queue with MAXDEPTH(1)
       And message "filler" is sent to the queue
@@ -189,14 +221,14 @@ Feature: The target of a delayed message is checked when the message is sent
         | an empty body           |
         | property colour = "red" |
 
-    @needs-priority
+    @needs-priority @needs-queue-limit
     Scenario: A full queue refuses a message of the highest priority too
       Given a queue with MAXDEPTH(1)
       And message "filler" is sent to the queue
       When message "slow" is sent to the queue with priority 9 and a delivery delay of 1 s
       Then it is refused
 
-    @needs-time-to-live
+    @needs-time-to-live @needs-queue-limit
     Scenario: A full queue refuses a message that would expire too
       Given a queue with MAXDEPTH(1)
       And message "filler" is sent to the queue
@@ -211,13 +243,22 @@ Feature: The target of a delayed message is checked when the message is sent
       When the producer sends message "slow" to the queue with a body of 1001 B
       Then it is refused
 
+      @needs-put-inhibit
       Examples:
         | style      | attributes    |
         | classic    | PUT(DISABLED) |
+
+      @needs-queue-limit
+      Examples:
+        | style      | attributes    |
         | classic    | MAXDEPTH(1)   |
+
+      @needs-message-limit
+      Examples:
+        | style      | attributes    |
         | simplified | MAXMSGL(1000) |
 
-    @control @needs-local-transaction
+    @control @needs-local-transaction @needs-message-limit @needs-queue-limit
     Scenario: In a unit of work too, a queue that can take the message accepts it
       Given a queue with MAXDEPTH(1) MAXMSGL(1001)
       And a receiver is waiting on the queue
@@ -227,7 +268,7 @@ Feature: The target of a delayed message is checked when the message is sent
       Then sending "slow" is accepted
       And the receiver sees "slow" exactly once
 
-    @control
+    @control @needs-alias @needs-message-limit @needs-queue-limit
     Scenario: Through an alias, a queue that can take the message accepts it
       Given a queue with MAXDEPTH(1) MAXMSGL(1001)
       And an alias "front" for the queue
@@ -236,6 +277,7 @@ Feature: The target of a delayed message is checked when the message is sent
       Then sending "slow" is accepted
       And the receiver sees "slow" exactly once
 
+    @needs-queue-limit
     Scenario: A queue that is filled between two sends of a producer refuses the second
       Given a queue with MAXDEPTH(1)
       And a producer on the queue
@@ -246,7 +288,7 @@ Feature: The target of a delayed message is checked when the message is sent
       Then sending "one" is accepted
       And sending "two" is refused
 
-    @kit @needs-local-transaction
+    @kit @needs-local-transaction @needs-queue-limit
     Scenario: What an open unit of work has put fills the queue already
       Given a queue with MAXDEPTH(1)
       And session "work" in transacted mode
@@ -261,10 +303,19 @@ Feature: The target of a delayed message is checked when the message is sent
       When message "slow" is sent to the queue with a body of 1001 B and a delivery delay of 1 s
       Then it is refused with <reason>
 
+      @needs-put-inhibit
       Examples:
         | attributes    | reason                 |
         | PUT(DISABLED) | MQRC_PUT_INHIBITED     |
+
+      @needs-message-limit
+      Examples:
+        | attributes    | reason                 |
         | MAXMSGL(1000) | MQRC_MSG_TOO_BIG_FOR_Q |
+
+      @needs-queue-limit
+      Examples:
+        | attributes    | reason                 |
         | MAXDEPTH(1)   | MQRC_Q_FULL            |
 
     @evidence @needs-xa
@@ -274,8 +325,17 @@ Feature: The target of a delayed message is checked when the message is sent
       And branch "job" has been started in session "work"
       When message "m1" is sent in session "work" to the queue with a delivery delay of 1 h and a body of 200 B
       Then sending "m1" is refused
+      @needs-put-inhibit
       Examples:
         | attributes    |
         | PUT(DISABLED) |
+
+      @needs-message-limit
+      Examples:
+        | attributes    |
         | MAXMSGL(100)  |
+
+      @needs-queue-limit
+      Examples:
+        | attributes    |
         | MAXDEPTH(0)   |

@@ -230,7 +230,7 @@ Feature: The sender chooses whether a message is persistent
       Then the receiver sees "after" exactly once
       And the receiver never sees "short"
 
-    @needs-admin
+    @needs-default-persistence
     Scenario Outline: A mode of <mode> set on a producer overrides DEFPSIST(<defpsist>) of the <place>
       Given a <place> with DEFPSIST(<defpsist>)
       And a <receiver> on the <place>
@@ -239,7 +239,7 @@ Feature: The sender chooses whether a message is persistent
       And the producer sends message "chosen"
       Then message "chosen" as seen by "receiver" shows JMSDeliveryMode "<shown>"
 
-      @evidence
+      @evidence @needs-queue-depth
       Examples: A queue
         | place | receiver                          | mode           | defpsist | shown          |
         | queue | receiver                          | non-persistent | YES      | NON_PERSISTENT |
@@ -400,7 +400,7 @@ Feature: The sender chooses whether a message is persistent
         | classic    | persistent     | non-persistent | NON_PERSISTENT | PERSISTENT     |
         | simplified | non-persistent | persistent     | PERSISTENT     | NON_PERSISTENT |
 
-    @needs-admin
+    @needs-default-persistence
     Scenario Outline: The mode <given> of a send overrides DEFPSIST(<defpsist>) of the <place>
       Given a <place> with DEFPSIST(<defpsist>)
       And a <receiver> on the <place>
@@ -409,7 +409,7 @@ Feature: The sender chooses whether a message is persistent
       When the producer sends message "special" with delivery mode <given> for this send only
       Then message "special" as seen by "receiver" shows JMSDeliveryMode "<shown>"
 
-      @evidence
+      @evidence @needs-queue-depth
       Examples: A queue
         | place | receiver                          | own            | given          | defpsist | shown          |
         | queue | receiver                          | persistent     | non-persistent | YES      | NON_PERSISTENT |
@@ -601,7 +601,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | 7     |
         | simplified | 0     |
 
-    @evidence @needs-admin
+    @evidence @needs-message-limit
     Scenario Outline: The <style> send after a refused send with <given> uses the producer's settings
       Given a queue with MAXMSGL(2000)
       And a receiver is waiting on the queue

@@ -265,7 +265,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | event                    |
         | is killed and comes back |
 
-    @evidence @own-instance @needs-admin
+    @evidence @own-instance @needs-admin @needs-dead-letter-queue
     Scenario: A publication is refused if one of two durable subscriptions cannot take its copy
       Given a topic with PMSGDLV(ALLDUR)
       And there is no dead-letter queue
@@ -281,7 +281,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       Then sending "m2" is refused
       And "full" sees "m1" exactly once
 
-    @evidence @own-instance @needs-admin @needs-shared-subscription
+    @evidence @own-instance @needs-shared-subscription @needs-admin @needs-dead-letter-queue
     Scenario: A publication is refused if a shared durable subscription cannot take its copy
       Given a topic with PMSGDLV(ALLDUR)
       And there is no dead-letter queue

@@ -350,7 +350,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | closed |
         | connection | lost   |
 
-    @evidence @needs-admin
+    @evidence @needs-subscription-list
     Scenario Outline: An administrator no longer sees a non-durable subscription whose <part> is <ended>
       Given a topic
       And a non-durable subscriber "passer" on the topic
@@ -368,7 +368,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | part    | ended  |
         | session | closed |
 
-    @evidence @needs-admin @needs-local-transaction
+    @evidence @needs-local-transaction @needs-subscription-list
     Scenario Outline: An administrator no longer sees a non-durable subscription with an open unit of work whose <part> is <ended>
       Given a topic
       And a non-durable subscriber "passer" on the topic in transacted mode
@@ -383,7 +383,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | closed |
         | connection | lost   |
 
-    @evidence @needs-admin
+    @evidence @needs-subscription-list
     Scenario: An administrator no longer sees a non-durable subscription that held an unacknowledged message
       Given a topic
       And a non-durable subscriber "passer" on the topic in client mode
@@ -392,7 +392,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And the connection of "passer" is lost
       Then in the end there is no subscription to the topic
 
-    @evidence @needs-admin @needs-shared-subscription
+    @evidence @needs-shared-subscription @needs-subscription-list
     Scenario: An administrator no longer sees a shared non-durable subscription that its last sharer left
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
@@ -429,7 +429,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | closed |
         | connection | lost   |
 
-    @evidence @needs-admin @needs-client-id @needs-durable-subscription
+    @evidence @needs-client-id @needs-durable-subscription @needs-subscription-list
     Scenario Outline: An administrator sees only a client's durable subscription when its non-durable one's <part> is <ended>
       Given a topic
       And subscriber "keeper" with durable subscription "news" of client "ann" on the topic

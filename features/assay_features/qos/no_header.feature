@@ -1,7 +1,7 @@
 Feature: A client of MQ Light leaves the persistence of its messages to the topic
   MQ Light and AMQP, line 42.
 
-  @QS-35 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-admin
+  @QS-35 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-admin @needs-default-persistence
   Rule: What a client of MQ Light sends has no durable header, so that DEFPSIST decides
     Line 42, in the document a remark on a product: tried on our own client, which has no option for the header.
 

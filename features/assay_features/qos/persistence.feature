@@ -2,7 +2,7 @@ Feature: Which messages are persistent on a subscriber's queue
   MQ Light and AMQP, lines 35 to 42.  An administrator looks at the queue that the broker made for the subscription.  The
   subscriber that takes part receives nothing yet, so that the message stands there.
 
-  @QS-30 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-admin
+  @QS-30 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-admin @needs-default-persistence
   Rule: At most once on a non-durable subscription, a message is non-persistent, whatever sender and topic say
     Line 36.  Both conditions are needed: with one of them alone the message is as its sender says.
 
@@ -102,7 +102,7 @@ Feature: Which messages are persistent on a subscriber's queue
         | event                    |
         | is killed and comes back |
 
-    @evidence @needs-admin
+    @evidence @needs-subscription-list
     Scenario Outline: The subscription of a client that does not come back is gone after the broker <event>
       Given a topic
       And subscriber "once" on the topic with quality of service at-most-once that does not receive yet
@@ -151,7 +151,7 @@ Feature: Which messages are persistent on a subscriber's queue
   Rule: A message with the durable header true is persistent on the subscribers' queues
     Lines 38 and 39.
 
-    @evidence @needs-admin
+    @evidence @needs-default-persistence @needs-queue-look @needs-subscription-list
     Scenario Outline: It is persistent on the queue of a subscriber with <terms> although the topic says NO
       Given a topic with DEFPSIST(NO)
       And subscriber "reader" on the topic with <terms> that does not receive yet
@@ -306,7 +306,7 @@ Feature: Which messages are persistent on a subscriber's queue
         | event                    |
         | is killed and comes back |
 
-  @QS-33 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-admin
+  @QS-33 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-admin @needs-default-persistence
   Rule: Without a durable header, DEFPSIST of the topic decides
     Line 40.  Reading: not set is absent; what becomes of an explicit false where the topic says YES is recorded.
 
@@ -471,7 +471,7 @@ Feature: Which messages are persistent on a subscriber's queue
       When message "m1" is sent to the topic with no durable header
       Then "m1" on the queue of the subscription to the topic is persistent
 
-  @QS-36 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-admin
+  @QS-36 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-admin @needs-default-persistence
   Rule: Quality, kind of subscription, header and topic together decide about persistence
     Lines 35 to 41: each combination of the four.  An explicit false on a topic that says YES is recorded (QS-33), but
     for the exception of QS-30, which leaves nothing open.

@@ -27,7 +27,7 @@ Feature: What a sender knows of its message, by quality of service
       Then "sure" sees "control" exactly once
       And "sure" sees "m1" to "m5" at most once
 
-    @evidence @needs-kill @needs-lasting-subscription @needs-admin
+    @evidence @needs-kill @needs-lasting-subscription @needs-default-persistence
     Scenario: With the broker killed right after the send it arrives once, or not at all
       Given a topic with DEFPSIST(YES)
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
@@ -71,7 +71,7 @@ Feature: What a sender knows of its message, by quality of service
       When messages "m1" to "m5" are sent to the topic with quality of service at-least-once
       Then "m1" to "m5" were accepted and settled over the wire, each before its send was answered
 
-    @kit @judges-client @needs-admin
+    @kit @judges-client @needs-queue-look @needs-subscription-list
     Scenario: Messages that one client sends have different message ids
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
@@ -141,7 +141,7 @@ Feature: What a sender knows of its message, by quality of service
       And "first" sees "m1" at least once
       And "second" sees "m1" at least once
 
-    @evidence @needs-admin @needs-block-write @needs-flush-trace
+    @evidence @needs-block-write @needs-flush-trace @needs-default-persistence @needs-subscription-list
     Scenario Outline: While the write to the <which> of three queues waits there is no answer
       Given a topic with DEFPSIST(YES)
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
@@ -160,7 +160,7 @@ Feature: What a sender knows of its message, by quality of service
         | second |
         | third  |
 
-    @evidence @needs-admin
+    @evidence @needs-queue-look @needs-subscription-list
     Scenario: As soon as the answer is there, the message is on the queue of every subscriber
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription

@@ -7,7 +7,7 @@ Feature: A subscription outlives its application for a time, and no longer
   Rule: The time to live of a subscription counts from its disconnection; with none, the subscription ends at once
     Line 31.  A connection that is closed and one that is lost both start the count; being connected does not.
 
-    @evidence @needs-admin
+    @evidence @needs-subscription-list
     Scenario Outline: After its connection was <ended> a subscription that lives for <ttl> is there until then
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
@@ -28,7 +28,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | closed | 4 s | 2 s    | 8 s  |
         | lost   | 4 s | 2 s    | 8 s  |
 
-    @kit @needs-admin @needs-virtual-time
+    @kit @needs-virtual-time @needs-subscription-list
     Scenario Outline: After its connection was <ended> a subscription is gone at the very end of its time
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 30 s
@@ -41,7 +41,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | closed |
         | lost   |
 
-    @evidence @needs-admin @needs-virtual-time
+    @evidence @needs-virtual-time @needs-subscription-list
     Scenario Outline: A subscription that lives for <ttl> does not live shorter
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
@@ -55,7 +55,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | 2 h     | 7199999 ms    |
         | 720 h   | 2591999999 ms |
 
-    @kit @needs-admin @needs-virtual-time
+    @kit @needs-virtual-time @needs-subscription-list
     Scenario Outline: A subscription that lives for <ttl> lives neither shorter nor longer
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
@@ -71,7 +71,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | 2 h     | 7199999 ms    |
         | 720 h   | 2591999999 ms |
 
-    @evidence @needs-admin
+    @evidence @needs-subscription-list
     Scenario: A subscription that lives for a month is there after a while
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 720 h
@@ -187,7 +187,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | closed |
         | lost   |
 
-    @kit @needs-admin
+    @kit @needs-subscription-list
     Scenario Outline: Zero in place of an earlier time ends it as soon as its connection is <ended>
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 30 s
@@ -520,7 +520,7 @@ Feature: A subscription outlives its application for a time, and no longer
   Rule: Past its time to live a subscription is gone with its messages, persistent ones too
     Line 32.  What the subscriber finds when it comes back too late is a new subscription.
 
-    @evidence @needs-store-error @needs-admin
+    @evidence @needs-store-error @needs-subscription-list
     Scenario: A subscription ends in time although its subscriber was refused, since the store failed
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 30 s
@@ -752,7 +752,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | event                    |
         | is killed and comes back |
 
-    @evidence @needs-admin
+    @evidence @needs-subscription-list
     Scenario Outline: An administrator finds nothing of it either when the broker <event> while its subscriber is away
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
@@ -771,7 +771,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | event                    |
         | is killed and comes back |
 
-    @evidence @needs-admin
+    @evidence @needs-subscription-list
     Scenario Outline: An administrator finds nothing of two of one client, for <former> and <latter>, its connection <ended>
       Given a topic "one"
       And a topic "two"

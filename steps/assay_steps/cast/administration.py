@@ -85,7 +85,9 @@ class Administrator:
             LookupError: The backend offers no administration.
         """
         if self._instance.admin is None:
-            raise LookupError("This backend has no administration: tag the scenario with @needs-admin.")
+            raise LookupError(
+                "This backend has no administration: tag the scenario with @needs-admin, or with a narrower capability."
+            )
         return self._instance.admin
 
     @property

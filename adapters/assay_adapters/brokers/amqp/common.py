@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from assay_adapters.brokers.amqp.administration import OFFERED_BY
 from assay_adapters.clients.mqlight import CAPABILITIES as MQLIGHT_CAPABILITIES
 from assay_adapters.clients.sdk import CAPABILITIES as SDK_CAPABILITIES
 from assay_adapters.clients.sdk import NAMED_BY_CONTAINER
@@ -14,15 +15,6 @@ _CONTAINER = Source(
     "The broker runs in a container of this machine, through Docker.", "adapters/assay_adapters/containers/container.py"
 )
 _PROXY = Source("Clients connect through the kit's proxy.", "adapters/assay_adapters/faults/proxy.py")
-
-_OF_MANY = (
-    Capability.QUEUE_DEPTH,
-    Capability.QUEUE_LOOK,
-    Capability.QUEUE_LIMIT,
-    Capability.GET_INHIBIT,
-    Capability.SUBSCRIPTION_LIST,
-)
-"""What many products offer an administrator; a product with an administrator declares it, or gives its own reason."""
 
 OF_THE_KIT: Mapping[Capability, Source] = {
     Capability.QUEUE: SDK_CAPABILITIES[Capability.QUEUE],
@@ -49,7 +41,6 @@ def lacks_of(title: str) -> dict[Capability, Source]:
     """
     return {
         Capability.ADMIN: Source(f"{title} has no objects of IBM MQ, and so none of their attributes."),
-        **{capability: Source(f"The kit does not administer {title}.") for capability in _OF_MANY},
         Capability.MESSAGE_LIMIT: Source(f"{title} has no setting for the longest message of a queue."),
         Capability.PUT_INHIBIT: Source(f"{title} has no setting that makes a queue refuse all messages."),
         Capability.DEFAULT_PERSISTENCE: Source(
@@ -85,3 +76,12 @@ def lacks_of(title: str) -> dict[Capability, Source]:
         Capability.NAMELESS_CONNECTION: NAMED_BY_CONTAINER,
         Capability.VIRTUAL_TIME: Source(f"{title} uses the machine's clock."),
     }
+
+
+def unadministered(title: str) -> dict[Capability, Source]:
+    """Return the capabilities of an administrator that a product without an administrator lacks, with the reason.
+
+    Args:
+        title: The product's name.
+    """
+    return {capability: Source(f"The kit does not administer {title}.") for capability in OFFERED_BY}
