@@ -151,7 +151,7 @@ Feature: Which messages are persistent on a subscriber's queue
   Rule: A message with the durable header true is persistent on the subscribers' queues
     Lines 38 and 39.
 
-    @evidence @needs-default-persistence @needs-queue-look @needs-subscription-list
+    @evidence @needs-default-persistence @needs-subscription-list @needs-subscription-look
     Scenario Outline: It is persistent on the queue of a subscriber with <terms> although the topic says NO
       Given a topic with DEFPSIST(NO)
       And subscriber "reader" on the topic with <terms> that does not receive yet

@@ -93,7 +93,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       Then "right" sees "control" exactly once
       And "right" never sees "m1" to "m3"
 
-    @evidence @needs-queue-look @needs-subscription-list
+    @evidence @needs-subscription-list @needs-subscription-look
     Scenario: Nothing of it is left on the subscriber's queue
       Given a topic
       And subscriber "once" on the topic with quality of service at-most-once and a durable subscription

@@ -71,7 +71,7 @@ Feature: What a sender knows of its message, by quality of service
       When messages "m1" to "m5" are sent to the topic with quality of service at-least-once
       Then "m1" to "m5" were accepted and settled over the wire, each before its send was answered
 
-    @kit @judges-client @needs-queue-look @needs-subscription-list
+    @kit @judges-client @needs-subscription-list @needs-subscription-look
     Scenario: Messages that one client sends have different message ids
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
@@ -160,7 +160,7 @@ Feature: What a sender knows of its message, by quality of service
         | second |
         | third  |
 
-    @evidence @needs-queue-look @needs-subscription-list
+    @evidence @needs-subscription-list @needs-subscription-look
     Scenario: As soon as the answer is there, the message is on the queue of every subscriber
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription

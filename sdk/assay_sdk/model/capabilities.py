@@ -69,6 +69,8 @@ class Capability(StrEnum):
     """An administrator makes a queue hand out no messages (GET)."""
     SUBSCRIPTION_LIST = "subscription-list"
     """An administrator lists the subscriptions to a topic, with the queue of each."""
+    SUBSCRIPTION_LOOK = "subscription-look"
+    """An administrator looks at the messages on the queue of a subscription, persistent or not."""
     DEFAULT_PERSISTENCE = "default-persistence"
     """An administrator sets the persistence of messages whose senders set none, for a queue or topic (DEFPSIST)."""
     ALIAS = "alias"
@@ -111,6 +113,7 @@ ADMINISTRATION = frozenset(
         Capability.PUT_INHIBIT,
         Capability.GET_INHIBIT,
         Capability.SUBSCRIPTION_LIST,
+        Capability.SUBSCRIPTION_LOOK,
         Capability.DEFAULT_PERSISTENCE,
         Capability.ALIAS,
         Capability.DEAD_LETTER_QUEUE,

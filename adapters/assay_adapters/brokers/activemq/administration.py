@@ -82,8 +82,8 @@ class ActiveMqAdministrator(Administrator):
         return count if isinstance(count, Refused) else Ok(int(count.value))
 
     def look(self, queue: str) -> Outcome[tuple[RawMessage, ...]]:
-        """Return the messages on a queue or of a durable subscription, without their bodies."""
-        found = Ok((queue,)) if queue.startswith(_BROKER.partition(":")[0]) else self._search(queue)
+        """Return the messages on a queue, without their bodies."""
+        found = self._search(queue)
         if isinstance(found, Refused):
             return found
         if not found.value:

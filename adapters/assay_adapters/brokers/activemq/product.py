@@ -51,6 +51,10 @@ ACTIVEMQ = Product(
         Capability.QUEUE_LIMIT: Source(
             "ActiveMQ limits the memory of a queue, not its number of messages.", _MANAGEMENT
         ),
+        Capability.SUBSCRIPTION_LOOK: Source(
+            "ActiveMQ shows the persistent messages of a durable subscription, and no others.",
+            "ManagedRegionBroker.java: getSubscriberMessages",
+        ),
         Capability.SHARED_SUBSCRIPTION: Source("SHARED-SUBS is not offered.", "AmqpConnection.java: offered"),
         Capability.SUBSCRIPTION_TTL: Source("The timeout of a source is not looked at.", _SESSION),
     },

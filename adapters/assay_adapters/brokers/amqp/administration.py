@@ -73,11 +73,12 @@ class Administrator:
         return not_offered(f"queue {queue} cannot be {'paused' if held else 'resumed'}")
 
     def look(self, queue: str) -> Outcome[tuple[RawMessage, ...]]:
-        """Return the messages on a queue, without those whose delay is not over; none if the queue does not exist.
-
-        `queue` may also be a name that `subscriptions` returned.
-        """
+        """Return the messages on a queue, without those whose delay is not over; none if the queue does not exist."""
         return not_offered(f"the messages of queue {queue} cannot be looked at")
+
+    def look_at_subscription(self, name: str) -> Outcome[tuple[RawMessage, ...]]:
+        """Return the messages of a subscription, by a name that `subscriptions` returned."""
+        return not_offered(f"the messages of subscription {name} cannot be looked at")
 
     def subscriptions(self, topic: str) -> Outcome[tuple[str, ...]]:
         """Return the names of the queues of all subscriptions to a topic; the order stays the same."""
@@ -90,6 +91,7 @@ OFFERED_BY: Mapping[Capability, tuple[str, ...]] = {
     Capability.GET_INHIBIT: ("define", "hold"),
     Capability.QUEUE_LOOK: ("look",),
     Capability.SUBSCRIPTION_LIST: ("subscriptions",),
+    Capability.SUBSCRIPTION_LOOK: ("subscriptions", "look_at_subscription"),
 }
 """The methods of `Administrator` that a product with a capability overrides."""
 
@@ -144,6 +146,8 @@ class ProductAdmin:
         self._administrator = administrator
         self._has = capabilities
         self._lacks = lacks
+        self._subscriptions: set[str] = set()
+        """The names of the subscriptions that were listed."""
 
     def execute(self, change: Change, member: str | None = None) -> Outcome[None]:
         """Carry out a change; refuse one that the product does not have."""
@@ -196,7 +200,10 @@ class ProductAdmin:
         """Return the name of each subscription to a topic, as ``SUB`` and as the name of its queue."""
         del member
         found = self._administrator.subscriptions(topic)
-        return found if isinstance(found, Refused) else Ok(tuple({"SUB": name, "DEST": name} for name in found.value))
+        if isinstance(found, Refused):
+            return found
+        self._subscriptions.update(found.value)
+        return Ok(tuple({"SUB": name, "DEST": name} for name in found.value))
 
     def units(self, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
         """Refuse."""
@@ -206,6 +213,8 @@ class ProductAdmin:
     def browse(self, queue: str, member: str | None = None) -> Outcome[tuple[RawMessage, ...]]:
         """Return a queue's messages, as far as the product shows them."""
         del member
+        if queue in self._subscriptions:
+            return self._administrator.look_at_subscription(queue)
         return self._administrator.look(queue)
 
     def take(self, queue: str, *, correlation_id: bytes, member: str | None = None) -> Outcome[RawMessage | None]:

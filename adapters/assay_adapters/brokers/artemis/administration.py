@@ -94,6 +94,10 @@ class ArtemisAdministrator(Administrator):
             return Refused(JmsErrorKind.UNSUPPORTED, text, objects=(queue,))
         return Ok(tuple(map(self._raw, msgspec.convert(shown.value, list[_Shown]))))
 
+    def look_at_subscription(self, name: str) -> Outcome[tuple[RawMessage, ...]]:
+        """Return the messages on the queue of a subscription that no consumer holds, without their bodies."""
+        return self.look(name)
+
     def subscriptions(self, topic: str) -> Outcome[tuple[str, ...]]:
         """Return the names of all multicast queues of an address."""
         found = self._jolokia.search(

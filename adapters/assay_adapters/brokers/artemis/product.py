@@ -31,6 +31,7 @@ ARTEMIS = Product(
         Capability.QUEUE_LOOK: Source("Jolokia: browse.", _MANAGEMENT),
         Capability.GET_INHIBIT: Source("Jolokia: pause, resume.", _MANAGEMENT),
         Capability.SUBSCRIPTION_LIST: Source("Jolokia: the multicast queues of an address.", _MANAGEMENT),
+        Capability.SUBSCRIPTION_LOOK: Source("Jolokia: browse; a subscription has a queue.", _MANAGEMENT),
         Capability.DELIVERY_DELAY: Source("x-opt-delivery-time is honoured.", _AMQP),
         Capability.TIME_TO_LIVE: Source(
             "Expired messages are not delivered.", "Artemis 2.56.0 user manual, message-expiry.adoc"
@@ -52,7 +53,7 @@ ARTEMIS = Product(
         **lacks_of(_TITLE),
         Capability.QUEUE_LIMIT: Source(
             "Over AMQP a full address of Artemis gives new senders no credit, and refuses nothing.",
-            "Artemis 2.56.0 user manual, flow-control.adoc",
+            "seen with Artemis 2.56.0: addressFullMessagePolicy FAIL, maxSizeMessages 2",
         ),
         Capability.PUT_INHIBIT: Source(
             "A blocked address of Artemis gives senders no credit, and refuses nothing.", "AddressControl.java: block"

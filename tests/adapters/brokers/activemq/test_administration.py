@@ -66,12 +66,13 @@ def test_a_look_shows_what_the_steps_ask_for_and_no_bodies() -> None:
     assert (bare.properties, bare.descriptor["Persistence"]) == ({"assay_kid": "abc/3"}, 0)
 
 
-def test_a_look_at_a_subscription_asks_its_mbean() -> None:
+def test_subscriptions_are_listed_and_not_looked_at() -> None:
     with peer(answering) as there:
         active = ActiveMqAdministrator(Jolokia(there.server, "/"))
         assert active.subscriptions("news") == Ok((NEWS,))
-        assert isinstance(active.look(NEWS), Ok)
-    assert there.requests[-1].body["mbean"] == NEWS
+        looked = active.look_at_subscription(NEWS)
+    assert isinstance(looked, Refused)
+    assert looked.kind is JmsErrorKind.UNSUPPORTED
 
 
 def test_commands_name_queue_and_broker() -> None:

@@ -114,5 +114,7 @@ def test_the_subscriptions_to_a_topic_are_listed_with_their_messages(
     assert isinstance(left, Ok), left
     (row,) = left.value
     seen = admin.browse(str(row["DEST"]))
-    assert isinstance(seen, Ok), seen
-    assert [message.properties["assay_kid"] for message in seen.value] == ["kit/2"]
+    if isinstance(seen, Refused):
+        assert instance.members == (ACTIVEMQ.name,)
+    else:
+        assert [message.properties["assay_kid"] for message in seen.value] == ["kit/2"]

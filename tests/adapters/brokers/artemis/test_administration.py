@@ -93,6 +93,7 @@ def test_subscriptions_are_named_by_their_queues() -> None:
         artemis = ArtemisAdministrator(Jolokia(there.server, "/"))
         assert artemis.subscriptions("news") == Ok(('ann.news "x"',))
         assert artemis.subscriptions("sport") == Ok(())
+        assert artemis.look_at_subscription("orders") == artemis.look("orders")
 
 
 def test_a_queue_that_is_not_there_has_no_messages_and_no_depth() -> None:
