@@ -52,7 +52,7 @@ ACTIVEMQ = Product(
             "ActiveMQ limits the memory of a queue, not its number of messages.", _MANAGEMENT
         ),
         Capability.SUBSCRIPTION_LOOK: Source(
-            "ActiveMQ shows the persistent messages of a durable subscription, and no others.",
+            "ActiveMQ shows what its store has for the whole topic, not for one subscription.",
             "ManagedRegionBroker.java: getSubscriberMessages",
         ),
         Capability.SHARED_SUBSCRIPTION: Source("SHARED-SUBS is not offered.", "AmqpConnection.java: offered"),
