@@ -17,6 +17,7 @@ from pytest_bdd.feature import get_features
 from pytest_bdd.parser import ScenarioTemplate
 
 from assay_steps.plugin.checks import written
+from assay_steps.plugin.lost_steps import lost_parts
 
 NO_SOURCES = frozenset({"build", "dist", "node_modules", "site-packages"})
 """Names of folders whose feature files are copies."""
@@ -70,7 +71,9 @@ def mistake_in(path: Path) -> str | None:
         )
     if "feature" not in document:
         return f"{path} holds no feature; begin it with `Feature:`."
-    return None if written([path]) else f"{path} holds no scenario; write one, with steps."
+    if written([path]):
+        return None
+    return next(lost_parts(text, str(path)), f"{path} holds no scenario; write one, with steps.")
 
 
 def feature_files(folder: Path) -> list[Path]:

@@ -1,14 +1,17 @@
-"""Finds steps and step arguments that pytest would ignore without a warning, so that a scenario could pass.
+"""Finds scenarios, steps and step arguments that pytest would ignore without a warning, so that a run could pass.
 
-Gherkin reads a line without a keyword as a description: ``given the queue ...`` after ``Scenario:``.  pytest-bdd passes
-a table or a text under a step only to a step function with a parameter for it.
+Gherkin reads a line without a keyword as a description: ``given the queue ...`` after ``Scenario:``, or, before the
+first scenario of a feature or a rule, ``Scenaro: ...`` and the steps below it.  pytest-bdd passes a table or a text
+under a step only to a step function with a parameter for it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,10 @@ from pytest_bdd.steps import step_function_context_registry
 
 _ALIKE = 0.7
 """The least likeness, from 0 to 1, of a mistyped word and its keyword: ``Gven`` and ``Given`` have 0.89."""
+_ALIKE_PART = 0.85
+"""The same for the keyword of a part, such as ``Scenaro``; ``Background story`` and ``Background`` have 0.77."""
+_HEADING = re.compile(r"([^\W\d_][\w -]*?)\s*:(?:\s|$)")
+"""The form of a line that begins a part of a feature, such as ``Scenario: It arrives``."""
 
 
 class _Line(Struct, frozen=True):
@@ -44,18 +51,49 @@ class _Line(Struct, frozen=True):
 
 
 def lost_steps(template: ScenarioTemplate, place: str) -> Iterator[str]:
-    """Report each line of a description that looks like a step, one sentence each, with file and line.
+    """Report each line of a description that looks like a step or begins a part, one sentence each, with file and line.
 
     Args:
         template: The scenario.
         place: The feature file's name for the user.
     """
-    for line in _described(Path(template.feature.filename).read_text(encoding="utf-8")):
+    text = Path(template.feature.filename).read_text(encoding="utf-8")
+    yield from lost_parts(text, place)
+    for line in _described(text):
         if line.owner in {None, template.line_number} and _is_step(line.rest):
             yield (
                 f"{place}:{line.number}: Gherkin reads {line.text!r} as a description, so pytest would not run it;"
                 f" begin the step with {line.keyword}."
             )
+
+
+def lost_parts(text: str, place: str) -> Iterator[str]:
+    """Report the steps in the description of a feature or a rule, one sentence for each description, with its line.
+
+    Gherkin takes every line up to the first part that it recognises for the description.  So a scenario or a background
+    with a mistyped keyword there would be lost with all its steps.
+
+    Args:
+        text: The text of a feature file with a feature, in which Gherkin finds no mistake.
+        place: The feature file's name for the user.
+    """
+    feature = Parser().parse(text)["feature"]
+    dialect = _dialect(feature)
+    parts = _part_keywords(dialect)
+    steps = tuple(word for kind in _step_keywords(dialect) for word in kind if word != "* ")
+    lines = text.splitlines()
+    for begin, description in _part_descriptions(feature):
+        said = {number: line for number in _lines_of(begin, description, lines) if (line := lines[number - 1].strip())}
+        for (number, line), (_, below) in pairwise([*said.items(), (0, "")]):
+            told = f"{place}:{number}: Gherkin reads {line!r} as a description, so pytest would not run"
+            heading = _HEADING.match(line)
+            near = get_close_matches(heading[1].casefold(), parts, n=1, cutoff=_ALIKE_PART) if heading else []
+            if near and below.startswith(steps):
+                yield f"{told} the steps below it; begin the line with `{parts[near[0]]}:`."
+                break
+            if line.startswith(steps) and _is_step(line.partition(" ")[2].strip()):
+                yield f"{told} it; write `{dialect.scenario_keywords[-1]}:` above the steps."
+                break
 
 
 def lost_arguments(template: ScenarioTemplate, speaks: Callable[[str], bool]) -> Iterator[str]:
@@ -77,11 +115,7 @@ def lost_arguments(template: ScenarioTemplate, speaks: Callable[[str], bool]) ->
 def _described(text: str) -> tuple[_Line, ...]:
     """Find the lines of descriptions that may be steps; cached, because each scenario of a feature asks for them."""
     feature = Parser().parse(text)["feature"]
-    dialect = Dialect.for_name(feature["language"])
-    if dialect is None:
-        raise LookupError(f"Gherkin has read a feature in {feature['language']!r} but has no keywords for it.")
-    kinds = (dialect.given_keywords, dialect.when_keywords, dialect.then_keywords, dialect.and_keywords)
-    keywords = {word.strip() for kind in (*kinds, dialect.but_keywords) for word in kind} - {"*"}
+    keywords = {word.strip() for kind in _step_keywords(_dialect(feature)) for word in kind} - {"*"}
     by_lower = {word.casefold(): word for word in sorted(keywords)}
     lines = text.splitlines()
     return tuple(
@@ -106,12 +140,51 @@ def _numbers(node: Any, lines: list[str]) -> Iterator[tuple[int | None, int]]:
         part = child[kind]
         begin = part["location"]["line"]
         owner = None if kind == "background" else begin
-        described = {line.strip() for line in part["description"].splitlines()}
-        for number in range(begin + 1, len(lines) + 1):
-            text = lines[number - 1].strip()
-            if text and not text.startswith("#") and text not in described:
-                break
+        for number in _lines_of(begin, part["description"], lines):
             yield owner, number
+
+
+def _lines_of(begin: int, description: str, lines: list[str]) -> list[int]:
+    """Return the numbers of the lines of a description that follows line ``begin``."""
+    described = {line.strip() for line in description.splitlines()}
+    found: list[int] = []
+    for number in range(begin + 1, len(lines) + 1):
+        text = lines[number - 1].strip()
+        if text and not text.startswith("#") and text not in described:
+            break
+        found.append(number)
+    return found
+
+
+def _part_descriptions(feature: Any) -> Iterator[tuple[int, str]]:
+    """Find the descriptions of a feature and its rules: the line of each part, and its description."""
+    yield feature["location"]["line"], feature["description"]
+    for child in feature["children"]:
+        if "rule" in child:
+            yield child["rule"]["location"]["line"], child["rule"]["description"]
+
+
+def _dialect(feature: Any) -> Dialect:
+    dialect = Dialect.for_name(feature["language"])
+    if dialect is None:
+        raise LookupError(f"Gherkin has read a feature in {feature['language']!r} but has no keywords for it.")
+    return dialect
+
+
+def _step_keywords(dialect: Dialect) -> tuple[list[str], ...]:
+    return (
+        dialect.given_keywords,
+        dialect.when_keywords,
+        dialect.then_keywords,
+        dialect.and_keywords,
+        dialect.but_keywords,
+    )
+
+
+def _part_keywords(dialect: Dialect) -> dict[str, str]:
+    """Return the keywords that begin a part of a feature with steps, by their lower case."""
+    kinds = (dialect.background_keywords, dialect.scenario_keywords, dialect.scenario_outline_keywords)
+    return {word.casefold(): word for kind in (*kinds, dialect.rule_keywords) for word in kind}
 
 
 def _is_step(text: str) -> bool:

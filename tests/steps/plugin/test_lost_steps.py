@@ -53,6 +53,49 @@ def test_a_step_that_gherkin_reads_as_a_description_stops_the_run(
     assert f"begin the step with {keyword}." in result.stderr.str()
 
 
+LOST = """  Scenaro: It comes five times
+    Given a receiver is waiting on the queue
+    When message "m1" is sent to the queue
+    Then the receiver sees "m1" exactly 5 times
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "lost", "place", "told"),
+    [
+        ("Feature: Own\n", LOST, 2, "the steps below it; begin the line with `Scenario:`."),
+        ("Feature: Own\n", LOST.replace("Scenaro", "scenario"), 2, "begin the line with `Scenario:`."),
+        ("Feature: Own\n  Rule: Orders\n", LOST, 3, "the steps below it; begin the line with `Scenario:`."),
+        ("Feature: Own\n", "  Bakground:\n    Given an empty queue\n", 2, "begin the line with `Background:`."),
+        ("Feature: Own\n", "  Orders.\n  Given an empty queue\n", 3, "it; write `Scenario:` above the steps."),
+    ],
+)
+def test_steps_in_the_description_of_a_feature_or_rule_stop_the_run(
+    pytester: pytest.Pytester, before: str, lost: str, place: int, told: str
+) -> None:
+    whole = WHOLE.partition("  Scenario:")
+    result = run(pytester, before + lost + "".join(whole[1:]))
+    assert result.ret is pytest.ExitCode.USAGE_ERROR
+    read = (before + lost).splitlines()[place - 1].strip()
+    assert f"own.feature:{place}: Gherkin reads {read!r} as a description, so pytest would not run" in (
+        result.stderr.str()
+    )
+    assert told in result.stderr.str()
+
+
+def test_a_feature_without_a_scenario_is_told_the_line_that_hides_one(pytester: pytest.Pytester) -> None:
+    result = run(pytester, "Feature: Own\n" + LOST)
+    result.stdout.fnmatch_lines(["*own.feature:2: Gherkin reads 'Scenaro: It comes five times' as a description*"])
+
+
+def test_prose_before_the_first_scenario_is_a_description(pytester: pytest.Pytester) -> None:
+    prose = (
+        "Feature: Own\n  Background story: orders get lost.\n  When a shop closes, its orders stay.\n  Rule of thumb:\n"
+    )
+    run(pytester, prose + WHOLE.partition("\n")[2]).assert_outcomes(passed=1)
+
+
 def test_a_users_own_step_is_known_too(pytester: pytest.Pytester) -> None:
     pytester.makeconftest("from pytest_bdd import given\n\n@given('the shop is open')\ndef _(): pass\n")
     result = run(pytester, WHOLE.replace("    Given a receiver", "    given the shop is open\n    Given a receiver"))
