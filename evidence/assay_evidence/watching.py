@@ -12,7 +12,7 @@ from collections.abc import Collection
 from msgspec import Struct
 
 from assay_evidence.concluding.weighing import HELD_UP_NS
-from assay_evidence.events import Event, Watch
+from assay_evidence.events import Event, Fault, Watch
 from assay_evidence.history import History, Watched, distance, follows, in_order
 from assay_evidence.spans import Span, clip, merge, split, subtract, total
 
@@ -88,12 +88,14 @@ class Silence(Struct, frozen=True):
         ns: The duration of the quiet watch without delays of the harness, or else of the longest silence found.
         needed_ns: The shortest duration that suffices.
         spoiled: Whether a silence is long enough only if the delays of the harness are counted as part of it.
+        unwatched: The end of the last fault, if no watch reaches beyond it; otherwise None.
     """
 
     span: Span | None
     ns: int
     needed_ns: int
     spoiled: bool = False
+    unwatched: Fault | None = None
 
 
 class Axis:
@@ -170,7 +172,16 @@ class Axis:
                 if not _touches((low, high), self.held):
                     return Silence((low, high), high - low, quiet_ns)
                 longest_held_ns = max(longest_held_ns, quiet_ns)
-        return Silence(None, longest_ns, quiet_ns, spoiled=longest_held_ns >= max(quiet_ns, 1))
+        spoiled = longest_held_ns >= max(quiet_ns, 1)
+        return Silence(None, longest_ns, quiet_ns, spoiled=spoiled, unwatched=self._unwatched(watchers))
+
+    def _unwatched(self, watchers: Watchers) -> Fault | None:
+        """Return the end of the last fault, if no watch reaches beyond it; None if there is no such fault."""
+        ends = in_order(fault.end for fault in self.history.faults if fault.end is not None)
+        if not ends:
+            return None
+        watches = (watch for watch in self.history.watches if watchers.include(watch.begin))
+        return None if any(self.span(watch)[1] > self.at(ends[-1]) for watch in watches) else ends[-1]
 
     def _in_vain(self, watch: Watched) -> bool:
         end = watch.end

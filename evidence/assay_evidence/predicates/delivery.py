@@ -70,6 +70,10 @@ def unless_silent(say: Saying, silence: Silence, observed: str) -> Finding | Non
         return None
     if silence.spoiled:
         return say.held_up("it may not have noted messages that came meanwhile", observed)
+    if silence.unwatched is not None:
+        fault = silence.unwatched.what
+        reason = f"No actor watched after the last fault ({fault}), which may have ended the actors' connections."
+        return say.not_demonstrated(reason, observed)
     return say.not_demonstrated("No actor watched long enough afterwards.", observed)
 
 

@@ -312,3 +312,20 @@ def at_most_fails_when_one_of_two_came_twice(story: Story) -> Finding:
 @rows.parametrize()
 def test_delivery(tell: Tell, verdict: Verdict, disclosed: str) -> None:
     check_row(tell, verdict, disclosed)
+
+
+def test_a_claim_without_a_watch_after_a_fault_names_the_fault() -> None:
+    story = Story()
+    received(story, "m")
+    story.at(30).fault("begin")
+    story.at(40).fault("end")
+    for predicate in ("delivered-exactly", "delivered-at-most"):
+        finding = story.finds(predicate, {"kids": "m"})
+        assert finding.reason == (
+            "No actor watched after the last fault (kill), which may have ended the actors' connections."
+        )
+    with story.watching():
+        story.at(45)
+    assert story.finds("delivered-exactly", {"kids": "m"}, quiet_ms=50).reason == (
+        "No actor watched long enough afterwards."
+    )
