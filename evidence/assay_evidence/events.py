@@ -460,6 +460,27 @@ class Frame(Event, frozen=True, kw_only=True, tag="frame"):
     role: Literal["sender", "receiver"] | None = None
 
 
+class Wire(Event, frozen=True, kw_only=True, tag="wire"):
+    """A protocol frame that a connection kept, for the explanation of a scenario that did not pass.
+
+    A connection keeps its last frames.  They are written after the scenario, with the times at which the client sent or
+    received them, and no claim is decided from them.
+
+    Args:
+        actor: The connection's name in the scenario.
+        direction: The frame's direction as the client sees it.
+        text: The frame in words, without passwords and without the body of a message.
+        size: The size of the frame in octets, with the message that it may carry.
+        channel: The frame's channel; None for a frame without one.
+    """
+
+    actor: str
+    direction: Literal["in", "out"]
+    text: str
+    size: int
+    channel: int | None = None
+
+
 class Watch(Event, frozen=True, kw_only=True, tag="watch"):
     """The begin or end of a watch: the time in which a consumer is attached, has credit and can receive a message.
 
@@ -526,6 +547,7 @@ AnyEvent = (
     | Fault
     | Disk
     | Frame
+    | Wire
     | Watch
     | Claim
     | End

@@ -32,9 +32,11 @@ from assay_evidence.events import (
     Step,
     Unit,
     Watch,
+    Wire,
 )
 
-_ABOUT_THE_SUITE = frozenset({Claim, Step, ScenarioBegin, ScenarioEnd})
+_NO_EVIDENCE = frozenset({Claim, Step, ScenarioBegin, ScenarioEnd, Wire})
+"""The kinds of events from which no claim is decided."""
 _GIVING_BACK = frozenset({"abort", "close-connection", "close-consumer", "close-session", "recover", "unsubscribe"})
 """The calls by which a client gives unacknowledged messages back to the broker."""
 _ACCEPTED = "accepted"
@@ -101,7 +103,7 @@ def visible_to(claim: Claim, events: Iterable[AnyEvent]) -> list[AnyEvent]:
     kept: list[AnyEvent] = []
     writer, seq = claim.writer, claim.seq
     for event in events:
-        if type(event) in _ABOUT_THE_SUITE:
+        if type(event) in _NO_EVIDENCE:
             continue
         if type(event) is Late:
             kept.append(event)

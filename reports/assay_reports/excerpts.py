@@ -22,6 +22,7 @@ from assay_evidence.events import (
     Step,
     Unsupported,
     Watch,
+    Wire,
 )
 from assay_evidence.figures import counted, duration
 from assay_evidence.names import plain
@@ -82,7 +83,7 @@ def excerpt(events: Sequence[AnyEvent], limit: int = LINES, offenders: Collectio
     scenario = next((event.scenario for event in events if event.scenario), "")
     clock = ScenarioClock(events)
     # Sorting is stable, so events of one writer at one instant (virtual time) keep the order of `seq`.
-    shown = sorted((event for event in events if not isinstance(event, Frame)), key=clock.at_ns)
+    shown = sorted((event for event in events if not isinstance(event, Frame | Wire)), key=clock.at_ns)
 
     def lines(those: Sequence[AnyEvent]) -> tuple[Line, ...]:
         return tuple(

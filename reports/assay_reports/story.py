@@ -28,6 +28,7 @@ from assay_evidence.events import (
     Step,
     Unit,
     Watch,
+    Wire,
 )
 from assay_evidence.figures import duration
 from assay_evidence.names import plain
@@ -39,6 +40,10 @@ LINES = 80
 """The most lines of a story, besides those around an event that breaks the rule."""
 AROUND = 8
 """The number of lines that are kept on each side of an event that breaks the rule."""
+FRAMES_BEFORE, FRAMES_AFTER = 8, 4
+"""The numbers of kept frames before and after an event that breaks the rule."""
+_BREACHES = 3
+"""The most events that break the rule whose frames a story has."""
 _PREPARING = frozenset({"session", "producer", "temporary-queue", "start-connection"})
 """The calls that a story leaves out if they are accepted."""
 _BY_DEFAULT: Mapping[str, Scalar] = {"priority": 4, "ttl_ms": 0, "delay_ms": 0, "checks": True, "on": True}
@@ -133,6 +138,24 @@ def _shortened(lines: Sequence[StoryLine]) -> Iterator[tuple[int, StoryLine]]:
         before = index
 
 
+def wires_near(events: Sequence[AnyEvent], clock: ScenarioClock, offenders: Collection[str]) -> frozenset[str]:
+    """Return the references of the kept frames just before and after the first events that break the rule.
+
+    Args:
+        events: The scenario's events, in the order of time.
+        clock: The scenario's clock.
+        offenders: References of the events that break the rule.
+    """
+    wires = [event for event in events if isinstance(event, Wire)]
+    near: set[str] = set()
+    for breach in [event for event in events if event.ref in offenders][:_BREACHES]:
+        at_ns = clock.at_ns(breach)
+        before = [wire.ref for wire in wires if clock.at_ns(wire) <= at_ns]
+        after = [wire.ref for wire in wires if clock.at_ns(wire) > at_ns]
+        near.update((*before[-FRAMES_BEFORE:], *after[:FRAMES_AFTER]))
+    return frozenset(near)
+
+
 class _Teller:
     """Makes the lines of a story.
 
@@ -150,6 +173,7 @@ class _Teller:
         self._answers = {(event.writer, event.call): event for event in events if isinstance(event, Return)}
         self._calls = {(event.writer, event.id): event for event in events if isinstance(event, Call)}
         self._due_of = {due.key: due.at_ns for due in reversed(due_times(events, clock))}
+        self._wires = wires_near(events, clock, offenders)
         self._merged = self._answered_at_once()
 
     def lines(self) -> Iterator[tuple[StoryLine, Step | None]]:
@@ -183,6 +207,8 @@ class _Teller:
                 return True
             case Callback() | Frame():
                 return True
+            case Wire():
+                return event.ref in self._wires
             case _:
                 return event.ref in self._offenders and not isinstance(event, Claim)
 
@@ -279,6 +305,9 @@ class _Teller:
                 return f"{op} {', '.join(keys)}".strip()
             case Frame(direction=direction, text=text):
                 return f"{'received' if direction == 'in' else 'sent'} on the wire: {text}"
+            case Wire(channel=channel, text=text):
+                where = "" if channel is None else f", channel {channel}"
+                return f"{'receives' if event.direction == 'in' else 'sends'} the frame{where}: {text}"
             case Late(late_ns=late_ns):
                 return f"was {duration(late_ns)} late, because the machine was busy"
             case Admin(command=command, answer=answer):

@@ -396,7 +396,7 @@ class MqlightClient(FaceClient):
             checks: No effect, because the MQ Light face has no checks that could be switched off.
         """
         del checks
-        name, prefix = self._next_connection()
+        name, prefix, recording = self._next_connection()
         teller = LightTeller(self._tell, name)
 
         def connect() -> LightConnection:
@@ -408,6 +408,7 @@ class MqlightClient(FaceClient):
                 driver=self._driver,
                 observer=teller,
                 trace=True,
+                recording=recording,
                 backoff=_BACKOFF,
                 id_prefix=prefix,
                 chance=None if prefix is None else random.Random(prefix),  # noqa: S311  exact runs, no secrets

@@ -18,6 +18,7 @@ from assay_adapters.ports.client import (
     ClientObserver,
     Endpoint,
     Face,
+    KeptFrame,
     Origin,
     Qos,
     Seen,
@@ -26,7 +27,8 @@ from assay_adapters.ports.client import (
 )
 from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_adapters.suggestions import unknown
-from assay_sdk.driver import Driver, Durability, Login
+from assay_sdk.amqp.recording import FrameRecording
+from assay_sdk.driver import Driver, Durability, Login, Recording
 from assay_sdk.engine.deliveries.acknowledgement import AckMode as SdkAckMode
 from assay_sdk.faces import classic, simplified
 from assay_sdk.faces.caller import shared_runner
@@ -266,14 +268,21 @@ class FaceClient:
         """Add an observer, which is called with every later event."""
         self._observers.append(observer)
 
-    def _next_connection(self) -> tuple[str, str | None]:
-        """Make a name for a new connection, and the prefix of the connection's message ids."""
+    def _next_connection(self) -> tuple[str, str | None, FrameRecording]:
+        """Make a name for a new connection, the prefix of its message ids, and the recording of its frames."""
         name = f"{self._face}-{next(self._connections)}"
-        return name, None if self._id_prefix is None else f"{self._id_prefix}-{name}"
+        recording = FrameRecording()
+        self._tell(ClientEvent(what="frames", actor=name, frames=lambda: kept_frames(recording)))
+        return name, None if self._id_prefix is None else f"{self._id_prefix}-{name}", recording
 
     def _tell(self, event: ClientEvent) -> None:
         for observer in tuple(self._observers):
             observer(event)
+
+
+def kept_frames(recording: FrameRecording) -> tuple[KeptFrame, ...]:
+    """Return the frames of a recording, as the port has them."""
+    return tuple(KeptFrame(one.mono_ns, one.direction, one.text, one.size, one.channel) for one in recording.frames())
 
 
 class SdkClient(FaceClient):
@@ -309,7 +318,7 @@ class SdkClient(FaceClient):
             login: The user and password; None for the endpoint's.
             checks: Whether the SDK checks arguments itself. Without its checks, the broker's answer is visible.
         """
-        name, prefix = self._next_connection()
+        name, prefix, recording = self._next_connection()
         teller = Teller(self._tell, name)
         dial = classic_connection if self._face == "classic" else simplified.connect
 
@@ -322,6 +331,7 @@ class SdkClient(FaceClient):
                 runner=self._runner,
                 driver=self._driver,
                 observer=teller,
+                recording=recording,
                 id_prefix=prefix,
             )
             return SdkConnection(port, teller, self._runner)
@@ -338,6 +348,7 @@ def classic_connection(
     runner: Runner,
     driver: Driver | None,
     observer: Observer,
+    recording: Recording | None,
     id_prefix: str | None,
 ) -> classic.Connection:
     """Connect in the classic face and start the connection, because the port returns started connections only.
@@ -353,6 +364,7 @@ def classic_connection(
         runner=runner,
         driver=driver,
         observer=observer,
+        recording=recording,
         id_prefix=id_prefix,
     ).create_connection()
     connection.start()

@@ -42,6 +42,7 @@ def explain(
     every: Annotated[
         bool, typer.Option("--all", help="Tell every scenario of one cause in full, not the first alone.")
     ] = False,
+    frames: Annotated[bool, typer.Option("--frames", help="Also show all frames that the connections kept.")] = False,
 ) -> None:
     """Tell for a rule what was sent, answered and seen in its failed scenarios, and which event breaks the rule."""
     catalogue = load_catalogue()
@@ -59,7 +60,7 @@ def explain(
         known = tried[0].scenarios[0].name
         raise UsageProblem(f"No scenario of {entry.id} is named {scenario[0]!r}: name one such as {known!r}.")
     for one, views in chosen:
-        for line in _pair(one, views, every=every or bool(scenario), asked=bool(scenario)):
+        for line in _pair(one, views, every=every or bool(scenario), asked=bool(scenario), frames=frames):
             told.append_text(line).append("\n")
     told.rstrip()
     Terminal().print(told, soft_wrap=True, highlight=False)
@@ -110,7 +111,7 @@ def _rule(page: RulePage) -> Iterator[Text]:
     yield _line(("  judges: ", _QUIET), f"{' and '.join(rule.judged)} ({rule.strength}: {page.strength})")
 
 
-def _pair(tried: Tried, views: Sequence[ScenarioView], *, every: bool, asked: bool) -> Iterator[Text]:
+def _pair(tried: Tried, views: Sequence[ScenarioView], *, every: bool, asked: bool, frames: bool) -> Iterator[Text]:
     """Yield the lines about one pair: its verdict, and the stories of its scenarios."""
     product = tried.pair.product
     yield Text()
@@ -126,17 +127,17 @@ def _pair(tried: Tried, views: Sequence[ScenarioView], *, every: bool, asked: bo
     if not arrangement.causes and not asked:
         yield _line("  No scenario of this rule needs a look; --scenario NAME tells one that passed.")
     for cause in arrangement.causes:
-        yield from _cause(cause, tried.pair, every=every)
+        yield from _cause(cause, tried.pair, every=every, frames=frames)
     if asked:
         for view in arrangement.others:
-            yield from _scenario(view, tried.pair)
+            yield from _scenario(view, tried.pair, frames=frames)
 
 
-def _cause(cause: Alike, pair: Pair, *, every: bool) -> Iterator[Text]:
-    yield from _scenario(cause.first, pair)
+def _cause(cause: Alike, pair: Pair, *, every: bool, frames: bool) -> Iterator[Text]:
+    yield from _scenario(cause.first, pair, frames=frames)
     if every:
         for view in cause.rest:
-            yield from _scenario(view, pair)
+            yield from _scenario(view, pair, frames=frames)
     elif cause.rest:
         yield Text()
         yield _line((f"  The same cause in {counted(len(cause.rest), 'more scenario')} (--all tells them):", _QUIET))
@@ -144,7 +145,7 @@ def _cause(cause: Alike, pair: Pair, *, every: bool) -> Iterator[Text]:
             yield _line((f"    {view.face.symbol} {view.verdict.scenario}", _QUIET))
 
 
-def _scenario(view: ScenarioView, pair: Pair) -> Iterator[Text]:
+def _scenario(view: ScenarioView, pair: Pair, *, frames: bool) -> Iterator[Text]:
     """Yield the lines about one scenario: the verdict with its grounds, the story, and the command to run it again."""
     verdict = view.verdict
     yield Text()
@@ -163,6 +164,7 @@ def _scenario(view: ScenarioView, pair: Pair) -> Iterator[Text]:
         if text:
             yield _line((f"  {name}: ", _QUIET), text)
     yield from _story(view, pair)
+    yield from _frames(view, frames=frames)
     if view.again:
         yield _line(("  run it again: ", _QUIET), view.again)
 
@@ -180,6 +182,20 @@ def _story(view: ScenarioView, pair: Pair) -> Iterator[Text]:
             yield from _event(line)
     if view.verdict.verdict is Verdict.FAIL and not told.breaks:
         yield _line(("  No single event breaks the rule, so none is marked: see expected and observed.", _BREAKS))
+
+
+def _frames(view: ScenarioView, *, frames: bool) -> Iterator[Text]:
+    """Yield the frames that the scenario's connections kept, or their number."""
+    number = len(view.frames) + view.frames_left_out
+    if not number:
+        return
+    if not frames:
+        yield _line(("  frames: ", _QUIET), f"{counted(number, 'frame')} in the journal; --frames shows them")
+        return
+    yield _line(("  frames on the wire, of the last ones that each connection kept", _BOLD))
+    for one in view.frames:
+        arrow = "<-" if one.direction == "in" else "->"
+        yield _line((f"    {one.at:>10}", _QUIET), f"  {one.actor}  {arrow} {one.text}", (f"  {one.octets}", _QUIET))
 
 
 def _step(view: StepView) -> Iterator[Text]:

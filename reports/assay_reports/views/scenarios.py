@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from assay_evidence.events import AnyEvent, Begin, Call, Claim, Frame, ScenarioBegin, Step, Unsupported
-from assay_evidence.figures import duration, seconds
-from assay_evidence.names import PREFIX, token_of
+from assay_evidence.events import AnyEvent, Begin, Call, Claim, Frame, ScenarioBegin, Step, Unsupported, Wire
+from assay_evidence.figures import counted, duration, seconds
+from assay_evidence.names import PREFIX, plain, token_of
 from assay_evidence.verdicts import Finding, ScenarioVerdict, Verdict
 from assay_features.titles import titles
 from assay_reports.clock import ScenarioClock
@@ -50,10 +50,20 @@ class StepView(Struct, frozen=True):
 
 
 class FrameView(Struct, frozen=True):
-    """A wire frame, with its time and its first bytes as text."""
+    """A wire frame.
+
+    Args:
+        at: The time since the scenario's first event, as text.
+        actor: The connection, or the consumer of the frame's link.
+        direction: The frame's direction as the client sees it.
+        text: The frame in words.
+        octets: The frame's size, or its first bytes as text.
+    """
 
     at: str
-    frame: Frame
+    actor: str
+    direction: str
+    text: str
     octets: str
 
 
@@ -216,9 +226,17 @@ def _finding(finding: Finding, rule: str, predicate: str) -> FindingView:
 def _frames(events: Sequence[AnyEvent]) -> tuple[FrameView, ...]:
     clock = ScenarioClock(events)
     return tuple(
-        FrameView(duration(clock.at_ns(event)), event, _octets(event.octets))
-        for event in sorted((event for event in events if isinstance(event, Frame)), key=clock.at_ns)
+        _frame(event, duration(clock.at_ns(event)))
+        for event in sorted((event for event in events if isinstance(event, Frame | Wire)), key=clock.at_ns)
     )
+
+
+def _frame(event: Frame | Wire, at: str) -> FrameView:
+    text = plain(event.text, event.scenario or "")
+    if isinstance(event, Frame):
+        return FrameView(at, event.actor, event.direction, text, _octets(event.octets))
+    where = "" if event.channel is None else f"channel {event.channel} "
+    return FrameView(at, event.actor, event.direction, f"{where}{text}", counted(event.size, "octet"))
 
 
 def _octets(hexadecimal: str) -> str:

@@ -57,6 +57,7 @@ from assay_sdk.driver._events import (
 from assay_sdk.driver._port import (
     Driver,
     Login,
+    Recording,
     RunnerProvider,
     Target,
     TargetError,
@@ -104,6 +105,7 @@ __all__ = [
     "Outcome",
     "PeerProperties",
     "Prepare",
+    "Recording",
     "RecoverXa",
     "Rollback",
     "RollbackXa",

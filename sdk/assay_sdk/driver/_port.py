@@ -28,6 +28,32 @@ class Login(Struct, frozen=True):
         return f"Login(user={self.user!r})"
 
 
+class Recording(Protocol):
+    """A recording of a connection's frames; a driver without frames leaves it empty."""
+
+    def started(self) -> None:
+        """Note that a new transport begins."""
+        ...
+
+    def sent(self, mono_ns: int, frame: bytes) -> None:
+        """Record a whole frame that the client sends.
+
+        Args:
+            mono_ns: The time on the runner's monotonic clock, in nanoseconds.
+            frame: The frame.
+        """
+        ...
+
+    def received(self, mono_ns: int, octets: bytes) -> None:
+        """Record octets from the broker, which may begin and end within a frame.
+
+        Args:
+            mono_ns: The time on the runner's monotonic clock, in nanoseconds.
+            octets: The octets.
+        """
+        ...
+
+
 class Target(Struct, frozen=True, kw_only=True):
     """The broker to connect to, and options of the connection.
 
@@ -37,6 +63,7 @@ class Target(Struct, frozen=True, kw_only=True):
         login: User and password; None for an anonymous login.
         ca_file: PEM file with the trusted certificates, for drivers with TLS (``amqps://``); None for the system's.
         trace: Whether the driver emits `Frame` events.
+        recording: Records the connection's frames; None to record none.
         open_timeout_ms: How long the driver waits for the connection to open, in milliseconds.
         request_timeout_ms: How long the driver waits for the broker's answer to another command, in milliseconds; the
             command then fails.  Drivers for in-process brokers ignore it.
@@ -47,6 +74,7 @@ class Target(Struct, frozen=True, kw_only=True):
     login: Login | None = None
     ca_file: str | None = None
     trace: bool = False
+    recording: Recording | None = None
     open_timeout_ms: int = 15_000
     request_timeout_ms: int = 60_000
 

@@ -12,7 +12,7 @@ from typing import TypedDict, TypeVar
 
 from msgspec import Struct
 
-from assay_sdk.driver import Driver, Login, RunnerProvider, Target
+from assay_sdk.driver import Driver, Login, Recording, RunnerProvider, Target
 from assay_sdk.drivers import find_driver
 from assay_sdk.engine.calls import RefusedError
 from assay_sdk.engine.connection import EngineConnection, ExceptionListener
@@ -50,6 +50,7 @@ class ConnectKeywords(TypedDict, total=False):
         driver: Driver of the protocol; by default the driver that serves the URL's scheme.
         observer: Called with each event of the client; by default, events are ignored.
         trace: Whether the observer also gets each protocol frame; False by default.
+        recording: Records the connection's frames, such as `assay_sdk.amqp.recording.FrameRecording`; None by default.
         id_prefix: Prefix of message ids; None (the default) generates one for each connection.
     """
 
@@ -59,6 +60,7 @@ class ConnectKeywords(TypedDict, total=False):
     driver: Driver | None
     observer: Observer
     trace: bool
+    recording: Recording | None
     id_prefix: str | None
 
 
@@ -97,6 +99,7 @@ class ConnectSettings(Struct, frozen=True, kw_only=True):
     driver: Driver | None = None
     observer: Observer = no_observer
     trace: bool = False
+    recording: Recording | None = None
     id_prefix: str | None = None
 
     def connection(self, driver: Driver, runner: Runner) -> EngineConnection:
@@ -107,7 +110,12 @@ class ConnectSettings(Struct, frozen=True, kw_only=True):
             runner: Runs the connection's I/O, timers and callbacks.
         """
         target = Target(
-            url=self.url, client_id=self.client_id, login=self.login, ca_file=self.ca_file, trace=self.trace
+            url=self.url,
+            client_id=self.client_id,
+            login=self.login,
+            ca_file=self.ca_file,
+            trace=self.trace,
+            recording=self.recording,
         )
         options = ConnectionOptions(
             id_prefix=self.id_prefix or fresh_prefix(),

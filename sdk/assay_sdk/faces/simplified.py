@@ -439,7 +439,8 @@ def connect(url: str, *, session_mode: AckMode = AckMode.AUTO, **keywords: Unpac
         url: URL of the broker, such as ``amqp://host:port``.
         session_mode: Acknowledgement mode of the session.
         keywords: Options of the connection (`assay_sdk.faces.caller.JmsConnectKeywords`): ``client_id``, ``login``,
-            ``ca_file``, ``checks``, ``prefetch``, ``runner``, ``driver``, ``observer``, ``trace``, ``id_prefix``.
+            ``ca_file``, ``checks``, ``prefetch``, ``runner``, ``driver``, ``observer``, ``trace``, ``recording``,
+            ``id_prefix``.
 
     Raises:
         MessagingRuntimeError: No driver serves the URL, the broker is unreachable, the login is refused, or the client

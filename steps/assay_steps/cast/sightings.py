@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import cast
 
-from assay_adapters.ports.client import ClientEvent, Seen
+from assay_adapters.ports.client import ClientEvent, KeptFrame, Seen
 from assay_evidence import events
 from assay_sdk.time import Runner
 from assay_steps.cast.journal import ScenarioJournal
 from assay_steps.cast.messages import Sighting
 from assay_steps.cast.recording import message_ref
+
+_CONNECTIONS = 24
+"""The most connections of which a scenario's journal gets the frames: the last ones."""
 
 
 class Sightings:
@@ -32,6 +35,9 @@ class Sightings:
         back: Callable[[str], None] = lambda _actor: None,
     ) -> None:
         self.all: list[Sighting] = []
+        self.connecting = ""
+        """The scenario's name of the connection that is being made; empty if none is."""
+        self._kept: list[tuple[str, Callable[[], Sequence[KeptFrame]]]] = []
         self._journal = journal
         self._runner = runner
         self._lost = lost
@@ -48,6 +54,8 @@ class Sightings:
             self._lost(event.actor)
         elif event.what == "back":
             self._back(event.actor)
+        elif event.what == "frames" and event.frames is not None:
+            self._kept.append((self.connecting or event.actor, event.frames))
         elif event.what in {"transfer", "disposition"}:
             self._on_the_wire(event)
         elif event.what == "callback":
@@ -55,6 +63,20 @@ class Sightings:
             self._journal.write(events.Callback, actor=event.actor, link=event.link, batch=event.batch, ended=ended)
         elif event.seen is not None:
             (self._settled if event.what == "settle" else self._handed)(event, event.seen)
+
+    def write_frames(self) -> None:
+        """Write the last frames of the scenario's connections to the journal, with their times."""
+        for actor, frames in self._kept[-_CONNECTIONS:]:
+            for one in frames():
+                self._journal.write(
+                    events.Wire,
+                    at=self._journal.at(one.mono_ns),
+                    actor=actor,
+                    direction=one.direction,
+                    text=one.text,
+                    size=one.size,
+                    channel=one.channel,
+                )
 
     def _on_the_wire(self, event: ClientEvent) -> None:
         """Record an AMQP transfer or disposition of a message."""

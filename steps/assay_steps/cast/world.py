@@ -189,12 +189,16 @@ class World(Waiting):
         before = self.connections.get(name)
 
         def attempt() -> Answer[ClientConnection]:
-            return self.recorder.record(
-                name,
-                "connect",
-                lambda: client.connect(endpoint, client_id=own_id, login=login, checks=self.checks),
-                args=args,
-            )
+            self.sightings.connecting = name
+            try:
+                return self.recorder.record(
+                    name,
+                    "connect",
+                    lambda: client.connect(endpoint, client_id=own_id, login=login, checks=self.checks),
+                    args=args,
+                )
+            finally:
+                self.sightings.connecting = ""
 
         answer = attempt()
         if (before is not None and before.torn) or self._is_given_up(own_id):

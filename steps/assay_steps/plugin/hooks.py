@@ -55,6 +55,8 @@ FAILED_CHECK = pytest.StashKey[BaseException]()
 """The key under which a pytest item holds the failed assertion of a user's own Then-step, recorded as a claim."""
 UNJUDGED = "assay_unjudged"
 """The attribute of a pytest report that holds the name of a test without a verdict."""
+EXPLAINED = frozenset({Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE})
+"""The verdicts that the frames of the scenario's connections may explain."""
 LEFT: tuple[pytest.StashKey[Any], ...] = (WORLD, JOURNAL, FAILED_CHECK, CURRENT_STEP)
 """The stash entries to delete after each scenario, because pytest keeps its items to the end of the run."""
 
@@ -260,7 +262,10 @@ class AssayPlugin:
             late_ns=heartbeat.late_ns,
             longest_ns=heartbeat.longest_ns,
         )
-        self._conclude(item, self.run.verdict(case, journal), problem)
+        verdict = self.run.verdict(case, journal)
+        if verdict.verdict in EXPLAINED:
+            world.sightings.write_frames()
+        self._conclude(item, verdict, problem)
         return None
 
     @pytest.hookimpl(wrapper=True)

@@ -55,8 +55,13 @@ class World:
         self.driver = FakeDriver()
         self.client: Client = SdkClient(face, self.driver, self.runner, "t")
         self.events: list[ClientEvent] = []
-        self.client.observe(self.events.append)
+        self.client.observe(self._note)
         self.connection: ClientConnection = ok(self.client.connect(Endpoint("fake://"), client_id="c"))
+
+    def _note(self, event: ClientEvent) -> None:
+        """Keep an event, except the news that a connection keeps its frames (`test_frames`)."""
+        if event.what != "frames":
+            self.events.append(event)
 
     @property
     def wire(self) -> FakeWire:

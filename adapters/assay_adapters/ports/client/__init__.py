@@ -6,7 +6,7 @@ listener or a settlement, to its observers, so that the journal has one form for
 """
 
 from assay_adapters.ports.client._identity import ClientIdentity, Endpoint, Face, Source
-from assay_adapters.ports.client._listening import ClientEvent, ClientObserver, Script
+from assay_adapters.ports.client._listening import ClientEvent, ClientObserver, KeptFrame, Script
 from assay_adapters.ports.client._messages import Draft, Origin, Seen, Sent
 from assay_adapters.ports.client._port import (
     Client,
@@ -33,6 +33,7 @@ __all__ = [
     "Draft",
     "Endpoint",
     "Face",
+    "KeptFrame",
     "Mode",
     "Origin",
     "Qos",

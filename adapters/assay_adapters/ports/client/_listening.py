@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -39,6 +39,24 @@ class Script(Struct, frozen=True, kw_only=True):
     close_after: int | None = None
 
 
+class KeptFrame(Struct, frozen=True):
+    """A protocol frame that a client has kept, in words.
+
+    Args:
+        mono_ns: When the client sent or received it, in nanoseconds of the instance's monotonic clock.
+        direction: The frame's direction as the client sees it.
+        text: The frame in words, without passwords and without the body of a message.
+        size: The size of the frame in octets, with the message that it may carry.
+        channel: The frame's channel; None for a frame without one.
+    """
+
+    mono_ns: int
+    direction: Literal["in", "out"]
+    text: str
+    size: int
+    channel: int | None = None
+
+
 class ClientEvent(Struct, frozen=True, kw_only=True):
     """An event that a client reports to its observers when it happens.
 
@@ -52,6 +70,8 @@ class ClientEvent(Struct, frozen=True, kw_only=True):
             - ``back``: the client has reconnected by itself, and its consumer is attached again.
             - ``transfer``: a frame has carried a message; only from clients that trace frames.
             - ``disposition``: a frame has given the outcome of a message; only from clients that trace frames.
+            - ``frames``: a connection is about to be made whose last frames the client keeps; at any later time,
+              `frames` returns them.
         actor: The consumer's name, as given to `ClientSession.consumer`, or the connection's name.
         link: The name of the consumer's link; each attachment has its own.
         destination: The destination from which the consumer receives.
@@ -65,9 +85,10 @@ class ClientEvent(Struct, frozen=True, kw_only=True):
             sender of the frame has settled the delivery.
         direction: The frame's direction as the client sees it, for ``transfer`` and ``disposition``.
         role: For ``disposition``: whether the sender of the frame is the sender or the receiver of the message.
+        frames: For ``frames``: returns the connection's last frames, the oldest first.
     """
 
-    what: Literal["seen", "settle", "callback", "lost", "back", "transfer", "disposition"]
+    what: Literal["seen", "settle", "callback", "lost", "back", "transfer", "disposition", "frames"]
     actor: str
     link: str = ""
     destination: str = ""
@@ -79,6 +100,7 @@ class ClientEvent(Struct, frozen=True, kw_only=True):
     settled: bool = False
     direction: Literal["in", "out"] = "out"
     role: Literal["sender", "receiver"] = "receiver"
+    frames: Callable[[], Sequence[KeptFrame]] | None = None
 
 
 ClientObserver = Callable[[ClientEvent], None]

@@ -118,7 +118,16 @@ class AmqpWire:
         transport = Transport()
         self._transport = transport
         self._prepare(place, transport)
-        self._line = AmqpSocket(place, target.login, self, transport, runner, trace=target.trace, context=context)
+        self._line = AmqpSocket(
+            place,
+            target.login,
+            self,
+            transport,
+            runner,
+            trace=target.trace,
+            recording=target.recording,
+            context=context,
+        )
         due_ns = runner.clock.monotonic_ns() + target.open_timeout_ms * 1_000_000
         self._timer: CancelJob = runner.call_at(due_ns, self._open_timed_out)
         runner.call_soon(self._line.start)

@@ -248,7 +248,7 @@ def connect_mqlight(
             minute.
         chance: Random numbers for waits and generated ids; None for those of the operating system.
         keywords: Options of the connection (`assay_sdk.faces.caller.ConnectKeywords`): ``login``, ``ca_file``,
-            ``runner``, ``driver``, ``observer``, ``trace``, ``id_prefix``.
+            ``runner``, ``driver``, ``observer``, ``trace``, ``recording``, ``id_prefix``.
 
     Raises:
         MessagingError: An argument is invalid, no service is reachable, or the service refuses the client.

@@ -21,7 +21,7 @@ from proton import Transport, TransportException
 
 from assay_sdk.amqp.frames import Splitter, show
 from assay_sdk.amqp.types import DecodeError
-from assay_sdk.driver import Frame, Login
+from assay_sdk.driver import Frame, Login, Recording
 from assay_sdk.drivers.amqp.errors import lost
 from assay_sdk.drivers.amqp.transport.attach_fields import AttachFields, with_attach_fields
 from assay_sdk.drivers.amqp.transport.deliveries import Deliveries
@@ -98,6 +98,7 @@ class AmqpSocket:
         transport: Proton's transport.
         runner: Runner that watches the socket.
         trace: Whether to report each frame to the owner.
+        recording: Records the frames in both directions; None to record none.
         context: TLS context; None for a connection without TLS.
     """
 
@@ -110,6 +111,7 @@ class AmqpSocket:
         runner: LoopRunner,
         *,
         trace: bool,
+        recording: Recording | None = None,
         context: ssl.SSLContext | None = None,
     ) -> None:
         self.attach_fields: dict[str, AttachFields] = {}
@@ -132,6 +134,9 @@ class AmqpSocket:
         self._flushing = False
         self._tick: CancelJob | None = None
         self._incoming = Splitter() if trace else None
+        self._recording = recording
+        if recording is not None:
+            recording.started()
         self._deliveries = Deliveries()
         self._outgoing = Splitter()
 
@@ -235,8 +240,10 @@ class AmqpSocket:
         self._write()
 
     def _say(self, part: bytes) -> None:
-        """Queue octets for the socket: report them if tracing is on, and encrypt them with TLS."""
+        """Queue octets for the socket: report them if tracing is on, record them, and encrypt them with TLS."""
         self._show("out", part)
+        if self._recording is not None and part:
+            self._recording.sent(self._runner.clock.monotonic_ns(), part)
         self._unsent += part if self._tls is None else self._tls.send(part)
 
     # --- reading
@@ -295,6 +302,8 @@ class AmqpSocket:
         return said
 
     def _take(self, sasl: SaslClient, octets: bytes) -> None:
+        if self._recording is not None:
+            self._recording.received(self._runner.clock.monotonic_ns(), octets)
         if self._incoming is not None:
             self._show_incoming(self._incoming, octets)
         if sasl.is_done():
