@@ -44,6 +44,8 @@ FRAMES_BEFORE, FRAMES_AFTER = 8, 4
 """The numbers of kept frames before and after an event that breaks the rule."""
 _BREACHES = 3
 """The most events that break the rule whose frames a story has."""
+_ENDING = frozenset({"kill", "restart"})
+"""The faults that end the broker's process, which then starts again."""
 _PREPARING = frozenset({"session", "producer", "temporary-queue", "start-connection"})
 """The calls that a story leaves out if they are accepted."""
 _BY_DEFAULT: Mapping[str, Scalar] = {"priority": 4, "ttl_ms": 0, "delay_ms": 0, "checks": True, "on": True}
@@ -172,6 +174,9 @@ class _Teller:
         self._scenario = next((event.scenario for event in events if event.scenario), "")
         self._answers = {(event.writer, event.call): event for event in events if isinstance(event, Return)}
         self._calls = {(event.writer, event.id): event for event in events if isinstance(event, Call)}
+        self._faults = {
+            (event.writer, event.id): event for event in events if isinstance(event, Fault) and event.phase == "begin"
+        }
         self._due_of = {due.key: due.at_ns for due in reversed(due_times(events, clock))}
         self._wires = wires_near(events, clock, offenders)
         self._merged = self._answered_at_once()
@@ -297,8 +302,8 @@ class _Teller:
                 return f"settles {msg.key}: {outcome}{f' in {unit}' if unit else ''}"
             case Unit(op=op, unit=unit):
                 return f"{op} of {unit}"
-            case Fault(what=what, phase=phase):
-                return f"{what} {'begins' if phase == 'begin' else 'is over'}"
+            case Fault():
+                return self._fault(event)
             case Watch(destination=destination, phase=phase):
                 return f"{'can' if phase == 'begin' else 'can no longer'} receive from {destination}"
             case Disk(op=op, keys=keys):
@@ -315,6 +320,15 @@ class _Teller:
                 return f"{command}{f': {values}' if values else ''}"
             case _:
                 return describe(event)
+
+    def _fault(self, event: Fault) -> str:
+        """Say that a fault strikes, or how long it lasted: after a kill, until the broker answered again."""
+        what = event.what
+        begin = self._faults.get((event.writer, event.id))
+        if event.phase == "begin" or begin is None:
+            return f"{what} {'strikes' if event.phase == 'begin' else 'is over'}"
+        took = duration(self._clock.at_ns(event) - self._clock.at_ns(begin))
+        return f"answers again, {took} after the {what}" if what in _ENDING else f"{what} is over after {took}"
 
 
 def _verb(call: Call | None) -> str:

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from tests.reports.failing import EARLY, KEPT, failing
 from tests.reports.sample import EXPIRED, KILLED, Journal, message
 
-from assay_evidence.events import Begin, Seen, Step
+from assay_evidence.events import Begin, Fault, Seen, Step, Wire
 from assay_features import load_catalogue
 from assay_reports import RunEvidence
 from assay_reports.story import AROUND, LINES, Story, story
@@ -40,10 +40,45 @@ def test_a_refusal_is_told_with_its_reason(runs: Runs) -> None:
     assert any("refused" in text for text in texts)
 
 
-def test_a_fault_begins_and_is_over(runs: Runs) -> None:
+def test_the_instant_of_a_fault_stands_apart_from_its_duration(runs: Runs) -> None:
     texts = [line.text for chapter in story_of(runs[1], KILLED).chapters for line in chapter.lines]
-    assert any("begins" in text for text in texts)
-    assert any("is over" in text for text in texts)
+    assert "kill -9 strikes" in texts
+    assert "kill -9 is over after 550 ms" in texts
+
+
+def test_a_kill_is_over_when_the_broker_answers_again() -> None:
+    journal = Journal("run", "w")
+    journal.scenario = "a.feature::b"
+    for at_ms, phase in ((100, "begin"), (2_350, "end")):
+        journal.write(Fault, at_ms, id="fault1", what="kill", target="artemis", phase=phase)
+    (chapter,) = story(journal.events).chapters
+    assert [(line.who, line.text) for line in chapter.lines] == [
+        ("artemis", "kill strikes"),
+        ("artemis", "answers again, 2.25 s after the kill"),
+    ]
+
+
+def test_a_story_has_the_kept_frames_just_before_and_after_a_breach_and_no_others() -> None:
+    journal = Journal("run", "w")
+    journal.scenario = "a.feature::b"
+    sighting = journal.write(
+        Seen,
+        500,
+        actor="reader",
+        link="l",
+        destination="queue://Q",
+        msg=message("m1"),
+        count=1,
+        redelivered=False,
+    )
+    for at_ms in range(0, 1_000, 10):
+        journal.write(Wire, at_ms, actor="reader", direction="in", text=f"flow({at_ms})", size=20, channel=3)
+    (chapter,) = story(journal.events, {sighting.ref}).chapters
+    assert [line.text for line in chapter.lines if not line.breaks] == [
+        f"receives the frame, channel 3: flow({at_ms})" for at_ms in range(430, 550, 10)
+    ]
+    (chapter,) = story(journal.events).chapters
+    assert len(chapter.lines) == 1
 
 
 def test_a_long_story_keeps_what_surrounds_a_breach_and_says_how_much_it_leaves_out() -> None:
