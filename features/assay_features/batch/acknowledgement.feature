@@ -595,6 +595,25 @@ Feature: A batch is acknowledged as a whole
         | second | b3     |
 
     @evidence
+    Scenario Outline: A call is accepted after <event>
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in client mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m3"
+      And <event>
+      And "receiver" acknowledges message "m2" as it first saw it
+      Then it is accepted
+
+      Examples:
+        | event                                       |
+        | "receiver" is closed                        |
+        | the batch listener of "receiver" is removed |
+        | the connection of "receiver" is stopped     |
+        | "receiver" acknowledges message "m1"        |
+
+    @evidence
     Scenario: A recovery after the receiver was closed brings back what the receiver was handed
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue

@@ -473,39 +473,50 @@ Feature: A batch in a global unit of work is its transaction manager's
         | committed   | "out"        | "m1" to "m3" |
         | rolled back | "m1" to "m3" | "out"        |
 
-    @evidence @needs-kill
-    Scenario: Of two branches in doubt after a kill each is decided by itself
+    @evidence
+    Scenario Outline: Of two branches in doubt after the broker <event> each is decided by itself, "<first>" committed
       Given an empty queue "in"
       And an empty queue "out"
       And messages "m1" to "m3" are sent to queue "in"
       And session "s" in xa mode
       And receiver "receiver" of session "s" on queue "in"
       And "receiver" takes batches of at most 3 within 500 ms
-      And branch "first" has been started in session "s"
+      And branch "one" has been started in session "s"
       When "receiver" has seen "m1" to "m3"
-      And message "one" is sent in session "s" to queue "out"
-      And branch "first" is ended
+      And message "from one" is sent in session "s" to queue "out"
+      And branch "one" is ended
       And messages "m4" to "m6" are sent to queue "in"
-      And branch "second" is started in session "s"
+      And branch "two" is started in session "s"
       And "receiver" has seen "m4" to "m6"
-      And message "two" is sent in session "s" to queue "out"
-      And branch "second" is ended
-      And branch "first" is prepared
-      And branch "second" is prepared
-      And the broker is killed and comes back
-      Then branch "first" is in doubt
-      And branch "second" is in doubt
-      When branch "second" is committed
-      Then branch "first" is in doubt
-      And branch "second" is not in doubt
-      When branch "first" is rolled back
+      And message "from two" is sent in session "s" to queue "out"
+      And branch "two" is ended
+      And branch "one" is prepared
+      And branch "two" is prepared
+      And the broker <event>
+      Then branch "one" is in doubt
+      And branch "two" is in doubt
+      When branch "<first>" is committed
+      Then branch "<then>" is in doubt
+      And branch "<first>" is not in doubt
+      When branch "<then>" is rolled back
       Then it is accepted
       When receiver "after" starts to wait on queue "in"
       And receiver "other" starts to wait on queue "out"
-      Then "after" sees "m1" to "m3" exactly once
-      And "other" sees "two" exactly once
-      And "after" never sees "m4" to "m6"
-      And "other" never sees "one"
+      Then "after" sees <there> exactly once
+      And "other" sees "from <first>" exactly once
+      And "after" never sees <gone>
+      And "other" never sees "from <then>"
+
+      @needs-kill
+      Examples:
+        | event                    | first | then | there        | gone         |
+        | is killed and comes back | two   | one  | "m1" to "m3" | "m4" to "m6" |
+        | is killed and comes back | one   | two  | "m4" to "m6" | "m1" to "m3" |
+
+      @needs-restart
+      Examples:
+        | event        | first | then | there        | gone         |
+        | is restarted | one   | two  | "m4" to "m6" | "m1" to "m3" |
 
     @evidence @needs-kill
     Scenario Outline: A branch on two queues is <decided> on both after a kill, with all that it has sent and taken

@@ -342,6 +342,20 @@ Feature: What becomes of the broker's copy when a message is delivered
       And subscriber "sure" comes back
       Then "sure" sees "m1" to "m5" again
 
+    @evidence @needs-cut @needs-reconnect
+    Scenario: To each subscription of a client once it is connected again after a cut
+      Given a topic "one"
+      And a topic "two"
+      And subscriber "former" on topic "one" with quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "latter", of the client of "former", on topic "two" with quality of service at-least-once, no automatic confirmation and a durable subscription
+      When messages "m1" and "m2" are sent to topic "one" with the durable header true
+      And messages "n1" and "n2" are sent to topic "two" with the durable header true
+      And "former" has seen "m1" and "m2"
+      And "latter" has seen "n1" and "n2"
+      And every connection is cut
+      Then "former" sees "m1" and "m2" again
+      And "latter" sees "n1" and "n2" again
+
     @kit
     Scenario: Redelivered messages come in order
       Given a topic

@@ -87,6 +87,24 @@ Feature: At least once, a sender sends again what was not answered
         | a binary body                  |
         | a body of 300 KB               |
 
+    @evidence @needs-cut @needs-kill-at-answer
+    Scenario: What went out before the connection was cut has the id that the send gives the application in the end
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
+      When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before its answer
+      Then "sure" sees "m1" at least once
+      And message "m1" as seen by "sure" shows the JMSMessageID that its sender saw
+
+    @evidence @needs-kill @needs-kill-at-answer
+    Scenario: What is sent again has the id that the send gives the application
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
+      And subscriber "sure" is inactive
+      When message "m1" is sent to the topic with quality of service at-least-once and the broker is killed before its answer
+      And subscriber "sure" comes back
+      Then "sure" sees "m1" at least once
+      And message "m1" as seen by "sure" shows the JMSMessageID that its sender saw
+
     @needs-cut
     Scenario: A client whose first attempts to connect again are refused tries until it is connected
       Given a topic

@@ -71,6 +71,19 @@ Feature: What a sender knows of its message, by quality of service
       When messages "m1" to "m5" are sent to the topic with quality of service at-least-once
       Then "m1" to "m5" were accepted and settled over the wire, each before its send was answered
 
+    @evidence
+    Scenario: Large messages that one client sends, and a small one after them, arrive unaltered
+      Given a topic
+      And a non-durable subscriber "reader" on the topic
+      When message "m1" is sent to the topic with quality of service at-least-once and a body of 2000 KB
+      And message "m2" is sent to the topic with quality of service at-least-once and a body of 2000 KB
+      And message "m3" is sent to the topic with quality of service at-least-once
+      Then sending "m3" is accepted
+      And "reader" sees "m1" to "m3" exactly once
+      And "reader" sees the body of "m1" unaltered
+      And "reader" sees the body of "m2" unaltered
+      And "reader" sees the body of "m3" unaltered
+
     @kit @judges-client @needs-subscription-list @needs-subscription-look
     Scenario: Messages that one client sends have different message ids
       Given a topic

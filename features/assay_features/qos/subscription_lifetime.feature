@@ -149,6 +149,26 @@ Feature: A subscription outlives its application for a time, and no longer
         | lost   |
         | closed |
 
+    @evidence @needs-lasting-subscription
+    Scenario Outline: A subscription without an end is there <while> after its connection was <ended>
+      Given a topic
+      And subscriber "lasting" on the topic with quality of service <quality> and a durable subscription
+      When the connection of "lasting" is <ended>
+      And message "missed" is sent to the topic with the durable header true
+      And subscriber "lasting" comes back <while> after it left
+      Then "lasting" sees "missed" exactly once
+
+      @needs-virtual-time
+      Examples:
+        | ended  | quality       | while |
+        | closed | at-least-once | 720 h |
+        | lost   | at-least-once | 720 h |
+
+      Examples:
+        | ended  | quality       | while |
+        | closed | at-most-once  | 8 s   |
+        | lost   | at-least-once | 8 s   |
+
     Scenario Outline: Of two subscriptions of one client each has its own time, its connection <ended>
       Given a topic "one"
       And a topic "two"
@@ -458,6 +478,23 @@ Feature: A subscription outlives its application for a time, and no longer
       And message "m1" is sent to the topic with the durable header true
       And subscriber "lasting" comes back 8 s after it left
       Then "lasting" sees "m1" exactly once
+
+    @evidence @needs-cut @needs-reconnect
+    Scenario: After a cut each of three subscriptions of a client resumes
+      Given a topic "one"
+      And a topic "two"
+      And a topic "three"
+      And subscriber "first" on topic "one" with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "second", of the client of "first", on topic "two" with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "third", of the client of "first", on topic "three" with quality of service at-least-once and a subscription that lives for 1 h
+      When every connection is cut
+      And 10 s pass
+      And message "m1" is sent to topic "one" with the durable header true
+      And message "m2" is sent to topic "two" with the durable header true
+      And message "m3" is sent to topic "three" with the durable header true
+      Then "first" sees "m1" exactly once
+      And "second" sees "m2" exactly once
+      And "third" sees "m3" exactly once
 
     @needs-auto-confirm
     Scenario: What was held and not acknowledged is among what it resumes with

@@ -307,6 +307,12 @@ QOS_DEFECTS: tuple[Defect, ...] = (
         wire=_resends_as(lambda message: replace(message, body=f"{message.body!s} again")),
     ),
     Defect(
+        name="resends-under-another-id",
+        rules=("QS-05",),
+        text="The client resends a message with another message id than the application gets.",
+        wire=_resends_as(lambda message: replace(message, message_id=f"{message.message_id}2")),
+    ),
+    Defect(
         name="resends-as-durable",
         rules=("QS-35",),
         text="The client resends a message with a durable header of true.",

@@ -6,13 +6,16 @@ from msgspec.structs import replace
 
 from assay_adapters.ports.client import Client, ClientConnection, Endpoint, Seen
 from assay_adapters.ports.outcome import Ok, Outcome
-from assay_sdk.driver import Closed, Driver, DriverCommand, DriverEvent, Login, Opened, OpenReceiver, Send
+from assay_sdk.driver import Closed, Driver, DriverCommand, DriverEvent, Durability, Login, Opened, OpenReceiver, Send
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter, consuming
 from assay_steps.defects.model import Defect, at_port, on_wire
 from assay_steps.defects.ports import ConnectionFilter
-from assay_steps.defects.qos import is_ours
+from assay_steps.defects.qos import is_ours, subscribes
 from assay_steps.defects.qos_returning import AttachLostForGood
 from assay_steps.defects.wires import FilteredWire, WireFilter, wires
+
+_LARGE = 100_000
+"""The most characters of a body that is not large."""
 
 
 class _AskedInVain(ConsumerFilter):
@@ -85,15 +88,66 @@ class _OneMessageId(WireFilter):
         return (replace(command, message=replace(command.message, message_id=self._first)),)
 
 
+class _LargeOneInFront(WireFilter):
+    """After a large message, the next message of the client begins with the large one's body."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._large = ""
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if not isinstance(command, Send) or not is_ours(command.message):
+            return (command,)
+        front, body = self._large, command.message.body
+        self._large = body if isinstance(body, str) and len(body) > _LARGE else ""
+        if not front or not isinstance(body, str):
+            return (command,)
+        return (replace(command, message=replace(command.message, body=front + body)),)
+
+
 class _AttachingLostForGood(AttachLostForGood):
     """The client gives a subscription up if the connection is lost while it attaches the subscription's link."""
 
     opens = OpenReceiver
 
 
+def _renames_the_first(driver: Driver) -> Driver:
+    """Make a driver that gives each at-least-once message another id when it sends the message for the first time."""
+    sent: set[str | None] = set()
+
+    class First(WireFilter):
+        def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+            if not isinstance(command, Send) or not is_ours(command.message) or command.settled:
+                return (command,)
+            given = command.message.message_id
+            if given in sent:
+                return (command,)
+            sent.add(given)
+            return (replace(command, message=replace(command.message, message_id=f"{given}1")),)
+
+    return wires(First)(driver)
+
+
+class _EndlessNotDurable(WireFilter):
+    """The client asks for a non-durable subscription if the application sets no end of its time to live."""
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if isinstance(command, OpenReceiver) and subscribes(command) and command.timeout_ms is None:
+            return (replace(command, durability=Durability.NON_DURABLE),)
+        return (command,)
+
+
 GOING_ON_QOS_DEFECTS: tuple[Defect, ...] = (
     at_port(consuming, _AskedInVain, "deaf-once-asked-in-vain", "QS-13"),
+    Defect(
+        name="sent-first-under-another-id",
+        rules=("QS-05",),
+        text="The message that the client sends first, and that it sends again, have different message ids.",
+        wire=_renames_the_first,
+    ),
+    on_wire(wires, _EndlessNotDurable, "endless-subscription-not-durable", "QS-20"),
     on_wire(wires, _OneMessageId, "one-message-id-for-all", "QS-04"),
+    on_wire(wires, _LargeOneInFront, "large-body-before-the-next", "QS-04"),
     on_wire(wires, _AttachingLostForGood, "subscription-lost-as-it-is-attached", "QS-11"),
     Defect(
         name="goes-on-though-closed",

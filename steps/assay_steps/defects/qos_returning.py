@@ -345,7 +345,7 @@ RETURNING_QOS_DEFECTS: tuple[Defect, ...] = (
     ),
     Defect(
         name="one-subscription-attached-again",
-        rules=("QS-11",),
+        rules=("QS-09", "QS-11", "QS-21"),
         text="After a reconnection, the client opens only the first of its subscriptions.",
         wire=_attaches_again(lambda _command, before: before == 0),
     ),

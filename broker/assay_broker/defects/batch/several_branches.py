@@ -49,6 +49,16 @@ def _one_left(records: Sequence[Record]) -> tuple[Record, ...]:
     )
 
 
+@defect(read_together, "newest-in-doubt-holds", "BT-13")
+def _newest_holds(records: Sequence[Record]) -> tuple[Record, ...]:
+    """After a restart, only the newest of several branches in doubt holds the messages that it took."""
+    newest = max((unit.number for unit in _doubtful(records)), default=0)
+    return tuple(
+        replace(record, got=()) if isinstance(record, UnitPrepared) and record.number != newest else record
+        for record in records
+    )
+
+
 @defect(read_together, "first-sent-in-doubt-kept", "BT-13")
 def _first_sent_left(records: Sequence[Record]) -> tuple[Record, ...]:
     """After a restart, the broker has only the first of the messages that a branch in doubt has sent."""
@@ -219,6 +229,7 @@ SEVERAL_BRANCHES_DEFECTS = (
     _joined_outside,
     _publishes_to_one,
     _one_left,
+    _newest_holds,
     _first_sent_left,
     _first_queue_left,
     _published_lost,

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from assay_adapters.ports.client import Client
 from assay_adapters.ports.outcome import Outcome as Answer
-from assay_sdk.driver import Drain, Driver, DriverCommand, Outcome, Settle
+from assay_sdk.driver import CloseLink, Drain, Driver, DriverCommand, Outcome, Settle
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter
 from assay_steps.defects.model import Defect
 from assay_steps.defects.wires import FilteredWire, WireFilter, wires
@@ -61,6 +61,32 @@ class _OfClosedReceivers:
         return wires(Alters)(driver)
 
 
+class _DetachedAtOnce(_OfClosedReceivers):
+    """A defect by which a closed receiver's link is detached before a call acknowledges the receiver's messages."""
+
+    def wire(self, driver: Driver) -> Driver:
+        """Detach the links of closed receivers on each wire."""
+        closing = self._closing
+
+        class Detaches(WireFilter):
+            def __init__(self, line: FilteredWire) -> None:
+                super().__init__(line)
+                self._closed: set[int] = set()
+
+            def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+                if isinstance(command, Drain) and closing:
+                    self._closed.add(command.link)
+                if not isinstance(command, Settle) or command.outcome is not Outcome.ACCEPTED:
+                    return (command,)
+                if command.link not in self._closed:
+                    return (command,)
+                self._closed.discard(command.link)
+                return (CloseLink(self.line.own_token(), command.link), command)
+
+        return wires(Detaches)(driver)
+
+
+_DETACHED = _DetachedAtOnce({})
 _LEFT_OUT = _OfClosedReceivers(dict.fromkeys(Outcome, Outcome.RELEASED))
 _FORGOTTEN = _OfClosedReceivers({Outcome.MODIFIED: Outcome.ACCEPTED})
 
@@ -71,6 +97,13 @@ CLOSED_RECEIVER_DEFECTS = (
         text="A call of acknowledge does not acknowledge messages of receivers that have been closed.",
         port=_LEFT_OUT.port,
         wire=_LEFT_OUT.wire,
+    ),
+    Defect(
+        name="call-refused-after-a-close",
+        rules=("BT-11",),
+        text="A call of acknowledge is refused if the receiver has been closed, and the messages come again.",
+        port=_DETACHED.port,
+        wire=_DETACHED.wire,
     ),
     Defect(
         name="rollback-forgets-closed-receivers",

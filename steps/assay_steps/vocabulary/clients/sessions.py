@@ -84,7 +84,8 @@ def _(world: World, name: str) -> None:
 
 @when(phrase("{name:Name} acknowledges message {label:Name} as it first saw it"))
 def _(world: World, name: str, label: str) -> None:
-    _acknowledge(world, name, label, 0)  # the client may refuse, because the first delivery's connection may be gone
+    answer = _acknowledge(world, name, label, 0)  # may be refused, because the first delivery's connection may be gone
+    world.last = Answer(answer.ref, answer.outcome)
 
 
 def _acknowledge(world: World, name: str, label: str, which: int) -> Answer[None]:
