@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.broker.failure_stories import Office
-from tests.broker.stories import DURABLE, TOPIC, Q
+from tests.broker.stories import DURABLE, SHARED_DURABLE, TOPIC, Q
 
 from assay_broker.core.administration.changes import AlterObject, DefineObject
 from assay_broker.core.objects.factory import DURABLE_MODEL
@@ -83,6 +83,31 @@ def refused_for_one(story: Story) -> None:
     story.run(10)
 
 
+def one_is_full(story: Story) -> None:
+    """Tell of a subscriber whose neighbour is inactive and has a full subscription."""
+    office, one = Office(story), story.client("one", "one")
+    office.do(AlterObject(Kind.QMODEL, DURABLE_MODEL, {"MAXDEPTH": 1}))
+    one.listen(3, TOPIC, DURABLE, "full")
+    one.close(3)
+    one.listen(4, TOPIC)
+    for body in ("filler", "light"):
+        one.put(body, 2, durable=False)
+    story.run(10)
+
+
+def removed_beside_everybodys(story: Story) -> None:
+    """Tell of a client that removes its shared subscription, beside one of that name that belongs to no client."""
+    ann, anybody = story.client("ann", "ann"), story.client("anybody")
+    for one in (ann, anybody):
+        one.listen(3, TOPIC, SHARED_DURABLE, "news")
+        one.close(3)
+    ann.put("missed", 2)
+    ann.submit(driver.Unsubscribe(ann.token(), 1, "news", shared=True))
+    ann.listen(4, TOPIC, SHARED_DURABLE, "news")
+    anybody.listen(4, TOPIC, SHARED_DURABLE, "news")
+    story.run(10)
+
+
 def two_objects_up(story: Story) -> None:
     """Tell of DEFPSIST at the third topic object above a topic; the two objects in between have ASPARENT."""
     office, one = Office(story), story.client("one")
@@ -96,4 +121,12 @@ def two_objects_up(story: Story) -> None:
     story.run(10)
 
 
-REOPENING_STORIES = (opened_again, without_their_own, nested, refused_for_one, two_objects_up)
+REOPENING_STORIES = (
+    opened_again,
+    without_their_own,
+    nested,
+    refused_for_one,
+    one_is_full,
+    removed_beside_everybodys,
+    two_objects_up,
+)

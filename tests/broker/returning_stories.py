@@ -10,6 +10,7 @@ from tests.broker.stories import DURABLE, TOPIC, Client, Log, Q
 from assay_sdk import driver
 from assay_sdk.driver import Outcome, Target
 from assay_sdk.model.message import Address, AddressKind, Message
+from assay_sdk.model.properties import RETAIN
 from assay_sdk.model.xa import XaEnd, Xid
 
 if TYPE_CHECKING:
@@ -210,7 +211,45 @@ def unsubscription_refused_by_the_store(story: Story) -> None:
     story.run(10)
 
 
+def sends_refused_by_the_store(story: Story) -> None:
+    one = story.client("one", "one")
+    one.listen(3, Q)
+    one.listen(4, TOPIC, DURABLE, "news")
+    for link in (1, 2):
+        story.store.fail(1)
+        one.put("unwritten", link)
+        story.run(10)
+        one.put("written", link)
+        story.run(10)
+
+
+def gone_before_the_commit(story: Story) -> None:
+    one = story.client("one")
+    one.listen(3, TOPIC)
+    one.listen(4, TOPIC)
+    one.submit(driver.Begin(one.token(), 1, 1))
+    one.put("for both", 2, unit=1)
+    one.close(4)
+    one.submit(driver.Commit(one.token(), 1))
+    story.run(10)
+
+
+def retained_over_a_restart(story: Story) -> None:
+    one = story.client("one")
+    for body, durable in (("replaced", True), ("retained", False)):
+        message = Message(message_id=body, body=body, durable=durable, properties={RETAIN: 1})
+        one.submit(driver.Send(one.token(), 2, message))
+    story.run(10)
+    story.queue_manager.restart()
+    story.run(10)
+    story.client("late").listen(3, TOPIC)
+    story.run(10)
+
+
 RETURNING_STORIES = (
+    retained_over_a_restart,
+    gone_before_the_commit,
+    sends_refused_by_the_store,
     returns_refused_by_the_store,
     unsubscription_refused_by_the_store,
     bytes_over_a_restart,

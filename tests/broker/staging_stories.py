@@ -155,7 +155,43 @@ def reported_to_a_temporary_queue(story: Story) -> None:
     story.run(1_000)
 
 
+def by_priority_after_a_restart(story: Story) -> None:
+    one = story.client("one")
+    one.put("lowest", priority=0)
+    one.put("low", priority=1)
+    one.put("staged", delay_ms=500, priority=0)
+    story.run(10)
+    story.queue_manager.restart()
+    story.run(1_000)
+    story.client("later").listen(3, Q)
+    story.run(100)
+
+
+def many_taken_back(story: Story) -> None:
+    office, one = Office(story), story.client("one")
+    office.define("Q")
+    one.listen(3, Q)
+    one.put("left", delay_ms=1_000)
+    for number in range(70):
+        one.put(f"m{number}", delay_ms=FAR_MS)
+    story.run(10)
+    for number in range(70):
+        take(office, f"m{number}")
+    story.run(2_000)
+
+
+def browsed_while_staged(story: Story) -> None:
+    one = story.client("one")
+    one.listen(3, Q)
+    one.put("seen", delay_ms=500)
+    one.submit(driver.Browse(one.token(), 1, Address(AddressKind.QUEUE, STAGING_QUEUE)))
+    story.run(1_000)
+
+
 STAGING_STORIES = (
+    browsed_while_staged,
+    many_taken_back,
+    by_priority_after_a_restart,
     limits_of_units_and_publications,
     refused_and_cleared,
     places_of_the_expired,

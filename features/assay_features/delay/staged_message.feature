@@ -97,6 +97,17 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       Then the receiver sees "m1" in time, 5 s after its send
       And the receiver sees "m3" in time, 5 s after its send
 
+    Scenario: After the administrator has taken many messages back, the other messages arrive on time
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When message "last" is sent to the queue with a delivery delay of 60 s
+      And messages "m1" to "m100" are sent to the queue with a delivery delay of 1 h
+      And message "first" is sent to the queue with a delivery delay of 20 s
+      And the administrator takes "m1" to "m100" off the staging queue by correlation id
+      Then the receiver sees "first" in time, 20 s after its send
+      And the receiver sees "last" in time, 60 s after its send
+      And the receiver sees "first" and "last" exactly once
+
     Scenario: A message with a correlation id of its own is found by its message id all the same
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 h and correlation id "order 7"
@@ -275,6 +286,15 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       When message "m1" is sent to the queue with a delivery delay of 1 s and correlation id "order 7"
       Then the receiver sees "m1" with the ids that it was sent with
 
+    @evidence @needs-admin @needs-authority @own-instance
+    Scenario: A receiver sees the message's own ids although a user has browsed the staging queue
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And user "monitor" may browse the staging queue
+      When message "m1" is sent to the queue with a delivery delay of 5 s and correlation id "order 7"
+      And user "monitor" browses the staging queue
+      Then the receiver sees "m1" with the ids that it was sent with
+
     @needs-queue-look @needs-staging-queue
     Scenario: It has no staging header
       Given an empty queue
@@ -440,6 +460,27 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       And the staging queue no longer holds "low" and "high"
       And a receiver starts to wait on the queue
       Then the receiver sees "high", "low" in that order
+
+    @kit @needs-priority @needs-staging-queue
+    Scenario Outline: On the target the message's priority counts although the broker <event> during the delay
+      Given an empty queue
+      When message "low" is sent to the queue with a delivery delay of 5 s and priority 0
+      And message "usual" is sent to the queue with a delivery delay of 5 s
+      And message "high" is sent to the queue with a delivery delay of 5 s and priority 9
+      And the broker <event>
+      And the staging queue no longer holds "low", "usual" and "high"
+      And a receiver starts to wait on the queue
+      Then the receiver sees "high", "usual" and "low" in that order
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
 
     @kit @needs-local-transaction
     Scenario: A message that its receiver has rolled back comes again and is marked

@@ -661,6 +661,17 @@ Feature: The sender chooses whether a message is persistent
         | simplified | non-persistent | persistent     | PERSISTENT     |
         | simplified | persistent     | non-persistent | NON_PERSISTENT |
 
+    @kit @judges-client
+    Scenario Outline: After a send as the destination defines, the message shows that mode and not <own>
+      Given an empty queue
+      When message "wilful" is sent to the queue with its own delivery mode <own> and delivery mode as the destination defines
+      Then message "wilful" shows JMSDeliveryMode "AS_DESTINATION" after the send
+
+      Examples:
+        | own            |
+        | persistent     |
+        | non-persistent |
+
     Scenario Outline: After a <style> send with the mode <given>, the message shows <given> and not the producer's <mode>
       Given an empty queue
       And a <style> producer on the queue

@@ -320,6 +320,30 @@ Feature: What becomes of a message on a queue, through restart and kill
         | event                    |
         | is killed and comes back |
 
+    @evidence @needs-store-error
+    Scenario: A message that the store could not write is refused, and no consumer gets it
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When the broker's store refuses the next write
+      And message "unwritten" is sent to the queue
+      And message "written" is sent to the queue
+      Then sending "unwritten" is refused
+      And the receiver sees "written" exactly once
+      And the receiver never sees the refused "unwritten"
+
+    @evidence @needs-store-error @needs-local-transaction
+    Scenario: A unit of work that the store could not write delivers nothing, and the next unit of work delivers its message
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in transacted mode
+      When message "unwritten" is sent in session "work" to the queue
+      And the broker's store refuses the next write
+      And session "work" is committed
+      And message "written" is sent in session "work" to the queue
+      And session "work" is committed
+      Then the receiver sees "written" exactly once
+      And the receiver never sees "unwritten"
+
     @kit @needs-local-transaction @needs-restart
     Scenario Outline: Messages that a unit of work sent and <ended> are not there after a restart
       Given an empty queue
@@ -376,12 +400,13 @@ Feature: What becomes of a message on a queue, through restart and kill
     @kit @needs-restart @needs-priority
     Scenario: Waiting messages are still delivered by priority after a restart
       Given an empty queue
-      When message "low" is sent to the queue with priority 1
+      When message "lowest" is sent to the queue with priority 0
+      And message "low" is sent to the queue with priority 1
       And message "high" is sent to the queue with priority 8
       And message "usual" is sent to the queue
       And the broker is restarted
       And a receiver starts to wait on the queue
-      Then the receiver sees "high", "usual" and "low" in that order
+      Then the receiver sees "high", "usual", "low" and "lowest" in that order
 
     @needs-local-transaction
     Scenario Outline: Messages that a unit of work sends after an earlier one was <ended> are there after the broker <event>
@@ -859,6 +884,36 @@ Feature: What becomes of a message on a queue, through restart and kill
       And branch "b" is ended
       And branch "b" is prepared
       Then the data folder holds the body of "heavy"
+      And the data folder holds nothing of the body of "light"
+
+    @kit @needs-data-folder @needs-xa @needs-delivery-delay
+    Scenario: The data folder has nothing of a non-persistent message that a prepared branch has sent with a delay
+      Given an empty queue
+      And session "s" in xa mode
+      And branch "b" has been started in session "s"
+      When message "heavy" is sent in session "s" to the queue with a delivery delay of 1 h and delivery mode persistent
+      And message "light" is sent in session "s" to the queue with a delivery delay of 1 h and delivery mode non-persistent
+      And branch "b" is ended
+      And branch "b" is prepared
+      Then the data folder holds the body of "heavy"
+      And the data folder holds nothing of the body of "light"
+
+    @kit @needs-data-folder @needs-topic @needs-retained-publication
+    Scenario: The data folder has nothing of a non-persistent message that is retained
+      Given a topic "one"
+      And a topic "other"
+      When message "light" is sent to topic "one" with the retain option and delivery mode non-persistent
+      And message "heavy" is sent to topic "other" with the retain option
+      Then the data folder holds the body of "heavy"
+      And the data folder holds nothing of the body of "light"
+
+    @kit @needs-data-folder @needs-admin @needs-dead-letter-queue @needs-delivery-delay
+    Scenario: The data folder has nothing of a non-persistent message on the dead-letter queue
+      Given a queue with MAXDEPTH(1)
+      When message "light" is sent to the queue with a delivery delay of 2 s and delivery mode non-persistent
+      And message "heavy" is sent to the queue
+      Then the dead-letter queue holds "light" with reason MQRC_Q_FULL and destination the queue
+      And the data folder holds the body of "heavy"
       And the data folder holds nothing of the body of "light"
 
     @kit @needs-data-folder @needs-topic @needs-shared-subscription

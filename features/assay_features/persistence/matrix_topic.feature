@@ -5,6 +5,20 @@ Feature: What becomes of a message to a topic, through restart and kill
   Rule: Of a persistent message to a topic a copy is on disk for every durable subscription, active or not
     Line 43.  A kill spares the operating system's page cache: on disk is claimed only where the flush itself was seen.
 
+    @evidence @needs-store-error
+    Scenario: A publication that the store could not write is refused, and no subscriber gets it
+      Given a topic
+      And a durable subscriber "steady" on the topic
+      And a non-durable subscriber "live" on the topic
+      When the broker's store refuses the next write
+      And message "unwritten" is sent to the topic
+      And message "written" is sent to the topic
+      Then sending "unwritten" is refused
+      And "steady" sees "written" exactly once
+      And "live" sees "written" exactly once
+      And "steady" never sees the refused "unwritten"
+      And "live" never sees the refused "unwritten"
+
     @needs-selector @needs-restart
     Scenario: The copy for a durable subscription with a selector is there after a restart
       Given a topic
@@ -680,6 +694,18 @@ Feature: What becomes of a message to a topic, through restart and kill
         | option     | event                    |
         | priority 9 | is killed and comes back |
 
+    @kit @needs-priority @needs-restart
+    Scenario: An inactive durable subscriber gets missed messages by priority after a restart
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When message "lowest" is sent to the topic with priority 0
+      And message "usual" is sent to the topic
+      And message "high" is sent to the topic with priority 9
+      And the broker is restarted
+      And subscriber "keeper" comes back
+      Then "keeper" sees "high", "usual" and "lowest" in that order
+
     Scenario Outline: An inactive durable subscription still stores messages after the broker <event>
       Given a topic
       And a durable subscriber "keeper" on the topic
@@ -826,6 +852,29 @@ Feature: What becomes of a message to a topic, through restart and kill
         | persistent     | is killed and comes back |
         | non-persistent | is killed and comes back |
 
+    @evidence @needs-non-persistent @needs-retained-publication
+    Scenario Outline: A retained message that another has replaced is not there for a new subscriber after the broker <event>
+      The other is not persistent, so it may be lost.
+
+      Given a topic
+      When message "replaced" is sent to the topic with the retain option and delivery mode persistent
+      And message "retained" is sent to the topic with the retain option and delivery mode non-persistent
+      And the broker <event>
+      And a non-durable subscriber "late" comes to the topic
+      And message "after" is sent to the topic
+      Then "late" sees "after" exactly once
+      And "late" never sees "replaced"
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
     @needs-session
     Scenario Outline: A non-durable subscription stores no messages after the broker <event>
       Given a topic
@@ -921,6 +970,21 @@ Feature: What becomes of a message to a topic, through restart and kill
       And a durable subscriber "keeper" on the topic
       When message "light" is sent to the topic with delivery mode non-persistent
       Then "keeper" sees "light" exactly once
+
+    @evidence @needs-admin @own-instance
+    Scenario: A full durable subscription does not keep a non-persistent message from later subscribers
+      Given the queues of durable subscriptions are made with MAXDEPTH(1)
+      And there is no dead-letter queue
+      And a topic
+      And a durable subscriber "full" on the topic
+      And subscriber "full" is inactive
+      And a durable subscriber "keeper" on the topic
+      And a non-durable subscriber "live" on the topic
+      When message "filler" is sent to the topic with delivery mode non-persistent
+      And "keeper" has seen "filler"
+      And message "light" is sent to the topic with delivery mode non-persistent
+      Then "keeper" sees "light" exactly once
+      And "live" sees "light" exactly once
 
     @kit @needs-local-transaction
     Scenario: A non-persistent message that a unit of work received and did not commit comes again

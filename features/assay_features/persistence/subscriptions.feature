@@ -189,6 +189,47 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | durable     |
         | non-durable |
 
+    @evidence @needs-local-transaction @needs-non-persistent
+    Scenario Outline: Both subscribers get a <mode> message of a unit of work although another subscriber's <part> is <ended> before the commit
+      Given a topic
+      And a non-durable subscriber "gone" on the topic
+      And a durable subscriber "durable" on the topic
+      And a non-durable subscriber "non-durable" on the topic
+      And session "work" in transacted mode
+      When message "m1" is sent in session "work" to the topic with delivery mode <mode>
+      And the <part> of "gone" is <ended>
+      And session "work" is committed
+      Then "durable" sees "m1" exactly once
+      And "non-durable" sees "m1" exactly once
+
+      Examples:
+        | mode           | part       | ended  |
+        | persistent     | consumer   | closed |
+        | persistent     | connection | lost   |
+        | non-persistent | consumer   | closed |
+        | non-persistent | connection | closed |
+
+    @evidence @needs-xa
+    Scenario Outline: Both subscribers get a message of a branch although another subscriber's consumer is closed <when> the prepare
+      Given a topic
+      And a non-durable subscriber "gone" on the topic
+      And a durable subscriber "durable" on the topic
+      And a non-durable subscriber "non-durable" on the topic
+      And session "work" in xa mode
+      And branch "job" has been started in session "work"
+      When message "m1" is sent in session "work" to the topic
+      And branch "job" is ended
+      And <first>
+      And <second>
+      And branch "job" is committed
+      Then "durable" sees "m1" exactly once
+      And "non-durable" sees "m1" exactly once
+
+      Examples:
+        | when   | first                            | second                           |
+        | before | the consumer of "gone" is closed | branch "job" is prepared         |
+        | after  | branch "job" is prepared         | the consumer of "gone" is closed |
+
     @needs-session
     Scenario: Each of two non-durable subscribers of one session gets a copy of its own
       Given a topic
@@ -1108,6 +1149,23 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "ann" sees "m1" to "m3" exactly once
       And "anybody" sees "m1" to "m3" exactly once
 
+    @needs-shared-subscription @needs-client-id
+    Scenario: Removing a client's shared subscription keeps the subscription of the same name that belongs to no client
+      Given a topic
+      And subscriber "ann" of client "ann" shares durable subscription "news" on the topic
+      And subscriber "anybody" shares durable subscription "news" on the topic
+      And subscriber "anybody" is inactive
+      When message "before" is sent to the topic
+      And "ann" has seen "before"
+      And subscriber "ann" unsubscribes
+      And message "missed" is sent to the topic
+      And subscriber "ann" comes back
+      And subscriber "anybody" comes back
+      And message "after" is sent to the topic
+      Then "anybody" sees "before", "missed" and "after" exactly once
+      And "ann" sees "after" exactly once
+      And "ann" never sees "missed"
+
     Scenario: Removing a subscription keeps another client's active subscription of the same name
       Given a topic
       And subscriber "ann" with durable subscription "news" of client "ann" on the topic
@@ -1243,6 +1301,29 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | session    | closed |
         | connection | closed |
         | connection | lost   |
+
+    @evidence @needs-local-transaction @needs-non-persistent
+    Scenario Outline: The queue keeps <mode> messages that a unit of work received when consumer and producer are closed before the unit is <ended>
+      Given an empty queue
+      And session "giver" in auto mode
+      And producer "brief" of session "giver" on the queue with delivery mode <mode>
+      And session "work" in transacted mode
+      And receiver "taker" of session "work" on the queue
+      When producer "brief" sends message "m1"
+      And producer "brief" sends message "m2"
+      And producer "brief" is closed
+      And "taker" receives 2 messages
+      And "taker" is closed
+      And session "work" is <ended>
+      And a receiver starts to wait on the queue
+      Then the receiver sees "m1" and "m2" exactly once
+
+      Examples:
+        | mode           | ended       |
+        | persistent     | rolled back |
+        | non-persistent | rolled back |
+        | persistent     | closed      |
+        | non-persistent | closed      |
 
     Scenario: What a consumer has taken stays gone when its connection is lost
       Given an empty queue

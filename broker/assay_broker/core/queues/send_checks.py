@@ -187,7 +187,7 @@ def _publication(
     expires_ms = expiry(message, now_ms)
     homes = tuple(copy.home for copy in publication.copies)
     if delayed:
-        _refuse(_staging_obstacles(state, size(message), len(homes)))
+        _refuse(_staging_obstacles(state, length(message), len(homes)))
         return Pending(publication.message, homes, (), expires_ms, len(homes))
     return Pending(
         publication.message,

@@ -7,20 +7,22 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import ClearQueue, NativeBrowse, NativeTake
-from assay_broker.core.commands import Administer, Cancel, Command, Stored, StoreFailed
+from assay_broker.core.commands import Administer, Browse, Cancel, Command, Stored, StoreFailed
 from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.messages.bodies import opened
 from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.records import MessageRemoved, Record
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.sends import as_text, cancelled, change_of, is_topic, rows
+from assay_broker.defects.sends import as_text, cancelled, change_of, handed_in, is_topic, rows
 from assay_broker.defects.shapes import Commands, commands, delayed_messages, deliveries, filters, writing
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message, Property
 
 _LONGEST = 4_000
+_MANY = 64
+_LATER_MS = 30_000
 _OTHER_ID = "ID:" + "AB" * 24
 
 
@@ -88,6 +90,33 @@ def _the_next_too(command: Command, now_ms: int, view: View) -> Commands | None:
         if one is not found and one.target == found.target and one.due_ms >= max(found.due_ms, now_ms)
     ]
     return (command, *(Cancel(command.connection, None, id_) for id_ in others[-1:]))
+
+
+@defect(made, "many-taken-delay-the-others", "DD-38")
+def _many_taken() -> Seams:
+    """After 64 gets from the staging queue, the other staged messages come 30 s late."""
+    taken: list[NativeTake] = []
+
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        take = _take(command)
+        if take is None:
+            return None
+        taken.append(take)
+        if len(taken) != _MANY:
+            return None
+        gone = {one.correlation_id for one in taken}
+        others = [one for id_, one in view.delayed.items() if native_id(id_) not in gone and one.due_ms > now_ms]
+        lost = cancelled(view, *(one.message.message_id or "" for one in others))
+        again = [
+            put
+            for one in others
+            for put in handed_in(
+                view, one.target, replace(opened(one.message), delivery_time_ms=one.due_ms + _LATER_MS)
+            )
+        ]
+        return (command, *lost, *again)
+
+    return commands(rewrite)
 
 
 @defect(writing, "taken-until-restart", "DD-38")
@@ -248,6 +277,25 @@ def _staging_ids(delivery: Deliver, _view: View) -> Deliver:
     return replace(delivery, message=replace(opened(message), correlation_id=message.message_id))
 
 
+@defect(made, "browsed-keeps-staging-ids", "DD-39")
+def _browsed_keeps_ids() -> Seams:
+    """A message that was browsed on the staging queue comes with its message id as correlation id."""
+    seen: set[str] = set()
+
+    def note(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, Browse) and command.address.name == STAGING_QUEUE:
+            seen.update(view.delayed)
+        return None
+
+    def changed(delivery: Deliver, _view: View) -> Deliver:
+        message = delivery.message
+        if message.message_id not in seen:
+            return delivery
+        return replace(delivery, message=replace(opened(message), correlation_id=message.message_id))
+
+    return filters(note, delivery=changed)
+
+
 @defect(deliveries, "staging-counts-as-delivery", "DD-39")
 def _counted(delivery: Deliver, _view: View) -> Deliver:
     """A delayed message is marked as redelivered at its first delivery."""
@@ -259,6 +307,7 @@ STAGED_MESSAGE_DEFECTS = (
     _all_copies,
     _the_first,
     _the_next_too,
+    _many_taken,
     _taken_until_restart,
     _cleared_until_restart,
     _refused_take,
@@ -287,5 +336,6 @@ STAGED_MESSAGE_DEFECTS = (
     _no_temporary_reply_to,
     _expiration_from_release,
     _staging_ids,
+    _browsed_keeps_ids,
     _counted,
 )

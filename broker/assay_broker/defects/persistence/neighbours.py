@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from assay_broker.core.commands import Attach, Command, Put, Unsubscribe
 from assay_broker.core.effects import Deliver
+from assay_broker.core.objects.factory import DURABLE_MODEL
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.records import MessageStored, Record
 from assay_broker.defects.model import defect, made
@@ -34,6 +37,22 @@ def _takes_a_namesake() -> Seams:
             return None
         doomed.discard(key)
         return (Unsubscribe(command.connection, None, command.name), command)
+
+    return commands(rewrite)
+
+
+@defect(made, "shared-removal-takes-everybodys", "PD-16")
+def _takes_everybodys() -> Seams:
+    """If a client removes its shared durable subscription, the one of this name that belongs to no client ends."""
+    shared: set[tuple[str | None, str | None]] = set()
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        client = view.client_id(getattr(command, "connection", 0))
+        if isinstance(command, Attach) and is_durable(command) and command.shared and not command.everybodys:
+            shared.add((client, command.name))
+        if not isinstance(command, Unsubscribe) or client is None or (client, command.name) not in shared:
+            return None
+        return (replace(command, everybodys=True),)
 
     return commands(rewrite)
 
@@ -80,8 +99,30 @@ def _mortal_unwritten(record: Record) -> tuple[Record, ...]:
     return () if record.home.startswith(SUBSCRIPTION_HOME) else (record,)
 
 
+@defect(made, "full-subscription-ends-fan-out", "PD-28")
+def _full_ends_fan_out() -> Seams:
+    """A non-persistent publication reaches nobody if an inactive durable subscription to its topic is full."""
+    missed: dict[Address, int] = {}
+
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        for receiver in view.leaving(command):
+            if is_durable(receiver):
+                missed.setdefault(receiver.address, 0)
+        target, most = view.target(command), view.said(DURABLE_MODEL).get("MAXDEPTH")
+        if not isinstance(command, Put) or target not in missed or not isinstance(most, int):
+            return None
+        if missed[target] >= most and command.message.durable is False:
+            return (dropped(command, now_ms),)
+        missed[target] += 1
+        return None
+
+    return commands(rewrite)
+
+
 NEIGHBOUR_DEFECTS = (
+    _full_ends_fan_out,
     _takes_a_namesake,
+    _takes_everybodys,
     _for_one_selector,
     _one_of_a_unit,
     _mortal_unwritten,

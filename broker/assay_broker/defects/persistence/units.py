@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Backout, Command, Commit, Disconnect, Put
+from assay_broker.core.commands import Attach, Backout, BackOutBranch, Command, Commit, CommitBranch, Disconnect, Put
 from assay_broker.core.messages.bodies import opened
 from assay_broker.core.queues.homes import home_of, name_at
 from assay_broker.core.records import MessageStored, Record
@@ -95,7 +95,42 @@ def _mode_of_any(put: Put, _target: Address, _now_ms: int, view: View) -> Comman
     return resent(put, durable=False) if put.message.durable else None
 
 
+@defect(made, "gone-subscriber-undoes-unit", "PD-11")
+def _gone_undoes_unit() -> Seams:
+    """A commit is a backout if a subscriber of a publication of the unit has gone since the send."""
+    of_units: dict[tuple[int, int], list[Attach]] = {}
+    of_branches: dict[bytes, list[Attach]] = {}
+
+    def present(command: Command) -> list[Attach]:
+        match command:
+            case Commit():
+                return of_units.pop((command.connection, command.unit), [])
+            case CommitBranch():
+                return of_branches.pop(command.xid, [])
+            case _:
+                return []
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        target = view.target(command)
+        if isinstance(command, Put) and command.unit is not None and target is not None and is_topic(target):
+            number = command.connection, command.unit
+            unit = view.units.get(number)
+            xid = None if unit is None else unit.xid
+            listeners = of_units.setdefault(number, []) if xid is None else of_branches.setdefault(xid, [])
+            listeners.extend(view.on(target))
+        if all(view.receivers.get((one.connection, one.link)) is one for one in present(command)):
+            return None
+        if isinstance(command, Commit):
+            return (Backout(command.connection, command.token, command.unit),)
+        if isinstance(command, CommitBranch):
+            return (BackOutBranch(command.connection, command.token, command.xid),)
+        return None
+
+    return commands(rewrite)
+
+
 UNIT_OF_WORK_DEFECTS = (
+    _gone_undoes_unit,
     _mode_of_first,
     _mode_of_any,
     _undone_there_after_restart,

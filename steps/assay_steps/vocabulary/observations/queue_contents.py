@@ -283,11 +283,12 @@ def _own_properties(sent: SentMessage) -> dict[str, str]:
 # taking and putting ------------------------------------------------------------------------------------------------
 
 
-@when(phrase("the administrator takes {label:Name} off {place:Place} by correlation id"))
-def _(world: World, label: str, place: Place) -> None:
-    answer = world.administrator.take(place, bytes.fromhex(_message_id(world, label)))
-    world.administrator.last = Answer(answer.ref, answer.outcome)
-    answer.needed()
+@when(phrase("the administrator takes {labels:Names} off {place:Place} by correlation id"))
+def _(world: World, labels: tuple[str, ...], place: Place) -> None:
+    for label in labels:
+        answer = world.administrator.take(place, bytes.fromhex(_message_id(world, label)))
+        world.administrator.last = Answer(answer.ref, answer.outcome)
+        answer.needed()
 
 
 @when(phrase("the administrator tries to take {label:Name} off {place:Place} by correlation id"))

@@ -6,7 +6,7 @@ from tests.broker.core.harness import T0, TOPIC, Bench, limited, message
 
 from assay_broker.core import commands
 from assay_broker.core.objects.attributes import defaults
-from assay_broker.core.objects.factory import BASE_TOPIC, factory
+from assay_broker.core.objects.factory import BASE_TOPIC, STAGING_QUEUE, factory
 from assay_broker.core.objects.model import Definition, Kind, Value
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc
@@ -169,6 +169,17 @@ def test_a_delayed_publication_needs_allavail_for_its_persistence(reach: str, *,
     assert reason(bench, token) == (None if allowed else Mqrc.PUBLICATION_FAILURE)
     bench.tick(T0 + 2_000)
     assert bench.bodies() == (["now", "later"] if allowed else ["now"])
+
+
+@pytest.mark.parametrize(("length", "refused"), [(10, None), (11, Mqrc.MSG_TOO_BIG_FOR_Q)])
+def test_the_staging_queue_limits_the_body_of_a_publication_as_that_of_a_message(
+    length: int, refused: Mqrc | None
+) -> None:
+    bench = ready(node("NODE", "T", PMSGDLV="ALLAVAIL", NPMSGDLV="ALLAVAIL"))
+    bench.receiver(2, 1, TOPIC)
+    bench.alter(STAGING_QUEUE, MAXMSGL=10)
+    token = bench.put(1, 1, message("a" * length, delivery_time_ms=T0 + 1_000, properties={"colour": "red"}))
+    assert reason(bench, token) == refused
 
 
 def test_a_delayed_publication_without_subscribers_is_refused_all_the_same() -> None:

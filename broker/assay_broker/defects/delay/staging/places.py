@@ -13,17 +13,16 @@ from assay_broker.core.commands import (
     PrepareBranch,
     Put,
 )
-from assay_broker.core.effects import Answer, Effect
+from assay_broker.core.effects import Answer
 from assay_broker.core.messages.bodies import opened
 from assay_broker.defects.model import defect, made
+from assay_broker.defects.persistence.storage.store_refusals import kept_although_refused
 from assay_broker.defects.sends import HOLD, dropped, handed_in, is_topic
 from assay_broker.defects.shapes import Commands, commands, filters
-from assay_broker.defects.view import Sent, View
+from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import Mqrc
-
-_STORE_REASONS = frozenset({Mqrc.STORAGE_MEDIUM_FULL, Mqrc.BACKED_OUT})
 
 # DD-19
 
@@ -53,29 +52,7 @@ def _refused_takes_a_place() -> Seams:
 @defect(made, "store-refused-stays-staged", "DD-19")
 def _store_refused_stays() -> Seams:
     """The broker stages a delayed message although the store refused its send or commit."""
-    asked: dict[tuple[int, int | None], list[Sent]] = {}
-    kept: list[Sent] = []
-
-    def command(passing: Command, now_ms: int, view: View) -> Commands | None:
-        sent = view.sent(passing, now_ms)
-        if isinstance(passing, Commit):
-            of_unit = [one for unit in view.ended(passing) for one in unit.sent if one.delayed]
-            asked[passing.connection, passing.token] = of_unit
-        elif sent is not None and sent.put.unit is None and sent.delayed:
-            asked[sent.put.connection, sent.put.token] = [sent]
-        if not kept:
-            return None
-        again = [put for one in kept for put in handed_in(view, one.target, one.message)]
-        kept.clear()
-        return (*again, passing)
-
-    def effects(passing: tuple[Effect, ...], _now_ms: int, _view: View) -> tuple[Effect, ...]:
-        for effect in passing:
-            if isinstance(effect, Answer) and effect.refused is not None and effect.refused.mqrc in _STORE_REASONS:
-                kept.extend(asked.pop((effect.connection, effect.token), []))
-        return passing
-
-    return filters(command, effects=effects)
+    return kept_although_refused(lambda sent: sent.delayed)
 
 
 @defect(made, "refused-send-undoes-unit", "DD-19")

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from assay_broker.core.administration.changes import ClearQueue
 from assay_broker.core.commands import Administer, Backout, Command, Commit, Connect, Disconnect, Put, Settle
 from assay_broker.core.messages.bodies import opened
-from assay_broker.core.records import MessageRemoved, MessageStored, Record, SubscriptionDefined
+from assay_broker.core.records import MessageRemoved, MessageStored, Record, RetainedSet, SubscriptionDefined
 from assay_broker.defects.model import defect, made
 from assay_broker.defects.sends import is_delayed, is_durable, is_topic, resent
-from assay_broker.defects.shapes import Commands, commands, filters, puts, read, read_together
+from assay_broker.defects.shapes import Commands, commands, filters, puts, read, read_together, written
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address
@@ -131,7 +131,14 @@ def _cleared_with_last_user() -> Seams:
     return commands(rewrite)
 
 
+@defect(written, "replaced-retained-back-after-restart", "PD-27")
+def _replaced_back(record: Record) -> tuple[Record, ...]:
+    """A persistent retained publication that a non-persistent one has replaced is there again after a restart."""
+    return () if isinstance(record, RetainedSet) and record.message is None else (record,)
+
+
 LATER_RESTART_DEFECTS = (
+    _replaced_back,
     _recovered_removals_unwritten,
     _second_restart_loses,
     _unit_loses_taken,

@@ -121,6 +121,14 @@ def _unwatched(record: Record) -> tuple[Record, ...]:
     return (replace(record, expires_ms=None),) if queued and isinstance(record, MessageStored) else (record,)
 
 
+@defect(read, "lowest-priority-lost-at-restart", "DD-39", "PD-20", "PD-25")
+def _no_lowest_priority(record: Record) -> tuple[Record, ...]:
+    """After a restart, a stored message of priority 0 comes as one without a priority: before those of priority 1."""
+    if not isinstance(record, MessageStored) or record.message.priority != 0:
+        return (record,)
+    return (replace(record, message=replace(opened(record.message), priority=None)),)
+
+
 RESTART_DEFECTS = (
     _unsubscribing_unwritten,
     _selector_lost,
@@ -166,4 +174,5 @@ RESTART_DEFECTS = (
     _marked,
     _unmarked,
     _unwatched,
+    _no_lowest_priority,
 )
