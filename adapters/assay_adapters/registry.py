@@ -1,13 +1,16 @@
 """The installed backends, by name.
 
-A name has the form ``broker[+protocol]``; without a protocol it means ``+amqp``. Each backend, ours too, has an entry
-point (`assay_adapters.ports.entry`), so another package can add a broker.
+A name has the form ``broker[+protocol]``; without a protocol it means ``+amqp``. If files describe the brokers of a
+backend, a colon and a file follow its name: ``url:acme.toml``. Each backend, ours too, has an entry point
+(`assay_adapters.ports.entry`), so another package can add a broker.
 """
 
 from __future__ import annotations
 
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+
+from msgspec import structs
 
 from assay_adapters.members import lacking
 from assay_adapters.ports.backend import Backend
@@ -27,6 +30,10 @@ class UnknownBackendError(LookupError):
 
 class UnusableBackendError(LookupError):
     """A backend cannot be loaded, its object lacks a member, or two packages have backends of the same name."""
+
+
+class FileOfBackendError(LookupError):
+    """A backend's name lacks the file that it needs, or names a file for a backend that takes none."""
 
 
 class NotOursError(LookupError):
@@ -60,25 +67,36 @@ def known_file(name: str) -> Path | None:
     Raises:
         UnknownBackendError: No backend has that name.
         UnusableBackendError: Its package cannot be used.
+        LookupError: The name has a file, and the file cannot be used.
     """
-    return _load(name).known
+    entry, file = _load(name), _file(name)
+    if file is not None and entry.known_of is not None:
+        return entry.known_of(file)
+    return entry.known
 
 
 def open_backend(name: str, options: BackendOptions | None = None) -> Backend:
     """Return the backend with a name, without starting a broker.
 
     Args:
-        name: The backend's name: ``broker`` or ``broker+protocol``.
+        name: The backend's name: ``broker``, ``broker+protocol`` or ``broker:file``.
         options: The run's options; None for the defaults.
 
     Raises:
         UnknownBackendError: No installed backend has the name.
         UnusableBackendError: The backend cannot be loaded or lacks a member, or two packages have the name.
+        FileOfBackendError: The name lacks a file, or has one in vain.
         NotOursError: The options name a store, a defect or a variant, and the backend has no such choice.
         LookupError: The backend has no store, defect or variant of the name in the options.
     """
-    asked = options or BackendOptions()
-    entry = _load(name)
+    entry, file = _load(name), _file(name)
+    asked = structs.replace(options or BackendOptions(), file=file)
+    if entry.takes_file and file is None:
+        raise FileOfBackendError(
+            f"Backend {name!r} needs a file: write {name}:FILE; `assay adapter new NAME` writes a file to fill in."
+        )
+    if file is not None and not entry.takes_file:
+        raise FileOfBackendError(f"Backend {name.partition(':')[0]!r} takes no file; leave ':{file}' out.")
     if not entry.has_defects and (asked.defect is not None or asked.wire is not None):
         others = ", ".join(names_with_defects())
         raise NotOursError(f"Backend {name!r} has no defects to switch on; those with defects: {others}.")
@@ -95,7 +113,8 @@ def open_backend(name: str, options: BackendOptions | None = None) -> Backend:
 
 
 def _load(name: str) -> BackendEntry:
-    points = [point for point in entry_points(group=GROUP) if point.name == name.removesuffix("+amqp")]
+    wanted = name.partition(":")[0].removesuffix("+amqp")
+    points = [point for point in entry_points(group=GROUP) if point.name == wanted]
     if not points:
         raise UnknownBackendError(name)
     if len(points) > 1:
@@ -114,6 +133,12 @@ def _load(name: str) -> BackendEntry:
             "mend its entry point."
         )
     return entry
+
+
+def _file(name: str) -> Path | None:
+    """Return the file after the colon of a backend's name."""
+    file = name.partition(":")[2]
+    return Path(file) if file else None
 
 
 def _loadable(name: str) -> BackendEntry | None:

@@ -22,6 +22,7 @@ COMMANDS = (
     "rules",
     "steps",
     "backends",
+    "adapter",
     "defects",
     "judge",
     "report",
@@ -33,7 +34,7 @@ COMMANDS = (
     "cancel",
     "crash",
 )
-"""The subcommands; each is a function in the module of the same name (`assay.commands`)."""
+"""The subcommands; each is a function, or a group of functions, in the module of the same name (`assay.commands`)."""
 
 DISTRIBUTION = "assay-mq"
 """The name of the installed package."""
@@ -68,7 +69,11 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
     )
     app.callback()(_group)
     for name in names:
-        app.command()(getattr(import_module(f"assay.commands.{name}"), name))
+        found = getattr(import_module(f"assay.commands.{name}"), name)
+        if isinstance(found, typer.Typer):
+            app.add_typer(found, name=name)
+        else:
+            app.command()(found)
     return app
 
 

@@ -10,6 +10,7 @@ its own thread does all the work. Any other thread may call the methods.
 from __future__ import annotations
 
 import asyncio
+import ssl
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any, TypeVar
@@ -75,7 +76,9 @@ class _Line:
         self.over = asyncio.Event()
         self.gone = asyncio.Event()
         for writer in self.writers.values():
-            writer.transport.set_write_buffer_limits(0)  # `drain` then returns when the kernel has everything
+            # `drain` then returns when the kernel has everything. With 0, asyncio's TLS never goes on after a pause.
+            is_tls = writer.get_extra_info("sslcontext") is not None
+            writer.transport.set_write_buffer_limits(high=int(is_tls), low=0)
 
     def cut(self) -> None:
         """End the connection: the client still gets all octets written to it, but the broker gets no more."""
@@ -88,11 +91,15 @@ class Proxy:
     """A proxy for one broker, on a loopback port that stays the same until it is closed.
 
     Args:
-        broker: The loopback port of the broker, which the caller may change while the proxy is shut.
+        broker: The port of the broker, which the caller may change while the proxy is shut.
+        host: The broker's host.
+        tls: The context of TLS between the proxy and the broker; clients connect without TLS. None for no TLS.
     """
 
-    def __init__(self, broker: int) -> None:
+    def __init__(self, broker: int, host: str = LOOPBACK, tls: ssl.SSLContext | None = None) -> None:
         self.broker = broker
+        self._host = host
+        self._tls = tls
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="assay-proxy", daemon=True)
         self._server: asyncio.Server | None = None
@@ -248,7 +255,7 @@ class Proxy:
 
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            from_broker, to_broker = await asyncio.open_connection(LOOPBACK, self.broker)
+            from_broker, to_broker = await asyncio.open_connection(self._host, self.broker, ssl=self._tls)
         except OSError:
             writer.transport.abort()  # the broker ended before the proxy could connect to it
             return
@@ -288,7 +295,7 @@ class Proxy:
                 elif not await self._pass_on(line, direction, splitter, octets):
                     splitter = None
             await self._write(line, direction, b"" if splitter is None else splitter.rest)
-            if direction is Direction.TO_BROKER:
+            if direction is Direction.TO_BROKER and line.writers[direction].can_write_eof():  # TLS has no half-close
                 line.writers[direction].write_eof()
         except OSError:
             line.cut()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -120,6 +120,18 @@ class Instance(Protocol):
 
     def close(self) -> None:
         """Release the instance; the backend may keep the broker for other scenarios."""
+        ...
+
+
+@runtime_checkable
+class Watched(Protocol):
+    """An instance whose broker the kit does not own, so that it may end at any time.
+
+    A class of instances may have this method beside those of `Instance`.
+    """
+
+    def absence(self) -> str:
+        """Return why no broker answers now; an empty text if one does."""
         ...
 
 

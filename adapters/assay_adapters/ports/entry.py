@@ -34,6 +34,7 @@ class BackendOptions(Struct, frozen=True, kw_only=True):
         wire: A filter between the SDK's engine and its driver, for a defect of the client; None for no filter.
         variant: The name of a tolerated variant of the reference broker; None for the broker without a variant.
         shared: The endpoint of an instance that another process of the run has started; None to start a new one.
+        file: The file after the colon of the backend's name; None for a backend that takes none.
     """
 
     seed: int = 0
@@ -42,6 +43,7 @@ class BackendOptions(Struct, frozen=True, kw_only=True):
     wire: Callable[[Driver], Driver] | None = None
     variant: str | None = None
     shared: Endpoint | None = None
+    file: Path | None = None
 
 
 class BackendEntry(Struct, frozen=True):
@@ -53,6 +55,8 @@ class BackendEntry(Struct, frozen=True):
         has_stores: Whether the backend supports `BackendOptions.store`.
         has_variants: Whether the backend supports `BackendOptions.variant`.
         known: The file of the backend's known outcomes (docs/known-outcomes.md); None for no file.
+        takes_file: Whether a colon and a file follow the backend's name, as in ``url:acme.toml``.
+        known_of: Returns the file of known outcomes for such a file; None if there is none.
     """
 
     open: Callable[[BackendOptions], Backend]
@@ -60,3 +64,5 @@ class BackendEntry(Struct, frozen=True):
     has_stores: bool = False
     has_variants: bool = False
     known: Path | None = None
+    takes_file: bool = False
+    known_of: Callable[[Path], Path | None] | None = None

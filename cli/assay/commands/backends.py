@@ -11,7 +11,7 @@ from rich.text import Text
 from assay.terminal import Terminal, write_json
 from assay_adapters.ports.backend import Available
 from assay_adapters.ports.client import Source
-from assay_adapters.registry import UnusableBackendError, backend_names, open_backend
+from assay_adapters.registry import FileOfBackendError, UnusableBackendError, backend_names, open_backend
 
 
 class BackendReport(Struct, frozen=True):
@@ -53,7 +53,7 @@ def report_on(name: str) -> BackendReport:
     """Report on a backend without starting it."""
     try:
         backend = open_backend(name)
-    except UnusableBackendError as problem:
+    except (UnusableBackendError, FileOfBackendError) as problem:
         return BackendReport(name=name, available=False, detail=str(problem), capabilities={}, lacks={})
     probe = backend.probe()
     available = isinstance(probe, Available)

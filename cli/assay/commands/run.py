@@ -47,6 +47,8 @@ FEW_WORKERS = 4
 """The number of processes if pytest's arguments select scenarios, because they usually select only a few."""
 _IDLE = frozenset({"--collect-only", "--co", "--fixtures", "--markers", "--setup-plan", "--version", "--help", "-h"})
 """The arguments with which pytest prints information and runs no scenario."""
+_NO_FOLDER = re.compile(r"[^A-Za-z0-9.+_-]+")
+"""The characters of a backend's name, such as those of ``url:brokers/acme.toml``, that its folder's name leaves out."""
 _WORKERS = re.compile(r"-n(\d+|auto|logical)?|--numprocesses(=.*)?|--dist(=.*)?|-d")
 """The arguments with which pytest-xdist starts processes; only this command may decide about processes."""
 EACH = 4
@@ -135,8 +137,13 @@ def run(
 def folders(names: Sequence[str], times: int, out: Path) -> list[tuple[str, Path]]:
     """Return each run's backend and folder: the output folder for one run, or a subfolder for each of several."""
     if times == 1:
-        return [(name, out if len(names) == 1 else out / name) for name in names]
-    return [(name, out / f"{name}-{number}") for name in names for number in range(1, times + 1)]
+        return [(name, out if len(names) == 1 else out / _plain(name)) for name in names]
+    return [(name, out / f"{_plain(name)}-{number}") for name in names for number in range(1, times + 1)]
+
+
+def _plain(name: str) -> str:
+    """Return a backend's name as the name of a folder."""
+    return _NO_FOLDER.sub("-", name)
 
 
 def with_features(arguments: Sequence[str]) -> Iterator[str]:

@@ -19,7 +19,7 @@ import pytest
 from pytest_bdd.exceptions import StepDefinitionNotFoundError
 from pytest_bdd.parser import Feature, Scenario, Step
 
-from assay_adapters.ports.backend import BackendError
+from assay_adapters.ports.backend import BackendError, Instance, Watched
 from assay_adapters.ports.capabilities import Unsupported
 from assay_adapters.ports.outcome import Raised
 from assay_evidence import events
@@ -35,7 +35,7 @@ from assay_steps.plugin.cases import CASE, Case, case_of, feature_of, mistakes_o
 from assay_steps.plugin.current_step import CURRENT_STEP, CurrentStep
 from assay_steps.plugin.folder import FolderError
 from assay_steps.plugin.probes import is_probe, wanted_probes
-from assay_steps.plugin.run import MAIN, PLUGIN, Run, RunOptions
+from assay_steps.plugin.run import MAIN, PLUGIN, Provided, Run, RunOptions
 from assay_steps.plugin.step_lookup import StepLookup, is_ours
 from assay_steps.plugin.suite import INI, SUITE
 from assay_steps.plugin.unknown_steps import explain
@@ -204,8 +204,12 @@ class AssayPlugin:
         case = item.stash.get(CASE, None)
         if case is None:
             return
-        provisioned = self.run.provision(case)
-        clock = self.run.clock if isinstance(provisioned, Unsupported) else provisioned.instance.clock
+        try:
+            provisioned: Provided | Unsupported | None = self.run.provision(case)
+            absence = ""
+        except BackendError as problem:
+            provisioned, absence = None, str(problem)
+        clock = provisioned.instance.clock if isinstance(provisioned, Provided) else self.run.clock
         journal = item.stash[JOURNAL] = self.run.journal(case, clock)
         template = template_of(item)
         if template is not None:
@@ -217,10 +221,15 @@ class AssayPlugin:
             strength=case.strength,
             role=case.role,
             foreign=case.foreign,
-            client="" if isinstance(provisioned, Unsupported) else provisioned.faces.title,
+            client=provisioned.faces.title if isinstance(provisioned, Provided) else "",
             probe=case.probe or "",
             line=template.line_number if template else 0,
         )
+        if provisioned is None:
+            journal.write(events.Step, keyword="*", text="a broker for the scenario", outcome="broken", detail=absence)
+            journal.write(events.ScenarioEnd, elapsed_ns=0, waited_ns=0)
+            self._conclude(item, self.run.verdict(case, journal), None)
+            return
         if isinstance(provisioned, Unsupported):
             journal.write(
                 events.Unsupported,
@@ -255,6 +264,11 @@ class AssayPlugin:
         problem = problem or world.client_error
         if problem is not None:
             self._outside(item, problem)
+        if absence := _absence(world.instance):
+            # Without its end in the journal, the scenario cannot fail: what failed may be due to the broker's end.
+            journal.write(events.Step, keyword="*", text="the broker at the end", outcome="broken", detail=absence)
+            self._conclude(item, self.run.verdict(case, journal), problem)
+            return None
         journal.write(
             events.ScenarioEnd,
             elapsed_ns=time.perf_counter_ns() - started,
@@ -440,6 +454,11 @@ class AssayPlugin:
         """Provide the object that records the scenario's claims."""
         world: World = request.node.stash[WORLD]
         return world.evidence
+
+
+def _absence(instance: Instance) -> str:
+    """Return why an instance's broker does not answer; an empty text if it does, or if the kit itself runs it."""
+    return instance.absence() if isinstance(instance, Watched) else ""
 
 
 def _named(item: pytest.Item) -> str:

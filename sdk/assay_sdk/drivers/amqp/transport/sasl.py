@@ -101,7 +101,7 @@ class SaslClient:
                 if self.phase in {Phase.DONE, Phase.REFUSED, Phase.PROVING}:
                     break
         except DecodeError as error:
-            self._refuse(_broken(f"its SASL frames are malformed: {error}"))
+            self._refuse(_broken(f"it does not speak AMQP 1.0 with SASL: {error}"))
         except ScramException as error:
             why = (
                 f"the broker does not prove that it knows user {self._user()!r} ({error.args[0]}):"
@@ -152,7 +152,7 @@ class SaslClient:
         if part == SASL_HEADER:
             self.phase = Phase.MECHANISMS
         else:
-            self._refuse(_broken(f"it answers {part!r} to the header of AMQP 1.0 with SASL"))
+            self._refuse(_broken(f"it does not speak AMQP 1.0 with SASL, but answers {part!r}"))
         return b""
 
     def _take_mechanisms(self, fields: list[object]) -> bytes:

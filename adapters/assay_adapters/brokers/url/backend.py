@@ -1,0 +1,366 @@
+"""The backend of a broker that a file describes (docs/url.md).
+
+The broker runs at an address, or the kit starts it from a command or an image. Many scenarios share it. Scenarios with
+faults connect through the kit's proxy; those that end a broker have one of the kit's own, or wait for their turn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from assay_adapters.brokers.base import ALL_FACES, AmqpBackend
+from assay_adapters.brokers.url.boxes import RunningContainer
+from assay_adapters.brokers.url.checks import absences, mistakes
+from assay_adapters.brokers.url.creating import CreatingDriver, Destinations
+from assay_adapters.brokers.url.declaring import capabilities, lacks
+from assay_adapters.brokers.url.file import DescriptionError, read
+from assay_adapters.brokers.url.instance import Place
+from assay_adapters.brokers.url.model import ContainerTable, Operation
+from assay_adapters.brokers.url.processes import OwnProcess, RunningProcess
+from assay_adapters.brokers.url.programs import ProgramAdmin
+from assay_adapters.brokers.url.reaching import reach
+from assay_adapters.brokers.url.turns import Turn
+from assay_adapters.containers.container import (
+    LOOPBACK,
+    Container,
+    ContainerSpec,
+    image_digest,
+    probe_image,
+    sweep,
+    sweep_quietly,
+)
+from assay_adapters.containers.faults import StoppableContainer
+from assay_adapters.faults.proxied import ProxiedFaults, Stoppable
+from assay_adapters.faults.proxy import Proxy
+from assay_adapters.packages import missing_packages
+from assay_adapters.ports.backend import Available, BackendError, Environment, Unavailable
+from assay_adapters.ports.capabilities import Needs, Unsupported, missing
+from assay_adapters.ports.client import Endpoint, Source
+from assay_sdk.driver import Driver, Login, Opened
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.reasons import Refused
+from assay_sdk.time import Runner
+
+_GIVEN = (Needs().platform, Needs().level, Needs().topology)
+_ENDS = frozenset({Capability.KILL, Capability.RESTART})
+
+
+class _Own(Struct, frozen=True):
+    """A broker for scenarios with faults, and the proxy to which their clients connect."""
+
+    broker: OwnProcess | StoppableContainer
+    proxy: Proxy
+    runs: Callable[[], bool]
+    remove: Callable[[], None]
+
+
+def _ready(
+    broker: OwnProcess | StoppableContainer,
+    start: Callable[[], None],
+    runs: Callable[[], bool],
+    remove: Callable[[], None],
+) -> _Own:
+    """Start a broker, and the proxy in front of it."""
+    try:
+        start()
+        proxy = Proxy(broker.amqp_port)
+        proxy.start()
+    except BaseException:  # Ctrl-C, too
+        remove()
+        raise
+    return _Own(broker, proxy, runs, remove)
+
+
+class UrlBackend(AmqpBackend):
+    """The broker that a file describes.
+
+    Args:
+        file: The file.
+        name: The backend's name, as the user typed it.
+        shared: The endpoint of a broker that another process has started; None to start one.
+        wire: A filter between the SDK's engine and its driver; None for none.
+        runner: The I/O loop; None for the one that this process's connections share.
+
+    Raises:
+        DescriptionError: The file has mistakes.
+    """
+
+    faces = ALL_FACES
+    reuses_faulted = True
+
+    def __init__(
+        self,
+        file: Path,
+        name: str = "",
+        shared: Endpoint | None = None,
+        wire: Callable[[Driver], Driver] | None = None,
+        runner: Runner | None = None,
+    ) -> None:
+        super().__init__(shared, wire, runner)
+        self._file = file.absolute()
+        self._reading = read(file)
+        found = mistakes(self._reading, file)
+        description = self._reading.description
+        if description is None or found:
+            raise DescriptionError(file, found)
+        self.name = name or f"url:{file}"
+        self.description = description
+        self.capabilities = capabilities(description, file)
+        self.lacks = lacks(description, file)
+        self.profiles = description.profiles
+        self._folder = self._file.parent
+        admin = description.administration
+        self._admin = None if admin is None else ProgramAdmin(admin, self._folder)
+        self._image: str | None = None
+        self._shared: _Own | None = None
+        self._own: _Own | None = None
+        self._front: Proxy | None = None
+        """The proxy in front of the running broker, for TLS and for faults."""
+
+    @property
+    def environment(self) -> Environment:
+        """The tested product, as its file says."""
+        description = self.description
+        details = {"protocol": "AMQP 1.0", "file": self._file.name}
+        details["file sha256"] = hashlib.sha256(self._file.read_bytes()).hexdigest()
+        if description.broker.url is not None:
+            details["url"] = description.broker.url
+        if self._image is not None:
+            details |= {"image": self._image, "digest": image_digest(self._image)}
+        return Environment(product=description.title, version=description.version, details=details, ours=False)
+
+    def probe(self) -> Available | Unavailable:
+        """Return whether all that the file names is here, and whether a running broker answers."""
+        if (absent := missing_packages(("proton",), extra="amqp")) is not None:
+            return absent
+        if found := absences(self._reading, self._file):
+            what, _, remedy = found[0].text.rstrip(".").partition("; ")
+            return Unavailable(f"{self._file.name}:{found[0].line}: {what}", remedy)
+        if self.description.container is not None:
+            unavailable = self._probe_container(self.description.container)
+            if unavailable is not None:
+                return unavailable
+        if self.description.is_own or self._attached is not None:
+            return Available(f"{self.description.title}, started from {self._file.name}")
+        answer = self.reach()
+        if isinstance(answer, Refused):
+            return Unavailable(answer.text, f"[broker] in {self._file.name} names its address and login")
+        return Available(f"{self.description.title} at {self.description.broker.url}")
+
+    @property
+    def administration(self) -> ProgramAdmin | None:
+        """The administration program; None for none."""
+        return self._admin
+
+    def reach(self) -> Opened | Refused:
+        """Try the running broker at the file's URL."""
+        broker = self.description.broker
+        endpoint = Endpoint(broker.url or "", self._login())
+        return reach(self._plain_driver(), self._runner, endpoint, self._ca_file())
+
+    def provision(self, needs: Needs) -> Place | Unsupported:
+        """Return the broker that scenarios share, or the one for scenarios with faults.
+
+        Raises:
+            BackendError: It cannot be started, or does not answer.
+        """
+        title = self.description.title
+        if (unmet := missing(needs, self.capabilities, self.lacks, self._file.name)) is not None:
+            return unmet
+        if (asked := (needs.platform, needs.level, needs.topology)) != _GIVEN:
+            why = f"{title} is a single broker here, and knows neither platforms nor levels of a queue manager."
+            return Unsupported(", ".join(asked), Source(why))
+        with self._lock:
+            if self.description.is_own:
+                return self._own_place() if needs.own_instance else self._shared_place()
+            return self._running_place(needs)
+
+    def close(self) -> None:
+        """End every broker that this process has started, and what processes that have ended left."""
+        with self._lock:
+            for own in (self._shared, self._own):
+                if own is not None:
+                    own.proxy.close()
+                    own.remove()
+            if self._front is not None:
+                self._front.close()
+            used_docker = self._image is not None and (self._shared or self._own) is not None
+            self._shared = self._own = self._front = None
+        if used_docker:
+            sweep_quietly()
+
+    # --- a running broker
+
+    def _running_place(self, needs: Needs) -> Place:
+        url = self.description.broker.url or ""
+        ends = needs.own_instance and bool(needs.capabilities & _ENDS)
+        turn = Turn(url, alone=ends) if self._controlled else None
+        if turn is not None:
+            turn.take()  # otherwise a fault of another scenario looks like a broker that is not there
+        try:
+            answer = self.reach()
+        finally:
+            if turn is not None:
+                turn.give_back()
+        if isinstance(answer, Refused):
+            raise BackendError(answer.text)
+        if not needs.own_instance and url.startswith("amqp://"):
+            return self._place(Endpoint(url, self._login()), self.reach, turn=turn)
+        proxy = self._front = self._front or self._proxy_to(url)
+        faults = ProxiedFaults(self._stoppable(), proxy, self._runner) if needs.own_instance else None
+        return self._place(self._local(proxy.port), self.reach, faults=faults, turn=turn)
+
+    @property
+    def _controlled(self) -> bool:
+        return self.description.process is not None or self.description.container is not None
+
+    def _proxy_to(self, url: str) -> Proxy:
+        from assay_sdk.drivers.amqp.driver import place_of
+        from assay_sdk.drivers.amqp.transport.tls import client_context
+
+        at = place_of(url)
+        proxy = Proxy(at.port, at.host, client_context(self._ca_file()) if at.tls else None)
+        proxy.start()
+        return proxy
+
+    def _stoppable(self) -> Stoppable:
+        of, port = self.description, urlsplit(self.description.broker.url or "").port or 0
+        if of.process is not None:
+            return RunningProcess(of.process, self._folder, self._port, self._runner, self.reach)
+        if of.container is not None and of.container.name is not None:
+            return RunningContainer(of.container.name, self._port, of.container.ready_s, self._runner, self.reach)
+        return _Uncontrolled(port)
+
+    @property
+    def _port(self) -> int:
+        from assay_sdk.drivers.amqp.driver import place_of
+
+        return place_of(self.description.broker.url or "").port
+
+    # --- brokers of the kit's own
+
+    def _shared_place(self) -> Place:
+        if self._attached is not None:
+            return self._at(urlsplit(self._attached.url).port or 0)
+        if self._shared is None or not self._shared.runs():
+            self._shared = self._started(self._shared)
+        return self._at(self._shared.broker.amqp_port)
+
+    def _at(self, port: int) -> Place:
+        return self._place(self._local(port), lambda: self._look(port), port=port)
+
+    def _own_place(self) -> Place:
+        if self._own is None or not self._own.runs():
+            self._own = self._started(self._own)
+        own = self._own
+        faults = ProxiedFaults(own.broker, own.proxy, self._runner)
+        port = own.broker.amqp_port
+        return self._place(self._local(own.proxy.port), lambda: self._look(port), port=port, faults=faults)
+
+    def _started(self, before: _Own | None) -> _Own:
+        """Start a broker, in place of one that a failed fault left stopped."""
+        if before is not None:
+            before.proxy.close()
+            before.remove()
+        of = self.description
+        if of.process is not None:
+            process = OwnProcess(of.process, self._folder, of.title, self._runner, self._look)
+            return _ready(process, process.start, process.runs, process.remove)
+        if of.container is None or self._image is None:
+            raise BackendError(f"{of.title} cannot be started: Docker has no image of it.")
+        sweep()
+        spec = ContainerSpec(
+            image=self._image,
+            port=of.container.port,
+            environment=of.container.environment,
+            title=of.title,
+            start_limit_s=of.container.ready_s,
+        )
+        box = Container(spec, self._runner, lambda port: isinstance(self._look(port), Opened))
+        return _ready(StoppableContainer(box), box.start, lambda: box.exit_code() is None, box.remove)
+
+    def _look(self, port: int) -> Opened | Refused:
+        """Try a broker of the kit's own."""
+        return reach(self._plain_driver(), self._runner, self._local(port))
+
+    # --- both
+
+    def _place(
+        self,
+        endpoint: Endpoint,
+        look: Callable[[], Opened | Refused],
+        *,
+        port: int | None = None,
+        faults: ProxiedFaults | None = None,
+        turn: Turn | None = None,
+    ) -> Place:
+        folders = () if self.description.container is None else self.description.container.data_folders
+        driver = self._plain_driver()
+        destinations = None
+        if self._admin is not None and any(map(self._admin.offers, (Operation.CREATE_QUEUE, Operation.CREATE_TOPIC))):
+            destinations = Destinations(self._admin)
+            driver = CreatingDriver(driver, destinations)
+        return Place(
+            self.description.title,
+            endpoint,
+            self._runner,
+            driver if self._filter is None else self._filter(driver),
+            self.environment,
+            look=look,
+            faults=faults,
+            turn=turn,
+            admin=self._admin,
+            destinations=destinations,
+            data=(port, folders) if port is not None and folders else None,
+        )
+
+    def _plain_driver(self) -> Driver:
+        from assay_sdk.drivers.amqp import AmqpDriver
+
+        return AmqpDriver()
+
+    def _local(self, port: int) -> Endpoint:
+        return Endpoint(f"amqp://{LOOPBACK}:{port}", self._login())
+
+    def _login(self) -> Login | None:
+        broker = self.description.broker
+        if broker.user_variable is None or broker.password_variable is None:
+            return None
+        return Login(os.environ.get(broker.user_variable, ""), os.environ.get(broker.password_variable, ""))
+
+    def _ca_file(self) -> str | None:
+        named = self.description.broker.ca_file
+        return None if named is None else str(self._folder / named)
+
+    def _probe_container(self, table: ContainerTable) -> Unavailable | None:
+        if (absent := missing_packages(("docker", "testcontainers"), extra="containers")) is not None:
+            return absent
+        if table.image is None:
+            return None
+        found = probe_image((table.image,), self.description.title, remedy=f"correct image in {self._file.name}")
+        if isinstance(found, Unavailable):
+            return found
+        self._image = found[0]
+        return None
+
+
+class _Uncontrolled(Struct, frozen=True):
+    """A broker that the kit cannot end; no capability leads here."""
+
+    amqp_port: int
+
+    def start(self, changed: object = None) -> None:
+        del changed
+        self.stop()
+
+    def kill(self) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        raise BackendError("the kit cannot end this broker: its file has neither [process] nor [container]")

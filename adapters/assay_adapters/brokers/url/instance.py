@@ -1,0 +1,113 @@
+"""A broker that a file describes, for one scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from assay_adapters.brokers.base import ALL_FACES, SdkInstance
+from assay_adapters.brokers.url.creating import Destinations
+from assay_adapters.brokers.url.turns import Turn
+from assay_adapters.containers.files import folder_holds
+from assay_adapters.faults.proxied import ProxiedFaults
+from assay_adapters.ports.administration import Admin
+from assay_adapters.ports.backend import BackendError, Environment, WireProtocol
+from assay_adapters.ports.client import Client, Endpoint
+from assay_adapters.ports.faults import DiskEvent
+from assay_adapters.ports.outcome import JmsErrorKind, Outcome, Refused
+from assay_sdk.driver import Driver, Opened
+from assay_sdk.time import Runner
+
+_RETURN_NS = 10 * 10**9
+"""How long a broker may take to return after the last fault of a scenario, in nanoseconds."""
+_POLL_NS = 100_000_000
+
+
+class Place(SdkInstance[Runner, ProxiedFaults | None]):
+    """The broker as one scenario has it.
+
+    Args:
+        name: The name of the instance's only member.
+        endpoint: Where clients connect.
+        runner: The I/O loop.
+        driver: The AMQP driver, with the run's filter.
+        environment: The tested product.
+        faults: Its faults; None if scenarios share it.
+        turn: The scenario's turn at a broker that a fault may end; None if no fault can.
+        admin: Its administration; None for none.
+        destinations: The destinations that the kit creates; None if the broker does so on first use.
+        look: Tries the broker itself, without the proxy.
+        data: The port and the data folders of its container; None if the kit does not see its files.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        endpoint: Endpoint,
+        runner: Runner,
+        driver: Driver,
+        environment: Environment,
+        *,
+        look: Callable[[], Opened | Refused],
+        faults: ProxiedFaults | None = None,
+        turn: Turn | None = None,
+        admin: Admin | None = None,
+        destinations: Destinations | None = None,
+        data: tuple[int, tuple[str, ...]] | None = None,
+    ) -> None:
+        super().__init__(ALL_FACES, runner, driver, environment, faults)
+        self.members = (name,)
+        self.admin = admin
+        self._endpoint = endpoint
+        self._turn = turn
+        self._destinations = destinations
+        self._data = data
+        self._look = look
+
+    def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
+        """Return where clients connect.
+
+        Raises:
+            LookupError: There is no such member, or the protocol is not AMQP.
+        """
+        if protocol != "amqp" or member not in {None, *self.members}:
+            title = self.environment.product
+            raise LookupError(f"{title} has no {protocol} endpoint for {member or title} here; it has amqp.")
+        return self._endpoint
+
+    def clients(self) -> Mapping[str, Client]:
+        """Wait for the scenario's turn at the broker, and return new clients, by face."""
+        if self._turn is not None:
+            self._turn.take()
+        return super().clients()
+
+    def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:
+        """Do nothing: events of its disk are not visible."""
+
+    def absence(self) -> str:
+        """Return why the broker does not answer; an empty text if it does.
+
+        After a fault it waits a while, because a fault that no step waits for may not be over.
+        """
+        clock, found = self.runner.clock, self._look()
+        deadline_ns = clock.monotonic_ns() + (_RETURN_NS if self.faults is not None else 0)
+        while isinstance(found, Refused) and (now_ns := clock.monotonic_ns()) < deadline_ns:
+            self.runner.run_until(lambda: False, now_ns + _POLL_NS)
+            found = self._look()
+        return found.text if isinstance(found, Refused) else ""
+
+    def storage_holds(self, octets: bytes) -> Outcome[bool]:
+        """Return whether a folder with the broker's messages contains these octets (PD-31)."""
+        if self._data is None:
+            return Refused(JmsErrorKind.UNSUPPORTED, f"the kit does not see the files of {self.environment.product}")
+        return folder_holds(*self._data, octets)
+
+    def close(self) -> None:
+        """Delete the destinations that the kit has created, and end the turn."""
+        try:
+            if self._destinations is not None:
+                self._destinations.delete()
+        except BackendError:
+            pass  # the scenario is over; a program that fails for good also fails at the next creation
+        finally:
+            if self._turn is not None:
+                self._turn.give_back()
