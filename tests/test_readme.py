@@ -25,13 +25,14 @@ PAGES = (
         for name in ("sdk.md", "amqp.md", "mqlight.md", "crash.md", "http.md")
     ),
 )
+URL = (ROOT / "docs" / "url.md").read_text(encoding="utf-8")
 BROKER = (ROOT / "docs" / "broker.md").read_text(encoding="utf-8")
 PYTHON = [example for page in (*PAGES, BROKER) for example in re.findall(r"```python\n(.*?)```", page, re.DOTALL)]
 TESTS = [example for example in PYTHON if "def test_" in example]
 EXAMPLES = [example for example in PYTHON if example not in TESTS]
 CONSOLE = [
     shlex.split(line.removeprefix("$ "), comments=True)
-    for block in re.findall(r"```console\n(.*?)```", README + BROKER, re.DOTALL)
+    for block in re.findall(r"```console\n(.*?)```", README + BROKER + URL, re.DOTALL)
     for line in block.splitlines()
     if line.startswith("$ ")
 ]
@@ -113,8 +114,10 @@ def test_the_servers_file_can_be_read_and_its_options_are_those_there_are(tmp_pa
 def test_a_command_line_parses(words: list[str]) -> None:
     group = typer.main.get_command(application())
     assert isinstance(group, typer.core.TyperGroup)
-    command = group.commands[words[1]]
-    context = command.make_context(words[1], words[2:])
+    command, (name, *arguments) = group.commands[words[1]], words[1:]
+    if isinstance(command, typer.core.TyperGroup):
+        command, (name, *arguments) = command.commands[arguments[0]], arguments
+    context = command.make_context(name, arguments)
     assert context.params
 
 

@@ -28,6 +28,7 @@ from assay_sdk.model.capabilities import Capability
 
 THEIRS = BACKEND
 NO_ENTRY = "no entry"
+WITHOUT_FILE = tuple(name for name in backend_names() if name != "url")
 
 
 class Lame:
@@ -59,11 +60,11 @@ def install(monkeypatch: pytest.MonkeyPatch, folder: Path, package: str, *points
 
 
 def test_our_own_backends_come_by_entry_points() -> None:
-    assert backend_names() == ("activemq", "artemis", "reference", "reference-container", "reference-server")
+    assert backend_names() == ("activemq", "artemis", "reference", "reference-container", "reference-server", "url")
     assert names_with_defects() == ("reference", "reference-container", "reference-server")
 
 
-@pytest.mark.parametrize("name", [*backend_names(), *(f"{name}+amqp" for name in backend_names())])
+@pytest.mark.parametrize("name", [*WITHOUT_FILE, *(f"{name}+amqp" for name in WITHOUT_FILE)])
 def test_a_backend_opens_by_its_name_with_and_without_its_default_protocol(name: str) -> None:
     backend = open_backend(name)
     assert backend.name == name.removesuffix("+amqp")
@@ -131,7 +132,7 @@ def test_the_error_for_an_unknown_backend_names_the_closest(name: str, nearest: 
 
 def test_the_error_names_all_backends_where_none_is_close() -> None:
     with pytest.raises(
-        UnknownBackendError, match="there is activemq, artemis, reference, reference-container, reference-server"
+        UnknownBackendError, match="there is activemq, artemis, reference, reference-container, reference-server, url"
     ):
         open_backend("zzz")
 
@@ -172,7 +173,7 @@ def test_the_reference_broker_names_the_nearest_store_and_defect(asked: dict[str
         open_backend("reference", BackendOptions(**asked))
 
 
-@pytest.mark.parametrize("name", backend_names())
+@pytest.mark.parametrize("name", WITHOUT_FILE)
 def test_the_error_for_an_unknown_face_names_the_closest(name: str) -> None:
     with pytest.raises(LookupError, match="classic"):
         open_backend(name).identity("clasic")

@@ -22,6 +22,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted(page for page in (ROOT / "docs" / "how-to").glob("*.md") if page.name != "README.md")
 SOURCES = ("features", "sdk", "evidence", "broker", "adapters", "steps", "pipeline", "reports", "cli")
 
+_PATH = {"PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))}
+"""The search path on which a page's files find the command ``assay``."""
 _BLOCK = re.compile(
     r"(?P<before>(?:^[ ]*\S[^\n]*\n)*)\n?^(?P<indent>[ ]*)```(?P<kind>\w+)\n(?P<text>.*?)^(?P=indent)```$",
     re.MULTILINE | re.DOTALL,
@@ -119,7 +121,7 @@ def _printed(command: str, copy: Path) -> str:
     ended = subprocess.run(  # noqa: S603  the commands of this project
         [sys.executable, "-m", *words],
         cwd=copy,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(path), "COLUMNS": "200"},
+        env={**os.environ, **_PATH, "PYTHONPATH": os.pathsep.join(path), "COLUMNS": "200"},
         capture_output=True,
         text=True,
         timeout=300,
