@@ -62,11 +62,13 @@ class Done(Struct, frozen=True, tag=True):
         value: Result of the command; None if it has none.
         properties: Properties of the destination, for `OpenSender` (`DEFBIND_PROPERTY`, `CLUSTERED_PROPERTY`) and
             `OpenReceiver` (`BOTHRESH_PROPERTY`, `BOQNAME_PROPERTY`, `DEADQ_PROPERTY`); empty if the broker sent none.
+        capabilities: For `OpenSender`, the capabilities that the sender has beside those of its connection.
     """
 
     token: int
     value: tuple[bytes, ...] | tuple[Message, ...] | str | None = None
     properties: PeerProperties = {}
+    capabilities: frozenset[Capability] = frozenset()
 
 
 class Failed(Struct, frozen=True, tag=True):

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from assay_sdk.driver import Done, DriverCommand, DriverEvent, Failed, PeerProperties
+from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.time import CancelJob, Runner
@@ -70,6 +71,7 @@ class Answers:
         token: int,
         value: tuple[bytes, ...] | tuple[Message, ...] | str | None = None,
         properties: PeerProperties | None = None,
+        capabilities: frozenset[Capability] = frozenset(),
     ) -> None:
         """Answer `Done`: the command succeeded.
 
@@ -77,10 +79,11 @@ class Answers:
             token: Token of the command.
             value: Result of the command; None if it has none.
             properties: Properties of the destination; None for none.
+            capabilities: Capabilities that a sender has beside those of its connection.
         """
         if token in self._open:
             del self._open[token]
-            self.emit(Done(token, value, properties or {}))
+            self.emit(Done(token, value, properties or {}, capabilities))
 
     def fail(self, token: int, why: Refused) -> None:
         """Answer `Failed`: the command was refused.

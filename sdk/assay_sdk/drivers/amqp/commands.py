@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from proton import Connection, Link, Session
 
+from assay_sdk.amqp.conventions import Conventions
 from assay_sdk.amqp.terms import GLOBAL, SHARED
 from assay_sdk.driver import (
     Begin,
@@ -34,11 +35,13 @@ from assay_sdk.driver import (
     Settle,
     Unsubscribe,
 )
+from assay_sdk.drivers.amqp import offers
 from assay_sdk.drivers.amqp.links.browser import BrowserEnd, LookupEnd
 from assay_sdk.drivers.amqp.links.ends import LinkContext, LinkEnd
 from assay_sdk.drivers.amqp.links.names import (
     QPID_DEFAULT_OUTCOME,
     LinkNames,
+    follow,
     make_browser,
     make_canceller,
     make_coordinator,
@@ -65,6 +68,7 @@ class CommandedWire(LinkContext, Protocol):
 
     capabilities: frozenset[Capability]
     connection: Connection
+    conventions: Conventions
     ends: dict[Link, LinkEnd]
     names: LinkNames
     sessions: dict[Session, SessionEnd]
@@ -189,6 +193,9 @@ class Commands:
     def _open_sender(self, command: OpenSender) -> None:
         session = self._session(command.session)
         engine = make_sender(session.engine, command, self._wire.names, self._wire.prefixes)
+        follow(self._wire.conventions, engine, command)
+        if desired := offers.desired_of_sender(self._wire.capabilities):
+            self._wire.add_attach_fields(engine.name, AttachFields(desired=desired))
         end = SenderEnd(
             self._wire,
             engine,
@@ -208,6 +215,7 @@ class Commands:
             self._wire.answers.fail(command.token, name)
             return
         engine = make_receiver(session.engine, command, name, self._wire.names, self._wire.prefixes)
+        follow(self._wire.conventions, engine, command)
         self._wire.add_attach_fields(name, QPID_DEFAULT_OUTCOME)
         end = ReceiverEnd(self._wire, engine, command)
         self._receivers[command.link] = end

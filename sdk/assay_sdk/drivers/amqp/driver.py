@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import cast
 from urllib.parse import urlsplit
 
+from assay_sdk.amqp.conventions import Conventions
 from assay_sdk.driver import DriverEvent, Target, TargetError
 from assay_sdk.drivers.amqp.transport.amqp_socket import Place
 from assay_sdk.drivers.amqp.transport.tls import client_context
@@ -18,9 +19,14 @@ DEFAULT_PORT, TLS_PORT = 5672, 5671
 
 
 class AmqpDriver:
-    """The driver of AMQP 1.0 over TCP or TLS."""
+    """The driver of AMQP 1.0 over TCP or TLS.
 
-    def __init__(self) -> None:
+    Args:
+        conventions: What the broker expects of its clients, and does not tell when a connection opens.
+    """
+
+    def __init__(self, conventions: Conventions = Conventions()) -> None:  # noqa: B008  a frozen value
+        self._conventions = conventions
         self._epochs = itertools.count(1)
 
     @property
@@ -47,7 +53,8 @@ class AmqpDriver:
         if target.ca_file is not None and not place.tls:
             raise TargetError("ca_file is given, but amqp:// has no TLS: connect with amqps://, or leave ca_file out")
         context = client_context(target.ca_file) if place.tls else None
-        return AmqpWire(target, place, sink, cast("LoopRunner", runner), next(self._epochs), context=context)
+        loop, epoch = cast("LoopRunner", runner), next(self._epochs)
+        return AmqpWire(target, place, sink, loop, epoch, context=context, conventions=self._conventions)
 
 
 def place_of(url: str) -> Place:

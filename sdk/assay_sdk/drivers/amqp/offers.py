@@ -1,9 +1,9 @@
-"""The capabilities of an AMQP connection.
+"""The capabilities of an AMQP connection, and those of a sender's link.
 
 A broker may offer capabilities in its open (OASIS AMQP 1.0, 2.7.1), but AMQP 1.0 defines no names for them.
 
 - `OFFERED`: JMS brokers offer these capabilities by name.  A connection has such a capability only if its broker offers
-  it.
+  it.  `OFFERED_TO_SENDERS` are those that a broker may offer on a link instead, for its destination only.
 - `ASSUMED`: these capabilities have no names, so every connection has them.  The table says how the client notices
   that a broker lacks one.
 """
@@ -34,6 +34,9 @@ OFFERED: Mapping[str, Capability] = {
 }
 """The capability of each name that a broker may offer in its open."""
 
+OFFERED_TO_SENDERS: Mapping[str, Capability] = {DELAYED_DELIVERY: Capability.DELIVERY_DELAY}
+"""The capability of each name that a broker may offer in its attach to a sender (Qpid JMS, ``AmqpProducerBuilder``)."""
+
 _SILENT = "the client does not notice: a broker may ignore this field of a message's header"
 
 ASSUMED: Mapping[Capability, str] = {
@@ -62,3 +65,22 @@ def capabilities(offered: Iterable[str]) -> frozenset[Capability]:
     """
     names = set(offered)
     return frozenset(ASSUMED) | {meant for name, meant in OFFERED.items() if name in names}
+
+
+def desired_of_sender(connection: frozenset[Capability]) -> tuple[str, ...]:
+    """Return the names that a sender's attach desires: those of capabilities that the connection lacks.
+
+    Args:
+        connection: Capabilities of the connection.
+    """
+    return tuple(name for name, meant in OFFERED_TO_SENDERS.items() if meant not in connection)
+
+
+def capabilities_of_sender(offered: Iterable[str]) -> frozenset[Capability]:
+    """Return the capabilities that a sender's link has beside those of its connection.
+
+    Args:
+        offered: Names of the capabilities that the broker offers in its attach.
+    """
+    names = set(offered)
+    return frozenset(meant for name, meant in OFFERED_TO_SENDERS.items() if name in names)

@@ -17,6 +17,7 @@ import proton
 from proton import Collector, Connection, Delivery, Event, Link, Session, Transport, symbol
 
 from assay_sdk.amqp.codec import Prefixes
+from assay_sdk.amqp.conventions import Conventions
 from assay_sdk.amqp.terms import CONTAINER_ID, INVALID_FIELD, OPEN_FAILED
 from assay_sdk.driver import (
     Close,
@@ -26,6 +27,7 @@ from assay_sdk.driver import (
     Failed,
     Frame,
     Opened,
+    PeerProperties,
     Target,
 )
 from assay_sdk.drivers.amqp import offers
@@ -74,6 +76,7 @@ class AmqpWire:
         runner: Runner that watches the socket.
         epoch: Number of the connection among the driver's.
         context: TLS context; None for a connection without TLS.
+        conventions: What the broker expects and does not tell.
     """
 
     def __init__(
@@ -85,8 +88,10 @@ class AmqpWire:
         epoch: int,
         *,
         context: ssl.SSLContext | None = None,
+        conventions: Conventions = Conventions(),  # noqa: B008  a frozen value
     ) -> None:
         self.epoch = epoch
+        self.conventions = conventions
         self.prefixes = Prefixes()
         self.capabilities: frozenset[Capability] = frozenset()
         self.answers = Answers(sink, runner, target.request_timeout_ms, self._flush)
@@ -155,6 +160,10 @@ class AmqpWire:
     def add_attach_fields(self, link_name: str, fields: AttachFields) -> None:
         """Add fields that Proton cannot set to the attach of a link."""
         self._line.attach_fields[link_name] = fields
+
+    def offered(self, link_name: str) -> tuple[str, ...]:
+        """Return the capabilities that the broker has offered in the attach of a link; they can be asked for once."""
+        return () if self._line.link_offers is None else self._line.link_offers.take(link_name)
 
     def forget(self, end: LinkEnd) -> None:
         """Forget a link that is closed on both sides."""
@@ -254,9 +263,18 @@ class AmqpWire:
         self._timer()
         self._is_open = True
         self.capabilities = offers.capabilities(map(str, self.connection.remote_offered_capabilities or ()))
-        self.prefixes = Prefixes(str(properties.get("queue-prefix", "")), str(properties.get("topic-prefix", "")))
+        if not offers.desired_of_sender(self.capabilities):
+            self._line.link_offers = None
+        self.prefixes = self._prefixes(properties)
         self._line.beat()
         self.answers.emit(Opened(self.epoch, self.capabilities, properties))
+
+    def _prefixes(self, told: PeerProperties) -> Prefixes:
+        ours = self.conventions
+        return Prefixes(
+            str(told.get("queue-prefix", "")) if ours.queue_prefix is None else ours.queue_prefix,
+            str(told.get("topic-prefix", "")) if ours.topic_prefix is None else ours.topic_prefix,
+        )
 
     def _on_close(self, _event: Event) -> None:
         condition = self.connection.remote_condition

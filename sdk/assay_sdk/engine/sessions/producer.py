@@ -14,6 +14,7 @@ from assay_sdk.engine.operations import Operation, Wait, result_of
 from assay_sdk.engine.ports import SessionPort
 from assay_sdk.engine.settings import AS_DESTINATION, DeliveryMode, ProducerSettings
 from assay_sdk.engine.states import LIFE, Act, Life, LifeEvent, Machine
+from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.durations import LONGEST_MS
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
@@ -47,13 +48,16 @@ class EngineProducer:
         self._life: Machine[Life, LifeEvent] = Machine(LIFE, Life.OPENING, "the producer")
         self._ended: Refused | None = None
         self._destination: PeerProperties = {}
+        self._offered: frozenset[Capability] = frozenset()
 
-    def opened(self, destination: PeerProperties) -> None:
+    def opened(self, destination: PeerProperties, capabilities: frozenset[Capability]) -> None:
         """Mark the producer as open, and keep the properties of its destination.
 
         Args:
             destination: Properties that the broker gave for the destination; ignored if each send names one.
+            capabilities: Capabilities that the broker offers on this link, beside those of the connection.
         """
+        self._offered = capabilities
         self._destination = destination if self.address is not None else {}
         self._life.take(LifeEvent.OPENED)
 
@@ -124,7 +128,7 @@ class EngineProducer:
         self._use()
         address = self._address(to)
         settings = self._settings_for(mode, priority, ttl_ms)
-        check_send_capabilities(settings, self._connection.capabilities)
+        check_send_capabilities(settings, self._capabilities)
         self._check(Moment.SEND, settings, address, draft)
         message = self._filled(draft, address, settings, wall_ns)
         unit = yield from self._session.unit_of_work()
@@ -177,6 +181,10 @@ class EngineProducer:
         """
         self._end(LifeEvent.LOSE if lost else LifeEvent.CLOSED)
 
+    @property
+    def _capabilities(self) -> frozenset[Capability]:
+        return self._connection.capabilities | self._offered
+
     # -- inside ----------------------------------------------------------------------------------------------------
 
     def _end(self, event: LifeEvent) -> None:
@@ -192,7 +200,7 @@ class EngineProducer:
     def _set(self, settings: ProducerSettings, moment: Moment | None) -> Operation[None]:
         yield from ()
         self._use()
-        check_send_capabilities(settings, self._connection.capabilities)
+        check_send_capabilities(settings, self._capabilities)
         if moment is not None:
             self._check(moment, settings, self.address)
         self.settings = settings

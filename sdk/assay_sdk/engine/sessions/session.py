@@ -96,7 +96,7 @@ class EngineSession:
             self.connection.unroute(producer.number)
             raise
         self.producers[producer.number] = producer
-        producer.opened(answer.properties)
+        producer.opened(answer.properties, answer.capabilities)
         return producer
 
     def create_consumer(self, source: Source) -> Operation[EngineConsumer]:

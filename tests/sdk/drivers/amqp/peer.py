@@ -13,6 +13,7 @@ from typing import Any
 import proton
 from proton import Collector, Condition, Connection, Delivery, Endpoint, Event, Terminus, Transport
 
+from assay_sdk.amqp.conventions import Conventions
 from assay_sdk.amqp.frames import SASL_HEADER, Splitter, frame
 from assay_sdk.amqp.types import binary, described, fields, symbols, ubyte
 from assay_sdk.driver import Closed, Done, DriverCommand, DriverEvent, Failed, Login, Opened, Target
@@ -222,12 +223,13 @@ class Bench:
         trace: bool = False,
         url: str | None = None,
         open_timeout_ms: int = LIMIT_MS,
+        conventions: Conventions = Conventions(),  # noqa: B008  a frozen value
     ) -> DriverEvent:
         """Connect, and return the first event that is not a frame."""
         target = Target(
             url=url or self.peer.url, client_id=client_id, login=login, trace=trace, open_timeout_ms=open_timeout_ms
         )
-        self.wire = AmqpDriver().connect(target, self.said.append, self.runner)
+        self.wire = AmqpDriver(conventions).connect(target, self.said.append, self.runner)
         return self.expect(Opened | Closed)
 
     def expect(self, kind: Any, number: int = 1) -> Any:

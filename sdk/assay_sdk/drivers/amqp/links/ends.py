@@ -41,6 +41,10 @@ class LinkContext(Protocol):
         """Add fields that Proton cannot set to the attach of a link."""
         ...
 
+    def offered(self, link_name: str) -> tuple[str, ...]:
+        """Return the capabilities that the broker has offered in the attach of a link; they can be asked for once."""
+        ...
+
     def forget(self, end: LinkEnd) -> None:
         """Forget a link that is closed on both sides."""
         ...

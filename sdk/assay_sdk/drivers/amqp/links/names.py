@@ -27,6 +27,7 @@ from proton import (
 )
 
 from assay_sdk.amqp.codec import Prefixes, wire_name
+from assay_sdk.amqp.conventions import Conventions
 from assay_sdk.amqp.terms import (
     CANCEL_NODE,
     DELIMITER,
@@ -214,6 +215,21 @@ def make_receiver(session: Session, command: OpenReceiver, name: str, names: Lin
         source.expiry_policy = Terminus.EXPIRE_WITH_LINK
     _put_filters(link, command.selector, no_local=command.no_local)
     return link
+
+
+def follow(conventions: Conventions, link: Sender | Receiver, command: OpenSender | OpenReceiver) -> None:
+    """Change a link, not yet opened, as the broker's conventions say.
+
+    Args:
+        conventions: What the broker expects and does not tell.
+        link: The link.
+        command: Command that opens the link.
+    """
+    if not conventions.settles_second:
+        link.rcv_settle_mode = Link.RCV_FIRST
+    if conventions.durable_termini and command.address is not None and command.address.kind is AddressKind.QUEUE:
+        terminus = link.target if isinstance(link, Sender) else link.source
+        terminus.durability = Terminus.CONFIGURATION
 
 
 def make_browser(

@@ -9,6 +9,7 @@ from proton import Delivery, Described, Sender
 
 from assay_sdk.amqp import codec
 from assay_sdk.driver import Send
+from assay_sdk.drivers.amqp import offers
 from assay_sdk.drivers.amqp.errors import Condition, lost, refusal
 from assay_sdk.drivers.amqp.links.ends import LinkContext, LinkEnd, LinkState
 from assay_sdk.drivers.amqp.links.names import TRANSACTIONAL, has_terminus, peer_properties, set_state_data
@@ -70,7 +71,8 @@ class SenderEnd(LinkEnd):
             return
         if self.opening is not None:
             properties = peer_properties(self.engine.remote_properties) if self.objects else {}
-            self.answers.done(self.opening, name, properties=properties)
+            offered = offers.capabilities_of_sender(self.context.offered(self.name))
+            self.answers.done(self.opening, name, properties=properties, capabilities=offered)
         self.flow()
 
     def send(self, command: Send, unit: Transaction | None) -> None:

@@ -25,6 +25,7 @@ from assay_sdk.driver import Frame, Login, Recording
 from assay_sdk.drivers.amqp.errors import lost
 from assay_sdk.drivers.amqp.transport.attach_fields import AttachFields, with_attach_fields
 from assay_sdk.drivers.amqp.transport.deliveries import Deliveries
+from assay_sdk.drivers.amqp.transport.link_offers import LinkOffers
 from assay_sdk.drivers.amqp.transport.sasl import SaslClient
 from assay_sdk.drivers.amqp.transport.tls import TlsClient, hint_at_tls
 from assay_sdk.model.reasons import Mqrc, Refused
@@ -116,6 +117,8 @@ class AmqpSocket:
     ) -> None:
         self.attach_fields: dict[str, AttachFields] = {}
         """Fields to add to outgoing attaches, by the name of the link."""
+        self.link_offers: LinkOffers | None = LinkOffers()
+        """Reader of what the broker offers in its attaches; None if nobody asks."""
         self._place = place
         self._login = login
         self._owner = owner
@@ -340,6 +343,8 @@ class AmqpSocket:
 
     def _feed(self, octets: bytes) -> None:
         """Pass received octets to Proton."""
+        if self.link_offers is not None:
+            self.link_offers.feed(octets)
         view = memoryview(octets)
         while view.nbytes and not self._gone:
             room = self._transport.capacity()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from proton import Condition, Terminus
+from proton import Condition, Link, Terminus
 from tests.sdk.drivers.amqp.exchanges import QUEUE, TOPIC, receiver
 from tests.sdk.drivers.amqp.peer import Bench, bench
 
+from assay_sdk.amqp.conventions import Conventions
 from assay_sdk.driver import (
     CloseLink,
     Credit,
@@ -126,16 +127,21 @@ def test_without_a_client_id_shared_subscriptions_are_everybody_s(opened: Bench)
 
 
 @pytest.mark.parametrize(
-    ("told", "queue", "topic"),
+    ("conventions", "told", "queue", "topic"),
     [
-        ({}, "q", "t"),
-        ({"queue-prefix": "queue://", "topic-prefix": "topic://"}, "queue://q", "topic://t"),
-        ({"topic-prefix": "topic://"}, "q", "topic://t"),
+        (Conventions(), {}, "q", "t"),
+        (Conventions(), {"queue-prefix": "queue://", "topic-prefix": "topic://"}, "queue://q", "topic://t"),
+        (Conventions(), {"topic-prefix": "topic://"}, "q", "topic://t"),
+        (Conventions(queue_prefix="/queue/", topic_prefix="/topic/"), {}, "/queue/q", "/topic/t"),
+        (Conventions(topic_prefix="amq.topic/"), {"queue-prefix": "queue://"}, "queue://q", "amq.topic/t"),
+        (Conventions(topic_prefix=""), {"topic-prefix": "topic://"}, "q", "t"),
     ],
 )
-def test_names_have_the_prefixes_that_the_broker_tells(told: dict[str, object], queue: str, topic: str) -> None:
+def test_names_have_the_prefixes_that_the_broker_tells_or_the_driver_was_given(
+    conventions: Conventions, told: dict[str, object], queue: str, topic: str
+) -> None:
     with bench(properties=told) as made:
-        made.connect()
+        made.connect(conventions=conventions)
         made.done(OpenSession, 1)
         links: list[Any] = []
 
@@ -148,6 +154,29 @@ def test_names_have_the_prefixes_that_the_broker_tells(told: dict[str, object], 
         made.done(OpenReceiver, link=2, session=1, address=Address(AddressKind.TOPIC, "t"))
         sender, receiver = links
         assert (sender.remote_target.address, receiver.remote_source.address) == (queue, topic)
+
+
+@pytest.mark.parametrize("conventions", [Conventions(), Conventions(settles_second=False, durable_termini=True)])
+def test_settle_mode_and_durability_of_a_queue_s_links_follow_the_conventions(conventions: Conventions) -> None:
+    with bench() as made:
+        made.connect(conventions=conventions)
+        made.done(OpenSession, 1)
+        links: list[Any] = []
+
+        def accept(link: Any) -> None:
+            made.peer.accept_link(link)
+            links.append(link)
+
+        made.peer.handlers["LINK_REMOTE_OPEN"] = accept
+        made.done(OpenSender, link=1, session=1, address=QUEUE)
+        made.done(OpenReceiver, link=2, session=1, address=QUEUE)
+        made.done(OpenReceiver, link=3, session=1, address=TOPIC)
+        sender, receiver, subscriber = links
+        durability = Terminus.CONFIGURATION if conventions.durable_termini else Terminus.NONDURABLE
+        assert sender.remote_target.durability == receiver.remote_source.durability == durability
+        assert subscriber.remote_source.durability == Terminus.NONDURABLE
+        second = Link.RCV_SECOND if conventions.settles_second else Link.RCV_FIRST
+        assert receiver.remote_rcv_settle_mode == subscriber.remote_rcv_settle_mode == second
 
 
 def test_an_unshared_subscription_in_use_and_an_illegal_name_are_refused_here(opened: Bench) -> None:

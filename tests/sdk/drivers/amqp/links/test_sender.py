@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from proton import Condition, Delivery, symbol
 from tests.sdk.drivers.amqp.exchanges import HELLO, QUEUE
-from tests.sdk.drivers.amqp.peer import Bench, settle
+from tests.sdk.drivers.amqp.peer import Bench, bench, settle
 
 from assay_sdk.amqp import codec
-from assay_sdk.driver import Closed, Done, Failed, OpenSender, Send
+from assay_sdk.driver import Closed, Done, Failed, Frame, OpenSender, OpenSession, Send
+from assay_sdk.drivers.amqp.transport.link_offers import LinkOffers
+from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc
 
@@ -91,6 +93,28 @@ def test_what_the_broker_says_of_a_destination_comes_with_the_sender(opened: Ben
     assert told == {"x-opt-mq-defbind": "OPEN", "x-opt-mq-clustered": True}
     assert type(told["x-opt-mq-defbind"]) is str
     assert opened.done(OpenSender, 1, 3, None).properties == {}, "nothing is known of what each send will name"
+
+
+@pytest.mark.parametrize("offered", [(), ("DELAYED_DELIVERY", "x")])
+def test_a_broker_may_offer_delayed_delivery_on_the_link_alone(
+    monkeypatch: pytest.MonkeyPatch, offered: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(LinkOffers, "take", lambda _self, _name: offered)  # Proton offers nothing on a link
+    with bench() as made:
+        made.connect(trace=True)
+        made.done(OpenSession, 1)
+        answer = made.done(OpenSender, 1, 1, QUEUE)
+        assert answer.capabilities == ({Capability.DELIVERY_DELAY} if offered else set())
+        assert any("['DELAYED_DELIVERY']" in event.text for event in made.said if isinstance(event, Frame))
+
+
+def test_nothing_is_desired_of_a_link_that_the_connection_offers() -> None:
+    with bench(offered=("DELAYED_DELIVERY",)) as made:
+        made.connect(trace=True)
+        made.done(OpenSession, 1)
+        assert made.done(OpenSender, 1, 1, QUEUE).capabilities == set()
+        frames = [event.text for event in made.said if isinstance(event, Frame) and event.direction == "out"]
+        assert not any("attach" in text and "DELAYED_DELIVERY" in text for text in frames)
 
 
 def test_a_message_that_amqp_cannot_carry_is_refused_by_itself(opened: Bench) -> None:

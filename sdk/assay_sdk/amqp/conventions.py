@@ -1,0 +1,24 @@
+"""What an AMQP 1.0 broker expects of its clients, and does not tell them when a connection opens."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Conventions(Struct, frozen=True, kw_only=True):
+    """The conventions of a broker.
+
+    Args:
+        queue_prefix: The prefix of queues' names, such as ``/queue/``; None for the one in the broker's open.
+        topic_prefix: The same for topics.
+        settles_second: Whether a receiver may ask the broker to settle after it has stored the outcome
+            (rcv-settle-mode second).  By OASIS AMQP 1.0, 2.7.3, a broker that cannot do so answers with first, and the
+            receiver then works with first.  RabbitMQ ends the session instead, so a receiver must not ask.
+        durable_termini: Whether a link to a queue asks for a durable terminus.  RabbitMQ makes a queue at the attach to
+            an address of version 1, and the queue outlives a restart only if the terminus is durable.
+    """
+
+    queue_prefix: str | None = None
+    topic_prefix: str | None = None
+    settles_second: bool = True
+    durable_termini: bool = False

@@ -1,0 +1,44 @@
+"""The capabilities that a broker offers in its attaches, which Proton does not show (OASIS AMQP 1.0, 2.7.3)."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import cast
+
+from assay_sdk.amqp.frames import Splitter
+from assay_sdk.amqp.performatives import ATTACH, read_performative
+from assay_sdk.amqp.types import DecodeError
+
+_NAME, _OFFERED = 0, 11
+_SMALL_ULONG = b"\x00\x53"
+
+
+class LinkOffers:
+    """A reader of all incoming octets of a connection after its login."""
+
+    def __init__(self) -> None:
+        self._splitter = Splitter()
+        self._found: dict[str, tuple[str, ...]] = {}
+
+    def feed(self, octets: bytes) -> None:
+        """Read the next octets; invalid ones are ignored, because Proton refuses them."""
+        with suppress(DecodeError):
+            for frame in self._splitter.feed(octets):
+                self._look(frame)
+
+    def take(self, link_name: str) -> tuple[str, ...]:
+        """Return what the broker has offered in the attach of a link, once."""
+        return self._found.pop(link_name, ())
+
+    def _look(self, frame: bytes) -> None:
+        begin = frame[4] * 4
+        head = frame[begin : begin + 3]
+        if head.startswith(_SMALL_ULONG) and head[-1] != ATTACH:
+            return  # the usual descriptor of the many other frames, which need not be decoded
+        attach = read_performative(frame)
+        if attach is None or attach.code != ATTACH:
+            return
+        offered = attach[_OFFERED]
+        names = cast("list[object]", offered) if isinstance(offered, list) else [] if offered is None else [offered]
+        if names:
+            self._found[str(attach[_NAME])] = tuple(str(name) for name in names)
