@@ -30,7 +30,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
 
 _TOGETHER = (
-    "tests/adapters/brokers/activemq/test_activemq.py",
+    "tests/adapters/brokers/amqp/test_running.py",
     "tests/adapters/brokers/artemis/test_driver.py",
     "tests/adapters/brokers/reference/container/test_backend.py",
     "tests/adapters/brokers/reference/container/test_container.py",

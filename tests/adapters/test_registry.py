@@ -60,7 +60,16 @@ def install(monkeypatch: pytest.MonkeyPatch, folder: Path, package: str, *points
 
 
 def test_our_own_backends_come_by_entry_points() -> None:
-    assert backend_names() == ("activemq", "artemis", "reference", "reference-container", "reference-server", "url")
+    assert backend_names() == (
+        "activemq",
+        "artemis",
+        "broker-j",
+        "rabbitmq",
+        "reference",
+        "reference-container",
+        "reference-server",
+        "url",
+    )
     assert names_with_defects() == ("reference", "reference-container", "reference-server")
 
 
@@ -132,7 +141,8 @@ def test_the_error_for_an_unknown_backend_names_the_closest(name: str, nearest: 
 
 def test_the_error_names_all_backends_where_none_is_close() -> None:
     with pytest.raises(
-        UnknownBackendError, match="there is activemq, artemis, reference, reference-container, reference-server, url"
+        UnknownBackendError,
+        match="there is activemq, artemis, broker-j, rabbitmq, reference, reference-container, reference-server, url",
     ):
         open_backend("zzz")
 

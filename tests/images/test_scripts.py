@@ -71,7 +71,8 @@ def only_line(answer: "subprocess.CompletedProcess[str]") -> str:
 
 def test_an_unknown_image_is_refused_and_the_known_ones_are_named(path: Path) -> None:
     assert only_line(run(path, "build", "artemus")) == (
-        "images/build: unknown image or option 'artemus'; the images are: activemq, artemis, reference."
+        "images/build: unknown image or option 'artemus'; "
+        "the images are: activemq, artemis, broker-j, rabbitmq, reference."
     )
 
 

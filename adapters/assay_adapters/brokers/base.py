@@ -11,6 +11,7 @@ from assay_adapters.clients.sdk import SdkClient, SdkFace, identity_in
 from assay_adapters.ports.backend import Environment
 from assay_adapters.ports.client import Client, ClientEvent, ClientIdentity, Endpoint
 from assay_features import Profile
+from assay_sdk.amqp.conventions import Conventions
 from assay_sdk.driver import Driver
 from assay_sdk.faces.caller import shared_runner
 from assay_sdk.time import Clock, Runner
@@ -102,6 +103,9 @@ class AmqpBackend(SdkBackend):
         runner: The I/O loop; None for the loop that this process's connections share.
     """
 
+    conventions = Conventions()
+    """What the broker expects of clients, and does not tell."""
+
     def __init__(
         self,
         shared: Endpoint | None = None,
@@ -120,5 +124,5 @@ class AmqpBackend(SdkBackend):
     def _driver(self) -> Driver:
         from assay_sdk.drivers.amqp import AmqpDriver
 
-        driver: Driver = AmqpDriver()
+        driver: Driver = AmqpDriver(self.conventions)
         return driver if self._filter is None else self._filter(driver)

@@ -104,6 +104,7 @@ class ProductBackend(AmqpBackend):
         self.capabilities = product.capabilities
         self.lacks = product.lacks
         self.profiles = product.profiles
+        self.conventions = product.conventions
         self._product = product
         self._image: str | None = None
         self._shared: Container | None = None

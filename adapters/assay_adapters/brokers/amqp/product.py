@@ -10,6 +10,7 @@ from msgspec import Struct
 from assay_adapters.brokers.amqp.administration import Management, ProductAdmin
 from assay_adapters.ports.client import Endpoint, Source
 from assay_features import Profile
+from assay_sdk.amqp.conventions import Conventions
 from assay_sdk.driver import Login
 from assay_sdk.model.capabilities import Capability
 
@@ -24,6 +25,7 @@ class Product(Struct, frozen=True, kw_only=True):
         login: The account that the kit uses.
         environment: The environment variables of the product's container; some of them create the account in a public
             image.
+        conventions: What the product expects of clients, and does not tell when a connection opens.
         data_folders: The folders in which the product's images keep messages.
         capabilities: The capabilities of broker, client and adapter together, each with its source.
         lacks: The capabilities that the pair lacks, each with the reason.
@@ -37,6 +39,7 @@ class Product(Struct, frozen=True, kw_only=True):
     images: tuple[str, ...]
     login: Login
     environment: Mapping[str, str] = {}
+    conventions: Conventions = Conventions()
     data_folders: tuple[str, ...]
     capabilities: Mapping[Capability, Source]
     lacks: Mapping[Capability, Source]

@@ -9,11 +9,13 @@ from assay_adapters.brokers.activemq.product import ACTIVEMQ
 from assay_adapters.brokers.amqp.backend import ProductBackend
 from assay_adapters.brokers.amqp.product import Product
 from assay_adapters.brokers.artemis.product import ARTEMIS
+from assay_adapters.brokers.broker_j.product import BROKER_J
+from assay_adapters.brokers.rabbitmq.product import RABBITMQ
 from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.registry import open_backend
 from assay_sdk.model.capabilities import Capability
 
-PRODUCTS = [ARTEMIS, ACTIVEMQ]
+PRODUCTS = [ARTEMIS, ACTIVEMQ, BROKER_J, RABBITMQ]
 
 
 @pytest.fixture(params=PRODUCTS, ids=lambda product: product.name)
@@ -35,7 +37,7 @@ def test_a_products_backend_can_be_opened_by_name(product: Product) -> None:
 
 def test_the_environment_names_another_image(product: Product, monkeypatch: pytest.MonkeyPatch) -> None:
     assert product.wanted_images() == product.images
-    monkeypatch.setenv(f"ASSAY_IMAGE_{product.name.upper()}", "registry.example/theirs:9.8.7-special")
+    monkeypatch.setenv(product.image_variable, "registry.example/theirs:9.8.7-special")
     assert product.wanted_images() == ("registry.example/theirs:9.8.7-special",)
     assert ProductBackend(product).environment.version == "9.8.7"
 

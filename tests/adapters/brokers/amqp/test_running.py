@@ -1,4 +1,4 @@
-"""Tests of a real Apache ActiveMQ Classic, through the backend."""
+"""Tests of real brokers that the one AMQP backend starts: ActiveMQ, Broker-J and RabbitMQ."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import pytest
 from assay_adapters.brokers.activemq.product import ACTIVEMQ
 from assay_adapters.brokers.amqp.backend import ProductBackend
 from assay_adapters.brokers.amqp.instance import ProductInstance
+from assay_adapters.brokers.amqp.product import Product
+from assay_adapters.brokers.broker_j.product import BROKER_J
+from assay_adapters.brokers.rabbitmq.product import RABBITMQ
 from assay_adapters.faults.injections import HalvesInjection
 from assay_adapters.ports.backend import Unavailable
 from assay_adapters.ports.capabilities import Needs
@@ -16,6 +19,7 @@ from assay_adapters.ports.client import AckMode, ClientSession, Draft, Origin, S
 from assay_adapters.ports.faults import Kill
 from assay_adapters.ports.outcome import Ok
 from assay_sdk.driver import Durability, Login
+from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.runners.real import RealRunner
 
@@ -26,10 +30,15 @@ TOPIC = Address(AddressKind.TOPIC, "news")
 SOON_MS = 10_000
 
 
+@pytest.fixture(scope="module", params=[ACTIVEMQ, BROKER_J, RABBITMQ], ids=lambda product: product.name)
+def product(request: pytest.FixtureRequest) -> Product:
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def instance() -> Iterator[ProductInstance]:
+def instance(product: Product) -> Iterator[ProductInstance]:
     runner = RealRunner()
-    backend = ProductBackend(ACTIVEMQ, runner=runner)
+    backend = ProductBackend(product, runner=runner)
     if isinstance(probed := backend.probe(), Unavailable):
         runner.close()
         pytest.skip(f"{probed.reason}; {probed.remedy}")
@@ -68,8 +77,9 @@ def send(own: ClientSession, to: Address, draft: Draft, delay_ms: int = 0) -> No
     assert isinstance(sent, Ok), sent
 
 
-def test_a_delayed_message_outlives_a_kill(instance: ProductInstance) -> None:
-    send(session(instance), QUEUE, Draft(key="slow", body=b"slow \xff"), delay_ms=1_500)
+def test_a_message_outlives_a_kill_during_its_delay(product: Product, instance: ProductInstance) -> None:
+    delay_ms = 1_500 if Capability.DELIVERY_DELAY in product.capabilities else 0
+    send(session(instance), QUEUE, Draft(key="slow", body=b"slow \xff"), delay_ms=delay_ms)
     assert instance.faults is not None
     injection = instance.faults.inject(Kill())
     assert isinstance(injection, HalvesInjection)
@@ -77,7 +87,22 @@ def test_a_delayed_message_outlives_a_kill(instance: ProductInstance) -> None:
     assert received(session(instance), Origin(address=QUEUE)) == b"slow \xff"
 
 
-def test_a_durable_subscription_collects_while_its_consumer_is_closed(instance: ProductInstance) -> None:
+def test_a_subscription_gets_what_is_published(instance: ProductInstance) -> None:
+    own = session(instance)
+    opened = own.consumer(Origin(address=TOPIC), actor="subscriber")
+    assert isinstance(opened, Ok), opened
+    send(own, TOPIC, Draft(key="told", body="told"))
+    answer = opened.value.receive(SOON_MS)
+    assert isinstance(answer, Ok), answer
+    assert answer.value is not None
+    assert answer.value.body == "told"
+
+
+def test_a_durable_subscription_collects_while_its_consumer_is_closed(
+    product: Product, instance: ProductInstance
+) -> None:
+    if Capability.DURABLE_SUBSCRIPTION not in product.capabilities:
+        pytest.skip(product.lacks[Capability.DURABLE_SUBSCRIPTION].text)
     keeper = Origin(address=TOPIC, durability=Durability.DURABLE, name="keeper")
     own = session(instance, client_id="reader")
     opened = own.consumer(keeper, actor="keeper")
@@ -88,7 +113,7 @@ def test_a_durable_subscription_collects_while_its_consumer_is_closed(instance: 
     assert isinstance(own.unsubscribe("keeper"), Ok)
 
 
-def test_a_wrong_password_is_refused(instance: ProductInstance) -> None:
+def test_a_wrong_password_is_refused(product: Product, instance: ProductInstance) -> None:
     client = instance.clients()["simplified"]
-    answer = client.connect(instance.endpoint("amqp"), login=Login("admin", "wrong"))
+    answer = client.connect(instance.endpoint("amqp"), login=Login(product.login.user, "wrong"))
     assert not isinstance(answer, Ok)

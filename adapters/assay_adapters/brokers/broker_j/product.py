@@ -1,0 +1,56 @@
+"""Apache Qpid Broker-J: its conventions, image and capabilities."""
+
+from __future__ import annotations
+
+from assay_adapters.brokers.amqp.common import OF_THE_KIT, lacks_of
+from assay_adapters.brokers.amqp.product import Product
+from assay_adapters.ports.client import Source
+from assay_sdk.amqp.conventions import Conventions
+from assay_sdk.driver import Login
+from assay_sdk.model.capabilities import Capability
+
+_TITLE = "Apache Qpid Broker-J"
+_LOGIN = Login("guest", "guest")
+_OPEN = "AMQPConnection_1_0Impl.java: offered capabilities"
+_SENDING = "SendingLinkEndpoint.java"
+_METADATA = "MessageMetaData_1_0.java"
+
+BROKER_J = Product(
+    name="broker-j",
+    title=_TITLE,
+    images=("assay/broker-j:10.1.0",),
+    login=_LOGIN,
+    conventions=Conventions(topic_prefix="amq.topic/"),
+    data_folders=("/var/lib/broker-j",),
+    capabilities={
+        **OF_THE_KIT,
+        Capability.DELIVERY_DELAY: Source(
+            "x-opt-delivery-time is honoured by queues with holdOnPublishEnabled, which offer it on the link.",
+            "NodeReceivingDestination.java: getCapabilities",
+        ),
+        Capability.TIME_TO_LIVE: Source("Expired messages are not delivered.", _METADATA),
+        Capability.PRIORITY: Source(
+            "Queues of the type priority deliver higher priorities first.",
+            "Broker-J 10.1.0 manual, Java-Broker-Concepts-Queues",
+        ),
+        Capability.NON_PERSISTENT: Source("The header's durable field decides.", _METADATA),
+        Capability.SELECTOR: Source("The jms-selector filter is applied.", _SENDING),
+        Capability.BROWSE: Source("Distribution mode copy on a queue browses.", _SENDING),
+        Capability.TEMPORARY_DESTINATION: Source(
+            "A dynamic node is made, and removed with its link.", "Session_1_0.java: createDynamicDestination"
+        ),
+        Capability.TOPIC: Source("An address EXCHANGE/KEY is a subscription to a topic of this exchange.", _SENDING),
+        Capability.DURABLE_SUBSCRIPTION: Source("A durable source on an exchange has a durable queue.", _SENDING),
+        Capability.SHARED_SUBSCRIPTION: Source("SHARED-SUBS is offered.", _OPEN),
+        Capability.LASTING_SUBSCRIPTION: Source("A durable source on an exchange has a durable queue.", _SENDING),
+        Capability.QUALITY_OF_SERVICE: Source("Settled and unsettled transfers are taken and sent.", _SENDING),
+        Capability.LOCAL_TRANSACTION: Source(
+            "A transaction coordinator is there.", "TxnCoordinatorReceivingLinkEndpoint.java"
+        ),
+        Capability.CLIENT_ID: Source("sole-connection-for-container is offered.", _OPEN),
+    },
+    lacks={
+        **lacks_of(_TITLE),
+        Capability.SUBSCRIPTION_TTL: Source("The timeout of a source is not looked at.", _SENDING),
+    },
+)
