@@ -47,7 +47,8 @@ def answers(driver: Driver, runner: Runner, endpoint: Endpoint) -> Opened | None
         endpoint: The broker's URL and login.
 
     Returns:
-        The properties of the broker's open frame; None if no broker answers yet.
+        The properties of the broker's open frame; None if no broker answers yet, or if it closes the connection by
+        itself, as Broker-J does before its virtual host is there.
 
     Raises:
         BackendError: The broker refuses the login.
@@ -59,8 +60,8 @@ def answers(driver: Driver, runner: Runner, endpoint: Endpoint) -> Opened | None
     opened = events[0]
     if isinstance(opened, Opened):
         wire.submit(Close(1))
-        runner.run_until(lambda: isinstance(events[-1], Closed), None)
-        return opened
+        runner.run_until(lambda: any(isinstance(event, Closed) for event in events), None)
+        return None if any(isinstance(event, Closed) and event.refused for event in events) else opened
     if isinstance(opened, Closed) and opened.refused and opened.refused.kind is JmsErrorKind.SECURITY:
         raise BackendError(f"the broker at {endpoint.url} refuses the kit's login: {opened.refused.text}")
     return None
