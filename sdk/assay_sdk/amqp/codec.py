@@ -67,10 +67,11 @@ class Prefixes(Struct, frozen=True):
 
 
 class Received(Struct, frozen=True):
-    """A decoded message, and the delivery-count of its header (`count`)."""
+    """A decoded message, and its header's delivery-count (`count`) and first-acquirer (None if absent)."""
 
     message: Message
     count: int
+    first_acquirer: bool | None = None
 
 
 _UNFIT = "a field of the message does not fit into its AMQP type"
@@ -294,7 +295,7 @@ def decode(
         body=body,
         encoded=None if plain else octets,
     )
-    return Received(message, header.number(4) or 0)
+    return Received(message, header.number(4) or 0, header.flag(3))
 
 
 def _split(octets: bytes) -> tuple[dict[int, object], Body, bool]:

@@ -21,8 +21,16 @@ RABBITMQ = Product(
     images=("assay/rabbitmq:4.0", "rabbitmq:4.0-management"),
     login=_LOGIN,
     # Addresses of version 1, which are deprecated and still permitted. With version 2, a queue must be there before a
-    # client attaches, and no source is a topic.
-    conventions=Conventions(queue_prefix="/queue/", topic_prefix="/topic/", settles_second=False, durable_termini=True),
+    # client attaches, and no source is a topic. In a message, RabbitMQ knows version 2 only.
+    conventions=Conventions(
+        queue_prefix="/queue/",
+        topic_prefix="/topic/",
+        message_queue_prefix="/queues/",
+        message_topic_prefix="/exchanges/amq.topic/",
+        settles_second=False,
+        durable_termini=True,
+        first_acquirer=True,
+    ),
     data_folders=("/var/lib/rabbitmq",),
     profiles=(Profile.PERSISTENCE, Profile.QOS, Profile.BATCH),
     capabilities={

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from proton import Connection, Link, Session
 
-from assay_sdk.amqp.conventions import Conventions
+from assay_sdk.amqp.codec import Prefixes
 from assay_sdk.amqp.terms import GLOBAL, SHARED
 from assay_sdk.driver import (
     Begin,
@@ -68,9 +68,9 @@ class CommandedWire(LinkContext, Protocol):
 
     capabilities: frozenset[Capability]
     connection: Connection
-    conventions: Conventions
     ends: dict[Link, LinkEnd]
     names: LinkNames
+    prefixes: Prefixes
     sessions: dict[Session, SessionEnd]
 
     def close(self, command: Close) -> None:

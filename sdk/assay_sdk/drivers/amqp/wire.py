@@ -93,6 +93,7 @@ class AmqpWire:
         self.epoch = epoch
         self.conventions = conventions
         self.prefixes = Prefixes()
+        self.message_prefixes = self.prefixes
         self.capabilities: frozenset[Capability] = frozenset()
         self.answers = Answers(sink, runner, target.request_timeout_ms, self._flush)
         self.ends: dict[Link, LinkEnd] = {}
@@ -266,6 +267,11 @@ class AmqpWire:
         if not offers.desired_of_sender(self.capabilities):
             self._line.link_offers = None
         self.prefixes = self._prefixes(properties)
+        ours = self.conventions
+        self.message_prefixes = Prefixes(
+            self.prefixes.queue if ours.message_queue_prefix is None else ours.message_queue_prefix,
+            self.prefixes.topic if ours.message_topic_prefix is None else ours.message_topic_prefix,
+        )
         self._line.beat()
         self.answers.emit(Opened(self.epoch, self.capabilities, properties))
 

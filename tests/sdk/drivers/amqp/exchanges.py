@@ -15,10 +15,11 @@ TOPIC = Address(AddressKind.TOPIC, "T")
 HELLO = Message(body="hello", durable=True)
 
 
-def deliver(made: Bench, count: int = 1, *, drained: bool = False, settled: bool = False) -> None:
+def deliver(
+    made: Bench, count: int = 1, *, drained: bool = False, settled: bool = False, octets: bytes = codec.encode(HELLO)
+) -> None:
     """Let the peer send messages, as many as credit allows."""
     link = made.peer.sent_to
-    octets = codec.encode(HELLO)
 
     def job() -> None:
         for number in range(count):

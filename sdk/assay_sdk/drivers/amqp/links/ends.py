@@ -13,6 +13,7 @@ from typing import Protocol
 from proton import Delivery, Link
 
 from assay_sdk.amqp.codec import Prefixes
+from assay_sdk.amqp.conventions import Conventions
 from assay_sdk.driver import LinkClosed
 from assay_sdk.drivers.amqp.errors import Condition, refusal
 from assay_sdk.drivers.amqp.links.names import peer_properties
@@ -26,7 +27,9 @@ class LinkContext(Protocol):
     """The attributes and methods of a connection that its links use."""
 
     answers: Answers
-    prefixes: Prefixes
+    conventions: Conventions
+    message_prefixes: Prefixes
+    """The prefixes of names in messages."""
     epoch: int
 
     def now_ms(self) -> int:

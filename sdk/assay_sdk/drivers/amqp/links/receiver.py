@@ -101,7 +101,7 @@ class Incoming(LinkEnd):
         octets = self.engine.recv(delivery.pending) or b""
         self.engine.advance()
         try:
-            received = codec.decode(octets, self.address, self.context.prefixes, now_ms=self.context.now_ms())
+            received = codec.decode(octets, self.address, self.context.message_prefixes, now_ms=self.context.now_ms())
         except DecodeError as error:
             # The client rejects the message, and grants one more credit in its place.
             delivery.local.condition = EngineCondition(_DECODE_ERROR, str(error))
@@ -233,10 +233,11 @@ class ReceiverEnd(Incoming):
                 delivery.settle()  # at most once: the broker has forgotten the message
             self._deliveries[number] = delivery
             if self.number is not None:
+                again = received.count > 0 or (
+                    self.context.conventions.first_acquirer and received.first_acquirer is False
+                )
                 self.answers.emit(
-                    Arrived(
-                        self.number, number, self.context.epoch, received.message, received.count, received.count > 0
-                    )
+                    Arrived(self.number, number, self.context.epoch, received.message, received.count, again)
                 )
         self._look_drained()
 

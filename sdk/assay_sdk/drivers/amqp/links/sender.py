@@ -86,7 +86,7 @@ class SenderEnd(LinkEnd):
             self.answers.fail(command.token, refused(Mqrc.OPTIONS_ERROR, f"{self.what} is closed", *self.objects))
             return
         try:
-            octets = codec.encode(command.message, self.context.prefixes)
+            octets = codec.encode(command.message, self.context.message_prefixes)
         except codec.EncodeError as error:
             self.answers.fail(command.token, Refused(JmsErrorKind.MESSAGE_FORMAT, str(error)))
             return

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from proton import Condition, Delivery
 from tests.sdk.drivers.amqp.exchanges import HELLO, QUEUE, TOPIC, deliver, receiver
-from tests.sdk.drivers.amqp.peer import Bench
+from tests.sdk.drivers.amqp.peer import Bench, bench
 
-from assay_sdk.amqp import codec
-from assay_sdk.driver import Arrived, Browse, CloseLink, Done, Drain, Drained, Durability, Outcome, Settle
+from assay_sdk.amqp import codec, types
+from assay_sdk.amqp.conventions import Conventions
+from assay_sdk.amqp.sections import HEADER
+from assay_sdk.driver import Arrived, Browse, CloseLink, Done, Drain, Drained, Durability, OpenSession, Outcome, Settle
 from assay_sdk.model.reasons import JmsErrorKind
 
 
@@ -27,6 +30,28 @@ def test_messages_arrive_within_the_credit_and_are_settled_with_their_outcome(op
     assert states == [Delivery.ACCEPTED, Delivery.REJECTED, Delivery.RELEASED, Delivery.MODIFIED]
     refused = opened.refused(Settle, 2, (arrived[0].delivery,), Outcome.ACCEPTED)
     assert refused.kind is JmsErrorKind.ILLEGAL_STATE
+
+
+@pytest.mark.parametrize(
+    ("conventions", "first_acquirer", "redelivered"),
+    [
+        (Conventions(), types.boolean(value=False), False),
+        (Conventions(first_acquirer=True), types.boolean(value=False), True),
+        (Conventions(first_acquirer=True), types.boolean(value=True), False),
+        (Conventions(first_acquirer=True), types.null(), False),
+    ],
+)
+def test_a_first_acquirer_of_false_is_a_redelivery_where_the_broker_means_it_so(
+    conventions: Conventions, first_acquirer: bytes, *, redelivered: bool
+) -> None:
+    header = types.described(HEADER, types.fields((types.null(), types.null(), types.null(), first_acquirer)))
+    with bench() as made:
+        made.connect(conventions=conventions)
+        made.done(OpenSession, 1)
+        receiver(made)
+        deliver(made, octets=header + codec.without_header(HELLO))
+        arrived = made.expect(Arrived)
+        assert (arrived.count, arrived.redelivered) == (0, redelivered)
 
 
 def test_a_drain_gives_the_credit_back_after_what_is_there(opened: Bench) -> None:

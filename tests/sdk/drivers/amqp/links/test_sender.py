@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec import structs
 from proton import Condition, Delivery, symbol
 from tests.sdk.drivers.amqp.exchanges import HELLO, QUEUE
 from tests.sdk.drivers.amqp.peer import Bench, bench, settle
 
 from assay_sdk.amqp import codec
+from assay_sdk.amqp.conventions import Conventions
 from assay_sdk.driver import Closed, Done, Failed, Frame, OpenSender, OpenSession, Send
 from assay_sdk.drivers.amqp.transport.link_offers import LinkOffers
 from assay_sdk.model.capabilities import Capability
@@ -80,6 +82,18 @@ def test_an_anonymous_sender_names_the_destination_in_the_message(opened: Bench)
     opened.done(OpenSender, 1, 1, None)
     opened.done(Send, 1, Message(body="x", to=QUEUE))
     assert codec.decode(opened.peer.initial[-1]).message.to == QUEUE
+
+
+def test_names_in_messages_may_have_another_prefix_than_in_links() -> None:
+    conventions = Conventions(queue_prefix="/queue/", message_queue_prefix="/queues/")
+    with bench() as made:
+        made.peer.handlers["DELIVERY"] = made.peer.answer(settle(Delivery.ACCEPTED))
+        made.connect(conventions=conventions)
+        made.done(OpenSession, 1)
+        made.done(OpenSender, 1, 1, None)
+        made.done(Send, 1, structs.replace(HELLO, to=QUEUE, reply_to=QUEUE))
+        decoded = codec.decode(made.peer.initial[-1], prefixes=codec.Prefixes("/queues/")).message
+        assert (decoded.to, decoded.reply_to) == (QUEUE, QUEUE)
 
 
 def test_what_the_broker_says_of_a_destination_comes_with_the_sender(opened: Bench) -> None:
