@@ -56,10 +56,16 @@ class Prefixes(Struct, frozen=True):
     """Prefixes that a broker requires for the names of queues and topics.
 
     The broker sends them as the properties ``queue-prefix`` and ``topic-prefix`` of its open.
+
+    Args:
+        queue: The prefix of queues.
+        topic: The prefix of topics.
+        slash: The characters that a broker requires in place of a slash in a name.
     """
 
     queue: str = ""
     topic: str = ""
+    slash: str = "/"
 
     def of(self, kind: AddressKind) -> str:
         """Return the prefix for a kind of destination; empty for temporary destinations, which the broker names."""
@@ -83,7 +89,7 @@ class EncodeError(ValueError):
 
 def wire_name(address: Address, prefixes: Prefixes) -> str:
     """Return the name of a destination with the broker's prefix."""
-    return prefixes.of(address.kind) + address.name
+    return prefixes.of(address.kind) + address.name.replace("/", prefixes.slash)
 
 
 # --- encoding
@@ -377,7 +383,7 @@ def _address(name: str | None, kind: object, default: AddressKind, prefixes: Pre
     if name is None:
         return None
     known = KINDS.get(kind, default) if isinstance(kind, int) else default
-    return Address(known, name.removeprefix(prefixes.of(known)))
+    return Address(known, name.removeprefix(prefixes.of(known)).replace(prefixes.slash, "/"))
 
 
 def _plain_properties(properties: dict[object, object]) -> dict[str, Property]:

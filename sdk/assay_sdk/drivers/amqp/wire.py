@@ -271,6 +271,7 @@ class AmqpWire:
         self.message_prefixes = Prefixes(
             self.prefixes.queue if ours.message_queue_prefix is None else ours.message_queue_prefix,
             self.prefixes.topic if ours.message_topic_prefix is None else ours.message_topic_prefix,
+            ours.slash,
         )
         self._line.beat()
         self.answers.emit(Opened(self.epoch, self.capabilities, properties))
@@ -280,6 +281,7 @@ class AmqpWire:
         return Prefixes(
             str(told.get("queue-prefix", "")) if ours.queue_prefix is None else ours.queue_prefix,
             str(told.get("topic-prefix", "")) if ours.topic_prefix is None else ours.topic_prefix,
+            ours.slash,
         )
 
     def _on_close(self, _event: Event) -> None:

@@ -14,7 +14,7 @@ from assay_sdk.drivers.amqp.errors import Condition, lost, refusal
 from assay_sdk.drivers.amqp.links.ends import LinkContext, LinkEnd, LinkState
 from assay_sdk.drivers.amqp.links.names import TRANSACTIONAL, has_terminus, peer_properties, set_state_data
 from assay_sdk.drivers.amqp.links.transactions import Transaction
-from assay_sdk.model.message import Address
+from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 
 _GIVEN_BACK = {int(Delivery.RELEASED): "released", int(Delivery.MODIFIED): "modified"}
@@ -51,7 +51,7 @@ class SenderEnd(LinkEnd):
             what = f"a {address.kind.value.replace('-', ' ')}"
         super().__init__(context, engine, number=number, session=session, opening=opening, what=what, objects=names)
         self._waiting: deque[tuple[Send, bytes, Transaction | None]] = deque()
-        self._sent: dict[str, tuple[int, Transaction | None]] = {}
+        self._sent: dict[str, tuple[int, Transaction | None, Address | None]] = {}
         self._last_tag = 0
 
     def has_terminus(self) -> bool:
@@ -121,7 +121,10 @@ class SenderEnd(LinkEnd):
         delivery.settle()
         if entry is None:
             return
-        token, unit = entry
+        token, unit, to = entry
+        published = to is not None and to.kind is AddressKind.TOPIC
+        if published and state == int(Delivery.RELEASED) and self.context.conventions.released_publications:
+            why = None
         if why is None:
             self.answers.done(token)
         else:
@@ -137,7 +140,7 @@ class SenderEnd(LinkEnd):
         sent, self._sent = self._sent, {}
         waiting, self._waiting = self._waiting, deque()
         gone = why if why.kind is JmsErrorKind.CONNECTION_LOST else lost(f"{why.text}; the broker had not answered yet")
-        for token, unit in sent.values():
+        for token, unit, _ in sent.values():
             self.answers.fail(token, gone)
             if unit is not None:
                 unit.answered()
@@ -178,7 +181,7 @@ class SenderEnd(LinkEnd):
             if unit is not None:
                 unit.answered()
         else:
-            self._sent[tag] = (command.token, unit)
+            self._sent[tag] = (command.token, unit, command.message.to)
 
     def _judge(self, delivery: Delivery, state: int) -> Refused | None:
         """Return None if the broker has accepted the message, otherwise the refusal.

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 from proton import Condition, Delivery, symbol
-from tests.sdk.drivers.amqp.exchanges import HELLO, QUEUE
+from tests.sdk.drivers.amqp.exchanges import HELLO, QUEUE, TOPIC
 from tests.sdk.drivers.amqp.peer import Bench, bench, settle
 
 from assay_sdk.amqp import codec
@@ -15,7 +15,7 @@ from assay_sdk.amqp.conventions import Conventions
 from assay_sdk.driver import Closed, Done, Failed, Frame, OpenSender, OpenSession, Send
 from assay_sdk.drivers.amqp.transport.link_offers import LinkOffers
 from assay_sdk.model.capabilities import Capability
-from assay_sdk.model.message import Message
+from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc
 
 
@@ -84,16 +84,28 @@ def test_an_anonymous_sender_names_the_destination_in_the_message(opened: Bench)
     assert codec.decode(opened.peer.initial[-1]).message.to == QUEUE
 
 
+@pytest.mark.parametrize("to", [QUEUE, TOPIC])
+def test_a_released_publication_has_reached_nobody_where_the_broker_means_it_so(to: Address) -> None:
+    with bench() as made:
+        made.peer.handlers["DELIVERY"] = made.peer.answer(settle(Delivery.RELEASED))
+        made.connect(conventions=Conventions(released_publications=True))
+        made.done(OpenSession, 1)
+        made.done(OpenSender, 1, 1, to)
+        assert isinstance(made.ask(Send, 1, structs.replace(HELLO, to=to)), Done if to == TOPIC else Failed)
+
+
 def test_names_in_messages_may_have_another_prefix_than_in_links() -> None:
-    conventions = Conventions(queue_prefix="/queue/", message_queue_prefix="/queues/")
+    conventions = Conventions(queue_prefix="/queue/", message_queue_prefix="/queues/", slash="%2F")
+    queue = Address(AddressKind.QUEUE, "a/b")
     with bench() as made:
         made.peer.handlers["DELIVERY"] = made.peer.answer(settle(Delivery.ACCEPTED))
         made.connect(conventions=conventions)
         made.done(OpenSession, 1)
         made.done(OpenSender, 1, 1, None)
-        made.done(Send, 1, structs.replace(HELLO, to=QUEUE, reply_to=QUEUE))
-        decoded = codec.decode(made.peer.initial[-1], prefixes=codec.Prefixes("/queues/")).message
-        assert (decoded.to, decoded.reply_to) == (QUEUE, QUEUE)
+        made.done(Send, 1, structs.replace(HELLO, to=queue, reply_to=queue))
+        decoded = codec.decode(made.peer.initial[-1]).message
+        assert (decoded.to, decoded.reply_to) == (Address(AddressKind.QUEUE, "/queues/a%2Fb"),) * 2
+        assert codec.decode(made.peer.initial[-1], prefixes=codec.Prefixes("/queues/", slash="%2F")).message.to == queue
 
 
 def test_what_the_broker_says_of_a_destination_comes_with_the_sender(opened: Bench) -> None:
