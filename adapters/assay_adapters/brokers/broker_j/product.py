@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay_adapters.brokers.amqp.common import OF_THE_KIT, lacks_of
+from assay_adapters.brokers.amqp.common import OF_THE_KIT, lacks_of, unadministered
 from assay_adapters.brokers.amqp.product import Product
 from assay_adapters.ports.client import Source
 from assay_sdk.amqp.conventions import Conventions
@@ -51,6 +51,7 @@ BROKER_J = Product(
     },
     lacks={
         **lacks_of(_TITLE),
+        **unadministered(_TITLE),
         Capability.SUBSCRIPTION_TTL: Source("The timeout of a source is not looked at.", _SENDING),
     },
 )

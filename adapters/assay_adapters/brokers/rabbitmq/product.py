@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay_adapters.brokers.amqp.common import OF_THE_KIT, lacks_of
+from assay_adapters.brokers.amqp.common import OF_THE_KIT, lacks_of, unadministered
 from assay_adapters.brokers.amqp.product import Product
 from assay_adapters.ports.client import Source
 from assay_features import Profile
@@ -46,6 +46,10 @@ RABBITMQ = Product(
     },
     lacks={
         **lacks_of(_TITLE),
+        **unadministered(_TITLE),
+        Capability.DEFAULT_PERSISTENCE: Source(
+            "A message without the durable header is durable; no queue has another default.", "mc_amqp.erl"
+        ),
         Capability.DELIVERY_DELAY: Source(
             "RabbitMQ 4.0 knows no delivery time of AMQP 1.0 and offers no DELAYED_DELIVERY.", "rabbit_amqp_reader.erl"
         ),
