@@ -29,10 +29,6 @@ BROKER_J = Product(
             "NodeReceivingDestination.java: getCapabilities",
         ),
         Capability.TIME_TO_LIVE: Source("Expired messages are not delivered.", _METADATA),
-        Capability.PRIORITY: Source(
-            "Queues of the type priority deliver higher priorities first.",
-            "Broker-J 10.1.0 manual, Java-Broker-Concepts-Queues",
-        ),
         Capability.NON_PERSISTENT: Source("The header's durable field decides.", _METADATA),
         Capability.SELECTOR: Source("The jms-selector filter is applied.", _SENDING),
         Capability.BROWSE: Source("Distribution mode copy on a queue browses.", _SENDING),
@@ -52,6 +48,10 @@ BROKER_J = Product(
     lacks={
         **lacks_of(_TITLE),
         **unadministered(_TITLE),
+        Capability.PRIORITY: Source(
+            "Queues of the type standard deliver by arrival alone, and those of the type priority lose short delays.",
+            "docs/findings.md",
+        ),
         Capability.SUBSCRIPTION_TTL: Source("The timeout of a source is not looked at.", _SENDING),
     },
 )
