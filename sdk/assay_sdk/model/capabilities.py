@@ -50,6 +50,8 @@ class Capability(StrEnum):
     """The application can subscribe to a pattern of topics."""
     RECONNECT = "reconnect"
     """The client reconnects by itself (AMQP:18)."""
+    ANSWERED_ACKNOWLEDGEMENT = "answered-acknowledgement"
+    """A receiver learns when the broker has its acknowledgement (AMQP 1.0: ``rcv-settle-mode`` second)."""
     NAMELESS_CONNECTION = "nameless-connection"
     """A connection may have no client id; over AMQP 1.0 each connection has one, its container id."""
     # administration, observation and faults that an instance offers to the kit

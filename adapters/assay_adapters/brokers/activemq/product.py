@@ -56,6 +56,10 @@ ACTIVEMQ = Product(
             "ManagedRegionBroker.java: getSubscriberMessages",
         ),
         Capability.SHARED_SUBSCRIPTION: Source("SHARED-SUBS is not offered.", "AmqpConnection.java: offered"),
+        Capability.ANSWERED_ACKNOWLEDGEMENT: Source(
+            "ActiveMQ lets receivers settle first, so they do not learn when it has their acknowledgement.",
+            "attach of a live 6.3.1: rcv-settle-mode",
+        ),
         Capability.SUBSCRIPTION_TTL: Source("The timeout of a source is not looked at.", _SESSION),
     },
 )

@@ -71,6 +71,10 @@ ARTEMIS = Product(
             "AMQPSessionContext.java: addTransactionHandler",
         ),
         Capability.CANCEL: Source("Artemis schedules a message sent over AMQP, and offers no way to cancel it.", _AMQP),
+        Capability.ANSWERED_ACKNOWLEDGEMENT: Source(
+            "Artemis lets receivers settle first, so they do not learn when it has their acknowledgement.",
+            "attach of a live 2.56.0: rcv-settle-mode",
+        ),
         Capability.SUBSCRIPTION_TTL: Source("Artemis ignores the timeout of a source.", _ATTACH),
         Capability.WORKER_DIES: Source(
             "Artemis has no process for delayed messages that could end: its queues schedule them.",

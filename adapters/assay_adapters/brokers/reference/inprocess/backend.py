@@ -56,6 +56,7 @@ CAPABILITIES: Mapping[Capability, Source] = {
             Capability.WORKER_DIES,
             Capability.RETAINED_PUBLICATION,
             Capability.OWN_UNCOMMITTED,
+            Capability.ANSWERED_ACKNOWLEDGEMENT,
             Capability.KILL,
             Capability.KILL_AT_ANSWER,
             Capability.KILL_AT_FIRST_SIGHT,

@@ -74,6 +74,7 @@ _CLAIMED: Mapping[Capability, Source] = {
             Capability.STAGING_QUEUE,
             Capability.RETAINED_PUBLICATION,
             Capability.OWN_UNCOMMITTED,
+            Capability.ANSWERED_ACKNOWLEDGEMENT,
         ),
         _SERVER,
     ),
