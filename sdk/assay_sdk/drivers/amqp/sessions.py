@@ -7,7 +7,7 @@ from proton import Session
 from assay_sdk.drivers.amqp.errors import Condition, refusal
 from assay_sdk.drivers.amqp.links.ends import LinkEnd
 from assay_sdk.drivers.amqp.links.requests import Canceller
-from assay_sdk.drivers.amqp.links.transactions import Coordinator, Transaction
+from assay_sdk.drivers.amqp.links.transactions import Coordinator
 from assay_sdk.drivers.answers import Answers
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
@@ -26,7 +26,6 @@ class SessionEnd:
         self.engine = engine
         self.number = number
         self.ends: dict[LinkEnd, None] = {}
-        self.units: dict[int, Transaction] = {}
         self.coordinator: Coordinator | None = None
         self.canceller: Canceller | None = None
         self._answers = answers

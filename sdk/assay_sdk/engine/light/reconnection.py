@@ -156,11 +156,6 @@ class Reconnecting:
         """State of the client."""
         return self._life.state
 
-    @property
-    def current(self) -> ConnectionAttempt | None:
-        """The attempt whose connection the client uses; None while the client has no connection."""
-        return self._attempt if self.state is Service.STARTED else None
-
     # -- operations ------------------------------------------------------------------------------------------------
 
     def start(self) -> Operation[None]:

@@ -12,7 +12,7 @@ from assay_broker.core.messages.bodies import opened
 from assay_broker.core.records import MessageRemoved, MessageStored, Record, RetainedSet, SubscriptionDefined
 from assay_broker.defects.model import defect, made
 from assay_broker.defects.sends import is_delayed, is_durable, is_topic, resent
-from assay_broker.defects.shapes import Commands, commands, filters, puts, read, read_together, written
+from assay_broker.defects.shapes import Commands, commands, filters, puts, read, written
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address
@@ -88,15 +88,6 @@ def _client_forgotten(record: Record) -> tuple[Record, ...]:
     return (replace(record, client_id=None),) if isinstance(record, SubscriptionDefined) and shared else (record,)
 
 
-@defect(read_together, "unused-subscriptions-lost-at-restart", "PD-25")
-def _unused_lost(records: Sequence[Record]) -> tuple[Record, ...]:
-    """A restart loses a durable subscription that has no stored message."""
-    used = {record.home for record in records if isinstance(record, MessageStored)}
-    return tuple(
-        one for one in records if not isinstance(one, SubscriptionDefined) or f"subscription://{one.number}" in used
-    )
-
-
 @defect(puts, "mixed-publication-not-on-disk", "PD-23")
 def _mixed_not_on_disk(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
     """A publication that a non-durable subscriber gets does not reach the disk for durable subscribers either."""
@@ -144,7 +135,6 @@ LATER_RESTART_DEFECTS = (
     _unit_loses_taken,
     _expiry_lost,
     _client_forgotten,
-    _unused_lost,
     _mixed_not_on_disk,
     _rolled_back_kept,
     _cleared_with_last_user,
