@@ -42,6 +42,7 @@ from assay_adapters.packages import missing_packages
 from assay_adapters.ports.backend import Available, BackendError, Environment, Unavailable
 from assay_adapters.ports.capabilities import Needs, Unsupported, missing
 from assay_adapters.ports.client import Endpoint, Source
+from assay_sdk.amqp.conventions import Conventions
 from assay_sdk.driver import Driver, Login, Opened
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import Refused
@@ -111,6 +112,8 @@ class UrlBackend(AmqpBackend):
             raise DescriptionError(file, found)
         self.name = name or f"url:{file}"
         self.description = description
+        addresses = description.addresses
+        self.conventions = Conventions(queue_prefix=addresses.queue_prefix, topic_prefix=addresses.topic_prefix)
         self.capabilities = capabilities(description, file)
         self.lacks = lacks(description, file)
         self.profiles = description.profiles
@@ -323,7 +326,7 @@ class UrlBackend(AmqpBackend):
     def _plain_driver(self) -> Driver:
         from assay_sdk.drivers.amqp import AmqpDriver
 
-        return AmqpDriver()
+        return AmqpDriver(self.conventions)
 
     def _local(self, port: int) -> Endpoint:
         return Endpoint(f"amqp://{LOOPBACK}:{port}", self._login())

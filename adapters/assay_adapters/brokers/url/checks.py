@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from assay_adapters.brokers.url.declaring import ADDED, IMPOSSIBLE, impossible
 from assay_adapters.brokers.url.file import DescriptionError, Mistake, Reading, read
-from assay_adapters.brokers.url.model import DATA, PORT, AddressesTable, Description, Operation
+from assay_adapters.brokers.url.model import DATA, PORT, Description, Operation
 from assay_adapters.suggestions import unknown
 
 _Found: TypeAlias = Iterator[tuple[str, str, str]]
@@ -76,8 +76,6 @@ def _broker(of: Description, _folder: Path) -> _Found:
         yield "broker", "url", "the kit starts this broker and chooses its address; remove the url."
     if not of.is_own and broker.url is None:
         yield "broker", "", '[broker] has no url; add url = "amqp://HOST:PORT".'
-    if prefixes(of.addresses):
-        yield "addresses", "", "prefixes are not used yet, so names would go out without them; remove [addresses]."
     if broker.url is not None and (text := _of_url(broker.url)):
         yield "broker", "url", f"[broker] url: {text}."
     elif broker.ca_file is not None and not (broker.url or "").startswith("amqps://"):
@@ -240,9 +238,3 @@ def program(name: str, folder: Path) -> str | None:
         return shutil.which(name)
     path = folder / name
     return str(path.absolute()) if path.is_file() and os.access(path, os.X_OK) else None
-
-
-def prefixes(table: AddressesTable) -> Mapping[str, str]:
-    """Return the prefixes that a file names, by the keys of the SDK's conventions."""
-    named = {"queue_prefix": table.queue_prefix, "topic_prefix": table.topic_prefix}
-    return {key: value for key, value in named.items() if value is not None}

@@ -349,6 +349,28 @@ def test_a_queue_that_cannot_be_created_is_a_refusal_with_the_reason(make: Make,
         shared.close()
 
 
+def test_names_go_out_with_the_files_prefix(make: Make) -> None:
+    with serving(ServerOptions(amqp=ANYWHERE, http=None)) as server:
+        prefixed = place(make(f'{at(server.amqp_url)}\n[addresses]\nqueue-prefix = "acme."\n'))
+        plain = place(make(at(server.amqp_url)))
+        sending = prefixed.clients()["simplified"].connect(prefixed.endpoint("amqp"))
+        assert isinstance(sending, Ok)
+        session = sending.value.session(AckMode.AUTO)
+        assert isinstance(session, Ok)
+        sender = session.value.producer(Address(AddressKind.QUEUE, "q"))
+        assert isinstance(sender, Ok)
+        needed(sender.value.send(Draft(key="k1", body="x")))
+        looking = plain.clients()["simplified"].connect(plain.endpoint("amqp"))
+        assert isinstance(looking, Ok)
+        looked = looking.value.session(AckMode.AUTO)
+        assert isinstance(looked, Ok)
+        found = needed(looked.value.browse("acme.q"))
+        sending.value.close()
+        looking.value.close()
+    assert isinstance(found, tuple)
+    assert len(found) == 1
+
+
 # --- by name
 
 

@@ -51,6 +51,8 @@ password-variable = "ACME_PASSWORD"
 {CAPABILITIES}
 [lacks]
 selector = "It filters nothing."
+[addresses]
+topic-prefix = "topic://"
 [administration]
 command = ["./acme-admin", "--quiet"]
 operations = ["create-queue", "depth"]
@@ -64,6 +66,7 @@ pid-file = "acme.pid"
     assert content.broker.ca_file == "ca.pem"
     assert content.capabilities[Capability.QUEUE] == "manual, 1"
     assert content.lacks == {Capability.SELECTOR: "It filters nothing."}
+    assert content.addresses.topic_prefix == "topic://"
     assert content.administration is not None
     assert content.administration.operations == (Operation.CREATE_QUEUE, Operation.DEPTH)
     assert content.process is not None
@@ -152,7 +155,6 @@ PROCESS = '\n[process]\nstart = ["sh", "{port}"]\n'
             f'{at(URL)}[administration]\ncommand = ["x"]\noperations = []\n',
             "operations is empty; list what the program",
         ),
-        (f'{at(URL)}[addresses]\nqueue-prefix = "q/"\n', "prefixes are not used yet, so names would go out without"),
         (f"{at(URL)}[container]\n", "[container] needs either image or name"),
         (
             f'{at(URL)}[container]\nname = "x"\nenvironment = {{A = "b"}}\n',
@@ -238,10 +240,5 @@ def test_the_written_file_is_right_if_every_comment_is_used(tmp_path: Path) -> N
     keys = [line.removeprefix("# ") if " = " in line and line.startswith("# ") else line for line in lines]
     keys = [line.removeprefix("# ") if line.startswith("# [") else line for line in keys]
     text = "\n".join(line.replace('= ""', '= "x"') for line in keys[: keys.index("[process]")])
-    text = text.replace("[addresses]", "").replace('queue-prefix = "queue://"', "")
-    text = (
-        text.replace('topic-prefix = "topic://"', "")
-        .replace("amqp://", "amqps://")
-        .replace('local-transaction = "It', 'xa = "It')
-    )
+    text = text.replace("amqp://", "amqps://").replace('local-transaction = "It', 'xa = "It')
     assert found(tmp_path, text) == []
