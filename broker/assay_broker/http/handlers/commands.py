@@ -27,7 +27,7 @@ from assay_broker.mqsc.statements import Statement
 from assay_sdk.model.command_reasons import Mqrccf
 from assay_sdk.model.reasons import Refused
 
-Given = str | int | bool | list[str]
+Given = str | int | bool | list[str | int]
 """A parameter's value in JSON."""
 
 
@@ -269,7 +269,7 @@ def _parameter(keyword: str, value: Given) -> str:
         return _bare(full, said=said)
     if full == "WHERE" and isinstance(value, str):
         return f"WHERE({value})"
-    values = value if isinstance(value, list) else [str(value)]
+    values = [str(one) for one in value] if isinstance(value, list) else [str(value)]
     row = _ROWS.get(full)
     keeps_case = full in _AS_GIVEN or (row is not None and isinstance(row.values, Text | Name))
     if full == "WHERE":

@@ -166,6 +166,13 @@ def test_a_condition_selects(served: Served, where: object) -> None:
     assert [(one["sub"], one["topicstr"], one["dest"]) for one in found] == [("S1", "a b", "NEWS")]
 
 
+@pytest.mark.parametrize("where", ["MAXDEPTH LT 10", ["maxdepth", "lt", 10], ["maxdepth", "lt", "10"]])
+def test_a_condition_on_a_number_selects(served: Served, where: object) -> None:
+    served.must("DEFINE QLOCAL(SMALL) MAXDEPTH(3)")
+    found = shown(served, command="display", qualifier="qlocal", name="*", parameters={"where": where})
+    assert [one["queue"] for one in found] == ["SMALL"]
+
+
 def test_a_queue_that_nobody_has_used_is_shown_where_that_is_asked_for(served: Served) -> None:
     bare = {"command": "display", "qualifier": "qlocal", "name": "FRESH", "responseParameters": ["all"]}
     assert served.run(**bare).json["overallCompletionCode"] == 2
