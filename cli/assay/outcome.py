@@ -77,7 +77,8 @@ def others_failed(folder: Path) -> list[str]:
     more = f" and {len(failed) - SHOWN} more" if len(failed) > SHOWN else ""
     where = f"; {folder / LOG} shows them" if (folder / LOG).is_file() else ""
     named = f"{', '.join(failed[:SHOWN])}{more}"
-    return [f"{counted(len(failed), 'test')} failed that the kit does not judge ({named}){where}."]
+    told = f"{counted(len(failed), 'test')} failed that the kit does not judge ({named}){where}"
+    return [f"{told}; of a module's tests it judges only scenarios with a step of the vocabulary or a rule's tag."]
 
 
 def ending(verdicts: Verdicts, surprises: Sequence[Surprise]) -> Exit:

@@ -63,6 +63,7 @@ def test_a_failed_test_that_no_scenario_of_the_kit_makes_is_not_as_expected(
     ended = assay("run", "--out", tmp_path / "out", "--", module)
     assert ended.code is Exit.NOT_AS_EXPECTED
     assert "2 tests failed that the kit does not judge" in ended.out
+    assert "it judges only scenarios with a step of the vocabulary" in " ".join(ended.out.split())
     (tmp_path / "out" / "pytest.log").unlink()  # a run of plain pytest has no such file
     again = assay("report", tmp_path / "out")
     assert again.code is Exit.NOT_AS_EXPECTED
