@@ -105,6 +105,17 @@ def test_a_value_of_another_type_is_not_sent(kind: Any, value: object) -> None:
         converter_for(kind).encode(value)
 
 
+WRONG: Any = "many"
+
+
+@pytest.mark.parametrize(("kind", "value"), [(dict[str, int], {"a": WRONG}), (Order, Order("1", WRONG))])
+def test_the_values_within_a_body_are_checked_by_its_reader_only(kind: Any, value: object) -> None:
+    converter = converter_for(kind)
+    body, content_type = converter.encode(value)
+    with pytest.raises(ConversionError, match="Expected `int`, got `str`"):
+        converter.decode(body, content_type)
+
+
 def test_a_value_that_json_cannot_hold_is_not_sent() -> None:
     endless = Recursive()
     endless.inner = endless
