@@ -22,6 +22,12 @@ def test_a_rule_leads_to_its_scenarios_code_defects_and_invariant(assay: Assay) 
     assert "(assay_pipeline/rules/expiry.py)" in told.out
 
 
+def test_an_outline_with_several_examples_is_listed_once(assay: Assay) -> None:
+    listed = [line for line in assay("rules", "PD-20").out.splitlines() if line.startswith("  persistence/")]
+    assert listed
+    assert len(set(listed)) == len(listed)
+
+
 def test_a_rule_shows_what_it_is_tried_across_and_why_not_across_the_rest(assay: Assay) -> None:
     told = assay("rules", "DD-20").out
     tried, _, rest = told.partition("tried across (scenarios)")[2].partition("not tried, because it takes no part")

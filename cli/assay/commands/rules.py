@@ -60,7 +60,7 @@ def _show(guide: Guide) -> None:
     shown.append(f"{rule.rule}\n{rule.strength.value} of {judged}, profile {rule.profile.value}", style="not bold")
     sections = (
         ("basis", rule.basis),
-        ("scenarios", [f"{_place(one.feature)}:{one.line}  {one.name}" for one in guide.scenarios]),
+        ("scenarios", list(dict.fromkeys(f"{_place(one.feature)}:{one.line}  {one.name}" for one in guide.scenarios))),
         ("code", [f"{code.file}  {code.name}" for code in guide.code]),
         ("defects", [f"{proof.name}  {proof.text}  ({proof.file})" for proof in guide.defects]),
         ("invariant", [] if guide.invariant is None else [f"{guide.invariant.text}  ({guide.invariant.file})"]),
