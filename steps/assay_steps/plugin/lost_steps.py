@@ -77,14 +77,11 @@ def lost_parts(text: str, place: str) -> Iterator[str]:
         text: The text of a feature file with a feature, in which Gherkin finds no mistake.
         place: The feature file's name for the user.
     """
-    feature = Parser().parse(text)["feature"]
-    dialect = _dialect(feature)
+    dialect, descriptions = _part_descriptions(text)
     parts = _part_keywords(dialect)
     steps = tuple(word for kind in _step_keywords(dialect) for word in kind if word != "* ")
-    lines = text.splitlines()
-    for begin, description in _part_descriptions(feature):
-        said = {number: line for number in _lines_of(begin, description, lines) if (line := lines[number - 1].strip())}
-        for (number, line), (_, below) in pairwise([*said.items(), (0, "")]):
+    for description in descriptions:
+        for (number, line), (_, below) in pairwise([*description, (0, "")]):
             told = f"{place}:{number}: Gherkin reads {line!r} as a description, so pytest would not run"
             heading = _HEADING.match(line)
             near = get_close_matches(heading[1].casefold(), parts, n=1, cutoff=_ALIKE_PART) if heading else []
@@ -114,7 +111,7 @@ def lost_arguments(template: ScenarioTemplate, speaks: Callable[[str], bool]) ->
 @lru_cache(maxsize=64)
 def _described(text: str) -> tuple[_Line, ...]:
     """Find the lines of descriptions that may be steps; cached, because each scenario of a feature asks for them."""
-    feature = Parser().parse(text)["feature"]
+    feature = _parsed(text)
     keywords = {word.strip() for kind in _step_keywords(_dialect(feature)) for word in kind} - {"*"}
     by_lower = {word.casefold(): word for word in sorted(keywords)}
     lines = text.splitlines()
@@ -156,12 +153,30 @@ def _lines_of(begin: int, description: str, lines: list[str]) -> list[int]:
     return found
 
 
-def _part_descriptions(feature: Any) -> Iterator[tuple[int, str]]:
-    """Find the descriptions of a feature and its rules: the line of each part, and its description."""
-    yield feature["location"]["line"], feature["description"]
-    for child in feature["children"]:
-        if "rule" in child:
-            yield child["rule"]["location"]["line"], child["rule"]["description"]
+@lru_cache(maxsize=64)
+def _part_descriptions(text: str) -> tuple[Dialect, tuple[tuple[tuple[int, str], ...], ...]]:
+    """Find the descriptions of a feature and its rules; cached, because each scenario of a feature asks for them.
+
+    Returns:
+        The feature's dialect, and of each description the numbers and texts of its lines.
+    """
+    feature = _parsed(text)
+    nodes = [feature, *(child["rule"] for child in feature["children"] if "rule" in child)]
+    lines = text.splitlines()
+    return _dialect(feature), tuple(
+        tuple(
+            (number, line)
+            for number in _lines_of(node["location"]["line"], node["description"], lines)
+            if (line := lines[number - 1].strip())
+        )
+        for node in nodes
+    )
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> Any:
+    """Parse a feature; cached, because parsing a feature takes long, and each of its scenarios asks for it."""
+    return Parser().parse(text)["feature"]
 
 
 def _dialect(feature: Any) -> Dialect:
