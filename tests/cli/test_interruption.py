@@ -117,6 +117,21 @@ def test_a_kill_matrix_that_is_stopped_leaves_no_process() -> None:
     until(partial(is_gone, process.pid), "the trials' processes have ended, too")
 
 
+def test_the_trials_of_a_kill_matrix_that_is_killed_end_with_it() -> None:
+    with subprocess.Popen(  # noqa: S603 - our own command
+        [*COMMAND, "defects", "--rule", "DD-02"],
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("defects: ")
+        process.kill()
+    until(partial(is_gone, process.pid), "the trials' processes have ended, too")
+
+
 @pytest.mark.spark
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(

@@ -20,8 +20,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 
 from msgspec import Struct, structs
 
@@ -46,6 +44,7 @@ from assay_steps.kill_matrix.trials import (
     chosen_rules,
     in_virtual_time,
     outcomes_of,
+    trial_pool,
     tried,
 )
 from assay_steps.plugin.checks import written
@@ -186,7 +185,7 @@ def kill_matrix(
         if knows_variants and chosen & set(variant.rules)
     }
     alone = Trial(backend, None, tuple(sorted(chosen)), workers=0 if is_virtual else AT_ONCE)
-    with ProcessPoolExecutor(os.cpu_count() if is_virtual else AT_ONCE, mp_context=get_context("spawn")) as pool:
+    with trial_pool(os.cpu_count() if is_virtual else AT_ONCE) as pool:
         try:
             unbroken = pool.submit(outcomes_of, alone)
             if not is_virtual:
@@ -211,7 +210,7 @@ def _tried_again(
 ) -> dict[str, Outcomes]:
     """Run the trials of uncaught defects again, few at a time: with many, a trial may miss a short delay."""
     missed = {name: trial for name, trial in trials.items() if not share_of(broken[name])}
-    with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
+    with trial_pool(os.cpu_count()) as pool:
         try:
             return tried(pool, missed, told)
         except BaseException:  # Ctrl-C too: leaving the pool would wait for all that is queued

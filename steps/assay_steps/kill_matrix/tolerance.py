@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 
 from msgspec import Struct
 
 from assay_evidence.verdicts import Verdict
 from assay_steps.kill_matrix.failure_share import Outcomes
-from assay_steps.kill_matrix.trials import AT_ONCE, Trial, chosen_rules, in_virtual_time, outcomes_of, tried
+from assay_steps.kill_matrix.trials import AT_ONCE, Trial, chosen_rules, in_virtual_time, outcomes_of, trial_pool, tried
 from assay_steps.variants import all_variants
 
 
@@ -76,7 +74,7 @@ def tolerance(
     alone = Trial(backend, None, some, workers=0 if is_virtual else AT_ONCE)
     if not is_virtual:
         trials = {name: Trial(backend, None, some, workers=AT_ONCE, variant=name) for name in trials}
-    with ProcessPoolExecutor(at_once, mp_context=get_context("spawn")) as pool:
+    with trial_pool(at_once) as pool:
         try:
             unbroken = pool.submit(outcomes_of, alone)
             outcomes = tried(pool, trials, told)

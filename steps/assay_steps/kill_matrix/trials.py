@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Mapping
-from concurrent.futures import Executor, as_completed
+from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from msgspec import Struct
@@ -125,6 +128,26 @@ def chosen_rules(rules: tuple[str, ...], profiles: tuple[str, ...]) -> set[str]:
     """Return the ids of the chosen rules that belong to one of the profiles; empty profiles restrict nothing."""
     catalogue = load_catalogue()
     return {rule.id for profile in profiles or (None,) for rule in catalogue.select(profile=profile, ids=rules)}
+
+
+def trial_pool(at_once: int | None) -> ProcessPoolExecutor:
+    """Return a pool of processes for trials; the processes end with this process, also when it is killed.
+
+    Args:
+        at_once: The number of trials that run at a time; None for one on each processor.
+    """
+    return ProcessPoolExecutor(at_once, mp_context=get_context("spawn"), initializer=_watch_parent)
+
+
+def _watch_parent() -> None:
+    Thread(target=_end_with_parent, name="assay-parent", daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)  # a trial of many scenarios would go on for minutes, and its result would reach nobody
 
 
 def tried(pool: Executor, trials: Mapping[str, Trial], told: Callable[[str, int, int], None]) -> dict[str, Outcomes]:
