@@ -76,10 +76,19 @@ def test_a_run_that_is_stopped_in_the_middle_leaves_whole_journals_and_a_report_
     assert (out / "junit.xml").is_file()
 
 
-def test_the_processes_of_a_run_that_is_killed_end_with_it(tmp_path: Path) -> None:
-    arguments = [*COMMAND, "run", "--profile", "persistence", "--workers", "2", "--out", str(tmp_path / "out")]
+@pytest.mark.parametrize(
+    ("words", "begun"),
+    [
+        (("run", "--profile", "persistence", "--workers", "2"), "reference: "),
+        (("defects", "--rule", "DD-02"), "defects: "),
+    ],
+    ids=["the forked processes of a run", "the trials of a kill matrix"],
+)
+def test_the_processes_of_a_command_that_is_killed_end_with_it(
+    tmp_path: Path, words: tuple[str, ...], begun: str
+) -> None:
     with subprocess.Popen(  # noqa: S603 - our own command
-        arguments,
+        [*COMMAND, *words, "--out", str(tmp_path / "out")],
         env=environment(),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -87,9 +96,9 @@ def test_the_processes_of_a_run_that_is_killed_end_with_it(tmp_path: Path) -> No
         start_new_session=True,
     ) as process:
         assert process.stderr is not None
-        assert process.stderr.readline().startswith("reference: ")
+        assert process.stderr.readline().startswith(begun)
         process.kill()
-    until(partial(is_gone, process.pid), "the processes that it has forked have ended, too")
+    until(partial(is_gone, process.pid), "the processes that it has started have ended, too")
 
 
 def test_a_kill_matrix_that_is_stopped_leaves_no_process() -> None:
@@ -114,21 +123,6 @@ def test_a_kill_matrix_that_is_stopped_leaves_no_process() -> None:
         told, errors = process.communicate(timeout=120)
     assert process.returncode == Exit.INCONCLUSIVE
     assert (told, errors.splitlines()[-1]) == ("", "assay: the command was stopped before it had a result.")
-    until(partial(is_gone, process.pid), "the trials' processes have ended, too")
-
-
-def test_the_trials_of_a_kill_matrix_that_is_killed_end_with_it() -> None:
-    with subprocess.Popen(  # noqa: S603 - our own command
-        [*COMMAND, "defects", "--rule", "DD-02"],
-        env=environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as process:
-        assert process.stderr is not None
-        assert process.stderr.readline().startswith("defects: ")
-        process.kill()
     until(partial(is_gone, process.pid), "the trials' processes have ended, too")
 
 

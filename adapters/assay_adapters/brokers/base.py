@@ -104,7 +104,7 @@ class AmqpBackend(SdkBackend):
     """
 
     conventions = Conventions()
-    """What the broker expects of clients, and does not tell."""
+    """Rules for clients that the broker does not tell."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What an AMQP 1.0 broker expects of its clients, and does not tell them when a connection opens."""
+"""Conventions of AMQP 1.0 brokers: rules for clients that a broker does not tell when a connection opens."""
 
 from __future__ import annotations
 

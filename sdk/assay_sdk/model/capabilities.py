@@ -123,4 +123,4 @@ ADMINISTRATION = frozenset(
         Capability.NATIVE_PUT,
     }
 )
-"""What an administrator of IBM MQ, and so of the reference broker, can do; other products offer a part of it."""
+"""The capabilities of an administrator of IBM MQ and of the reference broker; other products have some of them."""

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import msgspec
 from msgspec import Struct
 
 from assay_adapters.brokers.amqp.administration import Administrator, Management, descriptor_of
-from assay_adapters.brokers.amqp.jolokia import Jolokia
+from assay_adapters.brokers.amqp.jolokia import Jolokia, Mbeans
 from assay_adapters.brokers.http import HttpServer
 from assay_adapters.clients.keys import KID, key_in
 from assay_adapters.ports.administration import RawMessage
-from assay_adapters.ports.outcome import JmsErrorKind, Mqrc, Ok, Outcome, Refused, refused
+from assay_adapters.ports.outcome import Ok, Outcome, Refused
 from assay_sdk.runners.machine_clock import MachineClock
 
 _PATH = "/api/jolokia/"
@@ -54,76 +51,42 @@ class ActiveMqAdministrator(Administrator):
     """
 
     def __init__(self, jolokia: Jolokia) -> None:
-        self._jolokia = jolokia
+        self._mbeans = Mbeans(jolokia, title="ActiveMQ", broker=_BROKER, queue=_of_queue, shown=_SHOWN)
         self._clock = MachineClock()
 
     def define(self, queue: str) -> Outcome[None]:
         """Create a queue; no effect if it exists."""
-        return self._of_broker("addQueue", queue)
+        return self._mbeans.run_on_broker("addQueue", queue)
 
     def delete(self, queue: str) -> Outcome[None]:
         """Delete a queue with its messages; ActiveMQ refuses while it has consumers."""
-        return self._of_broker("removeQueue", queue)
+        return self._mbeans.run_on_broker("removeQueue", queue)
 
     def clear(self, queue: str) -> Outcome[None]:
         """Remove all messages of a queue."""
-        return self._of_queue(queue, "purge()")
+        return self._mbeans.run_on_queue(queue, "purge()")
 
     def hold(self, queue: str, *, held: bool) -> Outcome[None]:
         """Pause or resume a queue."""
-        return self._of_queue(queue, "pause()" if held else "resume()")
+        return self._mbeans.run_on_queue(queue, "pause()" if held else "resume()")
 
     def depth(self, queue: str) -> Outcome[int]:
         """Return the number of messages on a queue; those whose delay is not over wait elsewhere."""
-        mbean = self._mbean(queue)
+        mbean = self._mbeans.queue(queue)
         if isinstance(mbean, Refused):
             return mbean
-        count = self._jolokia.read(mbean.value, "QueueSize")
+        count = self._mbeans.jolokia.read(mbean.value, "QueueSize")
         return count if isinstance(count, Refused) else Ok(int(count.value))
 
     def look(self, queue: str) -> Outcome[tuple[RawMessage, ...]]:
         """Return the messages on a queue, without their bodies."""
-        found = self._search(queue)
-        if isinstance(found, Refused):
-            return found
-        if not found.value:
-            return Ok(())
-        shown = self._jolokia.run(found.value[0], "browse()")
-        if isinstance(shown, Refused):
-            return shown
-        if len(shown.value) >= _SHOWN:
-            text = f"ActiveMQ shows {_SHOWN} messages of queue {queue} at most"
-            return Refused(JmsErrorKind.UNSUPPORTED, text, objects=(queue,))
-        return Ok(tuple(map(self._raw, msgspec.convert(shown.value, list[_Shown]))))
+        shown = self._mbeans.browse(queue, _Shown)
+        return shown if isinstance(shown, Refused) else Ok(tuple(map(self._raw, shown.value)))
 
     def subscriptions(self, topic: str) -> Outcome[tuple[str, ...]]:
         """Return the MBeans of all subscriptions to a topic: of each subscriber, and of each inactive durable one."""
-        return self._jolokia.search(f"{_BROKER},destinationType=Topic,destinationName={topic},endpoint=Consumer,*")
-
-    # --- MBeans
-
-    def _search(self, queue: str) -> Outcome[tuple[str, ...]]:
-        return self._jolokia.search(f"{_BROKER},destinationType=Queue,destinationName={queue}")
-
-    def _mbean(self, queue: str) -> Outcome[str]:
-        found = self._search(queue)
-        if isinstance(found, Refused):
-            return found
-        if not found.value:
-            return refused(Mqrc.UNKNOWN_OBJECT_NAME, f"ActiveMQ has no queue {queue}", queue)
-        return Ok(found.value[0])
-
-    def _of_queue(self, queue: str, operation: str) -> Outcome[None]:
-        mbean = self._mbean(queue)
-        return mbean if isinstance(mbean, Refused) else _nothing(self._jolokia.run(mbean.value, operation))
-
-    def _of_broker(self, operation: str, queue: str) -> Outcome[None]:
-        found = self._jolokia.search(_BROKER)
-        if isinstance(found, Refused):
-            return found
-        if not found.value:
-            return Refused(JmsErrorKind.MESSAGING, "ActiveMQ shows no broker through Jolokia: is JMX switched on?")
-        return _nothing(self._jolokia.run(found.value[0], operation, queue))
+        pattern = f"{_BROKER},destinationType=Topic,destinationName={topic},endpoint=Consumer,*"
+        return self._mbeans.jolokia.search(pattern)
 
     def _raw(self, shown: _Shown) -> RawMessage:
         properties = {name: value for name, value in shown.strings.items() if not name.startswith(_OWN)}
@@ -149,8 +112,8 @@ def _key_in(encoded: bytes) -> str:
     return ""
 
 
-def _nothing(outcome: Outcome[Any]) -> Outcome[None]:
-    return outcome if isinstance(outcome, Refused) else Ok(None)
+def _of_queue(queue: str) -> str:
+    return f"{_BROKER},destinationType=Queue,destinationName={queue}"
 
 
 def _open(server: HttpServer) -> Administrator:

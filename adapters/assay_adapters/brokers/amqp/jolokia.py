@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from assay_adapters.brokers.http import HttpServer, NoAnswerError
 from assay_adapters.ports.outcome import JmsErrorKind, Mqrc, Ok, Outcome, Refused, refused
+
+T = TypeVar("T")
 
 _HEADERS = {"Content-Type": "application/json", "Origin": "http://localhost"}
 """Jolokia in Artemis's console refuses requests without an origin."""
@@ -74,6 +77,79 @@ class Jolokia:
             return refused(Mqrc.UNKNOWN_OBJECT_NAME, f"the broker has no MBean {mbean}", mbean)
         text = answer.error or f"Jolokia answers with status {answer.status}"
         return Refused(JmsErrorKind.MESSAGING, text, objects=(mbean,))
+
+
+class Mbeans:
+    """The MBeans of a broker and of its queues.
+
+    Args:
+        jolokia: The client of Jolokia.
+        title: The product's short name, for refusals.
+        broker: The pattern of the broker's MBean.
+        queue: Returns the pattern of a queue's MBean.
+        shown: The most messages that the product shows in one answer.
+    """
+
+    def __init__(self, jolokia: Jolokia, *, title: str, broker: str, queue: Callable[[str], str], shown: int) -> None:
+        self.jolokia = jolokia
+        self._title = title
+        self._broker = broker
+        self._queue = queue
+        self._shown = shown
+
+    def queue(self, name: str) -> Outcome[str]:
+        """Return the name of a queue's MBean; refuse if the broker has no such queue."""
+        found = self.queues(name)
+        if isinstance(found, Refused):
+            return found
+        if not found.value:
+            return refused(Mqrc.UNKNOWN_OBJECT_NAME, f"{self._title} has no queue {name}", name)
+        return Ok(found.value[0])
+
+    def queues(self, name: str) -> Outcome[tuple[str, ...]]:
+        """Return the names of the MBeans of the queues with this name; empty if the broker has no such queue."""
+        return self.jolokia.search(self._queue(name))
+
+    def run_on_queue(self, name: str, operation: str) -> Outcome[None]:
+        """Run an operation of a queue, and drop its value."""
+        mbean = self.queue(name)
+        return mbean if isinstance(mbean, Refused) else _nothing(self.jolokia.run(mbean.value, operation))
+
+    def run_on_broker(self, operation: str, *arguments: str | bool) -> Outcome[None]:
+        """Run an operation of the broker, and drop its value."""
+        found = self.jolokia.search(self._broker)
+        if isinstance(found, Refused):
+            return found
+        if not found.value:
+            text = f"{self._title} shows no broker through Jolokia: is JMX switched on?"
+            return Refused(JmsErrorKind.MESSAGING, text)
+        return _nothing(self.jolokia.run(found.value[0], operation, *arguments))
+
+    def browse(self, name: str, shape: type[T]) -> Outcome[list[T]]:
+        """Return the messages on a queue; none if the broker has no such queue.
+
+        Refuse if the queue may have more messages than the product shows in one answer.
+
+        Args:
+            name: The queue's name.
+            shape: The type of a message in the product's answer.
+        """
+        found = self.queues(name)
+        if isinstance(found, Refused):
+            return found
+        if not found.value:
+            return Ok([])
+        answered = self.jolokia.run(found.value[0], "browse()")
+        if isinstance(answered, Refused):
+            return answered
+        if len(answered.value) >= self._shown:
+            text = f"{self._title} shows {self._shown} messages of queue {name} at most"
+            return Refused(JmsErrorKind.UNSUPPORTED, text, objects=(name,))
+        return Ok([msgspec.convert(one, shape) for one in answered.value])
+
+
+def _nothing(outcome: Outcome[Any]) -> Outcome[None]:
+    return outcome if isinstance(outcome, Refused) else Ok(None)
 
 
 def quoted(text: str) -> str:

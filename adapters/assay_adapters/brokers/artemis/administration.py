@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 from msgspec import Struct
 
 from assay_adapters.brokers.amqp.administration import Administrator, Management, descriptor_of
-from assay_adapters.brokers.amqp.jolokia import Jolokia, quoted
+from assay_adapters.brokers.amqp.jolokia import Jolokia, Mbeans, quoted
 from assay_adapters.brokers.http import HttpServer
 from assay_adapters.clients.keys import KID, key_in
 from assay_adapters.ports.administration import RawMessage
-from assay_adapters.ports.outcome import JmsErrorKind, Mqrc, Ok, Outcome, Refused, refused
+from assay_adapters.ports.outcome import Ok, Outcome, Refused
 from assay_sdk.runners.machine_clock import MachineClock
 
 _PATH = "/console/jolokia/"
@@ -41,39 +39,39 @@ class ArtemisAdministrator(Administrator):
     """
 
     def __init__(self, jolokia: Jolokia) -> None:
-        self._jolokia = jolokia
+        self._mbeans = Mbeans(jolokia, title="Artemis", broker=f"{_DOMAIN}:broker=*", queue=_of_queue, shown=_SHOWN)
         self._clock = MachineClock()
 
     def define(self, queue: str) -> Outcome[None]:
         """Create a durable queue on an address of the same name; no effect if it exists."""
-        found = self._search(queue)
+        found = self._mbeans.queues(queue)
         if isinstance(found, Refused):
             return found
         if found.value:
             return Ok(None)
         configuration = {"name": queue, "address": queue, "routing-type": "ANYCAST", "durable": True}
-        return self._of_broker("createQueue(java.lang.String)", msgspec.json.encode(configuration).decode())
+        return self._mbeans.run_on_broker("createQueue(java.lang.String)", msgspec.json.encode(configuration).decode())
 
     def delete(self, queue: str) -> Outcome[None]:
         """Delete a queue with its messages, and detach its consumers."""
-        return self._of_broker("destroyQueue(java.lang.String,boolean)", queue, True)  # noqa: FBT003 - Jolokia's form
+        return self._mbeans.run_on_broker("destroyQueue(java.lang.String,boolean)", queue, True)  # noqa: FBT003 - Jolokia's form
 
     def clear(self, queue: str) -> Outcome[None]:
         """Remove all messages of a queue, except those whose delay is not over."""
-        return self._of_queue(queue, "removeAllMessages()")
+        return self._mbeans.run_on_queue(queue, "removeAllMessages()")
 
     def hold(self, queue: str, *, held: bool) -> Outcome[None]:
         """Pause or resume a queue."""
-        return self._of_queue(queue, "pause()" if held else "resume()")
+        return self._mbeans.run_on_queue(queue, "pause()" if held else "resume()")
 
     def depth(self, queue: str) -> Outcome[int]:
         """Return the number of messages on a queue; Artemis's own count includes those whose delay is not over."""
-        mbean = self._mbean(queue)
+        mbean = self._mbeans.queue(queue)
         if isinstance(mbean, Refused):
             return mbean
         depth = 0
         for attribute, sign in (("MessageCount", 1), ("ScheduledCount", -1)):
-            count = self._jolokia.read(mbean.value, attribute)
+            count = self._mbeans.jolokia.read(mbean.value, attribute)
             if isinstance(count, Refused):
                 return count
             depth += sign * int(count.value)
@@ -81,18 +79,8 @@ class ArtemisAdministrator(Administrator):
 
     def look(self, queue: str) -> Outcome[tuple[RawMessage, ...]]:
         """Return the messages on a queue that no consumer holds, without their bodies."""
-        found = self._search(queue)
-        if isinstance(found, Refused):
-            return found
-        if not found.value:
-            return Ok(())
-        shown = self._jolokia.run(found.value[0], "browse()")
-        if isinstance(shown, Refused):
-            return shown
-        if len(shown.value) >= _SHOWN:
-            text = f"Artemis shows {_SHOWN} messages of queue {queue} at most"
-            return Refused(JmsErrorKind.UNSUPPORTED, text, objects=(queue,))
-        return Ok(tuple(map(self._raw, msgspec.convert(shown.value, list[_Shown]))))
+        shown = self._mbeans.browse(queue, _Shown)
+        return shown if isinstance(shown, Refused) else Ok(tuple(map(self._raw, shown.value)))
 
     def look_at_subscription(self, name: str) -> Outcome[tuple[RawMessage, ...]]:
         """Return the messages on the queue of a subscription that no consumer holds, without their bodies."""
@@ -100,35 +88,10 @@ class ArtemisAdministrator(Administrator):
 
     def subscriptions(self, topic: str) -> Outcome[tuple[str, ...]]:
         """Return the names of all multicast queues of an address."""
-        found = self._jolokia.search(
+        found = self._mbeans.jolokia.search(
             f'{_DOMAIN}:component=addresses,address={quoted(topic)},subcomponent=queues,routing-type="multicast",*'
         )
         return found if isinstance(found, Refused) else Ok(tuple(map(_queue_in, found.value)))
-
-    # --- MBeans
-
-    def _search(self, queue: str) -> Outcome[tuple[str, ...]]:
-        return self._jolokia.search(f"{_DOMAIN}:component=addresses,subcomponent=queues,queue={quoted(queue)},*")
-
-    def _mbean(self, queue: str) -> Outcome[str]:
-        found = self._search(queue)
-        if isinstance(found, Refused):
-            return found
-        if not found.value:
-            return refused(Mqrc.UNKNOWN_OBJECT_NAME, f"Artemis has no queue {queue}", queue)
-        return Ok(found.value[0])
-
-    def _of_queue(self, queue: str, operation: str) -> Outcome[None]:
-        mbean = self._mbean(queue)
-        return mbean if isinstance(mbean, Refused) else _nothing(self._jolokia.run(mbean.value, operation))
-
-    def _of_broker(self, operation: str, *arguments: str | bool) -> Outcome[None]:
-        found = self._jolokia.search(f"{_DOMAIN}:broker=*")
-        if isinstance(found, Refused):
-            return found
-        if not found.value:
-            return Refused(JmsErrorKind.MESSAGING, "Artemis shows no broker through Jolokia: is JMX switched on?")
-        return _nothing(self._jolokia.run(found.value[0], operation, *arguments))
 
     def _raw(self, shown: _Shown) -> RawMessage:
         strings = shown.strings or {}
@@ -148,8 +111,8 @@ class ArtemisAdministrator(Administrator):
         return RawMessage(descriptor=descriptor, properties={**properties}, body=None)
 
 
-def _nothing(outcome: Outcome[Any]) -> Outcome[None]:
-    return outcome if isinstance(outcome, Refused) else Ok(None)
+def _of_queue(queue: str) -> str:
+    return f"{_DOMAIN}:component=addresses,subcomponent=queues,queue={quoted(queue)},*"
 
 
 def _queue_in(mbean: str) -> str:

@@ -22,7 +22,7 @@ class AmqpDriver:
     """The driver of AMQP 1.0 over TCP or TLS.
 
     Args:
-        conventions: What the broker expects of its clients, and does not tell when a connection opens.
+        conventions: Rules for clients that the broker does not tell when a connection opens.
     """
 
     def __init__(self, conventions: Conventions = Conventions()) -> None:  # noqa: B008  a frozen value

@@ -76,7 +76,7 @@ class AmqpWire:
         runner: Runner that watches the socket.
         epoch: Number of the connection among the driver's.
         context: TLS context; None for a connection without TLS.
-        conventions: What the broker expects and does not tell.
+        conventions: Rules for clients that the broker does not tell.
     """
 
     def __init__(

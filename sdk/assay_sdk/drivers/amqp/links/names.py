@@ -221,7 +221,7 @@ def follow(conventions: Conventions, link: Sender | Receiver, command: OpenSende
     """Change a link, not yet opened, as the broker's conventions say.
 
     Args:
-        conventions: What the broker expects and does not tell.
+        conventions: Rules for clients that the broker does not tell.
         link: The link.
         command: Command that opens the link.
     """
