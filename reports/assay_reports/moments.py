@@ -10,6 +10,7 @@ from msgspec import Struct
 from assay_evidence.events import AnyEvent, Call, Fault, Return, Seen, Unit, Watch
 from assay_evidence.figures import counted, duration
 from assay_evidence.names import plain
+from assay_reports.calls import Calls
 from assay_reports.clock import ScenarioClock
 from assay_reports.excerpts import describe
 
@@ -56,12 +57,12 @@ class Due(Struct, frozen=True):
 
 def due_times(events: Sequence[AnyEvent], clock: ScenarioClock) -> tuple[Due, ...]:
     """Return the due times of a scenario's delayed messages, except those whose send was refused."""
-    answers = {(event.writer, event.call): event for event in events if isinstance(event, Return)}
+    calls = Calls(events)
     dues: list[Due] = []
     for call in events:
         if not isinstance(call, Call) or call.msg is None:
             continue
-        answer = answers.get((call.writer, call.id))
+        answer = calls.answer(call)
         delay_ms = call.args.get("delay_ms")
         if isinstance(delay_ms, int) and delay_ms > 0 and (answer is None or answer.refused is None):
             key = plain(call.msg.key, call.scenario or "")
@@ -95,8 +96,7 @@ class Moments:
         self._clock = clock
         self._offenders = offenders
         self._scenario = next((event.scenario for event in events if event.scenario), "")
-        self._answers = {(event.writer, event.call): event for event in events if isinstance(event, Return)}
-        self._calls = {(event.writer, event.id): event for event in events if isinstance(event, Call)}
+        self._calls = Calls(events)
         self.dues = due_times(events, clock)
         self._due_of: Mapping[str, int] = {due.key: due.at_ns for due in reversed(self.dues)}
         self.all = tuple(self._moments())
@@ -105,9 +105,6 @@ class Moments:
 
     def _plain(self, text: str) -> str:
         return plain(text, self._scenario)
-
-    def _answer(self, call: Call) -> Return | None:
-        return self._answers.get((call.writer, call.id))
 
     def _moments(self) -> Iterator[Moment]:
         for event in self._events:
@@ -119,12 +116,12 @@ class Moments:
         breaks = event.ref in self._offenders
         match event:
             case Call(msg=None, op="browse"):
-                return self._look(event, self._answer(event))
+                return self._look(event, self._calls.answer(event))
             case Call(msg=None):
                 pass
             case Call():
                 draw = self._acknowledge if event.op == "acknowledge" else self._send
-                return draw(event, self._answer(event), breaks=breaks)
+                return draw(event, self._calls.answer(event), breaks=breaks)
             case Return() if self._is_drawn_as_call(event):
                 return None
             case Seen():
@@ -140,7 +137,7 @@ class Moments:
         return duration(self._clock.at_ns(event))
 
     def _is_drawn_as_call(self, answer: Return) -> bool:
-        call = self._calls.get((answer.writer, answer.call))
+        call = self._calls.call(answer)
         return call is not None and (call.msg is not None or call.op == "browse")
 
     def _send(self, call: Call, answer: Return | None, *, breaks: bool) -> Moment:
@@ -182,7 +179,7 @@ class Moments:
         return ahead_of(self._due_of, keys, at_ns)
 
     def _other(self, event: AnyEvent) -> Moment:
-        call = self._calls.get((event.writer, event.call)) if isinstance(event, Return) else event
+        call = self._calls.call(event) if isinstance(event, Return) else event
         actor = getattr(call, "actor", "") or BESIDE
         op = getattr(call, "op", "")
         text = self._plain(f"at {self._at(event)}: {describe(call)}" if call else f"at {self._at(event)}")

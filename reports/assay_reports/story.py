@@ -32,6 +32,7 @@ from assay_evidence.events import (
 )
 from assay_evidence.figures import duration
 from assay_evidence.names import plain
+from assay_reports.calls import Calls
 from assay_reports.clock import ScenarioClock
 from assay_reports.excerpts import describe, refusal
 from assay_reports.moments import ahead_of, due_times
@@ -172,8 +173,7 @@ class _Teller:
         self._clock = clock
         self._offenders = offenders
         self._scenario = next((event.scenario for event in events if event.scenario), "")
-        self._answers = {(event.writer, event.call): event for event in events if isinstance(event, Return)}
-        self._calls = {(event.writer, event.id): event for event in events if isinstance(event, Call)}
+        self._calls = Calls(events)
         self._faults = {
             (event.writer, event.id): event for event in events if isinstance(event, Fault) and event.phase == "begin"
         }
@@ -223,7 +223,7 @@ class _Teller:
         breaks = event.ref in self._offenders
         match event:
             case Call():
-                answer = self._answers.get((event.writer, event.id))
+                answer = self._calls.answer(event)
                 if answer is not None and answer.ref in self._merged:
                     breaks = breaks or answer.ref in self._offenders
                 else:
@@ -232,7 +232,7 @@ class _Teller:
                     return None
                 who, text = event.actor, self._call(event, answer)
             case Return():
-                call = self._calls.get((event.writer, event.call))
+                call = self._calls.call(event)
                 if not breaks and call is not None and call.op in _PREPARING and event.refused is None:
                     return None
                 who, text = call.actor if call else "", f"{_verb(call)}: {self._answer(call, event)}"
@@ -247,7 +247,7 @@ class _Teller:
         return plain(text, self._scenario)
 
     def _is_refused(self, call: Call) -> bool:
-        answer = self._answers.get((call.writer, call.id))
+        answer = self._calls.answer(call)
         return answer is None or answer.refused is not None
 
     def _call(self, call: Call, answer: Return | None) -> str:
