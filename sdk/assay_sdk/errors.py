@@ -106,99 +106,99 @@ class XAError(JmsError):
 
 
 class IllegalStateError(MessagingError):
-    """Raised if the object is closed, or its state does not allow the call."""
+    """The error if the object is closed, or its state does not allow the call."""
 
 
 class InvalidClientIdError(MessagingError):
-    """Raised if the client id is in use or invalid."""
+    """The error if the client id is in use or invalid."""
 
 
 class InvalidDestinationError(MessagingError):
-    """Raised if the destination does not exist, is not a valid destination, or cannot be used in this way."""
+    """The error if the destination does not exist, is invalid, or cannot be used in this way."""
 
 
 class InvalidSelectorError(MessagingError):
-    """Raised if the message selector is invalid."""
+    """The error if the message selector is invalid."""
 
 
 class SecurityError(MessagingError):
-    """Raised if the broker refused the login, or the user lacks an authority."""
+    """The error if the broker refused the login, or the user lacks an authority."""
 
 
 class MessageFormatError(MessagingError):
-    """Raised if a message's body, header or property has an invalid type or value."""
+    """The error if a message's body, header or property has an invalid type or value."""
 
 
 class ResourceAllocationError(MessagingError):
-    """Raised if a queue is full, a message is too long, or the broker lacks another resource."""
+    """The error if a queue is full, a message is too long, or the broker lacks another resource."""
 
 
 class TransactionInProgressError(MessagingError):
-    """Raised if the call is not allowed in a unit of work, such as `commit` in an XA session."""
+    """The error if the call is not allowed in a unit of work, such as `commit` in an XA session."""
 
 
 class TransactionRolledBackError(MessagingError):
-    """Raised if the broker rolled the unit of work back instead of committing it."""
+    """The error if the broker rolled the unit of work back instead of committing it."""
 
 
 class UnsupportedError(MessagingError):
-    """Raised if the driver or the broker lacks a capability that the call needs; nothing was sent."""
+    """The error if the driver or the broker lacks a capability that the call needs; the client has sent nothing."""
 
 
 class ConnectionLostError(MessagingError):
-    """Raised if the connection is lost, or the broker cannot be reached."""
+    """The error if the connection is lost, or the broker cannot be reached."""
 
 
 class StaleDeliveryError(MessagingError):
-    """Raised if a message came over an earlier connection and so cannot be confirmed; the broker may redeliver it."""
+    """The error if a message came over an earlier connection, so that the application cannot confirm it any more."""
 
 
 class IllegalStateRuntimeError(MessagingRuntimeError):
-    """Raised if the object is closed, or its state does not allow the call."""
+    """The simplified face's error if the object is closed, or its state does not allow the call."""
 
 
 class InvalidClientIdRuntimeError(MessagingRuntimeError):
-    """Raised if the client id is in use or invalid."""
+    """The simplified face's error if the client id is in use or invalid."""
 
 
 class InvalidDestinationRuntimeError(MessagingRuntimeError):
-    """Raised if the destination does not exist, is not a valid destination, or cannot be used in this way."""
+    """The simplified face's error if the destination does not exist, is invalid, or cannot be used in this way."""
 
 
 class InvalidSelectorRuntimeError(MessagingRuntimeError):
-    """Raised if the message selector is invalid."""
+    """The simplified face's error if the message selector is invalid."""
 
 
 class SecurityRuntimeError(MessagingRuntimeError):
-    """Raised if the broker refused the login, or the user lacks an authority."""
+    """The simplified face's error if the broker refused the login, or the user lacks an authority."""
 
 
 class MessageFormatRuntimeError(MessagingRuntimeError):
-    """Raised if a message's body, header or property has an invalid type or value."""
+    """The simplified face's error if a message's body, header or property has an invalid type or value."""
 
 
 class ResourceAllocationRuntimeError(MessagingRuntimeError):
-    """Raised if a queue is full, a message is too long, or the broker lacks another resource."""
+    """The simplified face's error if a queue is full, a message is too long, or the broker lacks another resource."""
 
 
 class TransactionInProgressRuntimeError(MessagingRuntimeError):
-    """Raised if the call is not allowed in a unit of work, such as `commit` in an XA session."""
+    """The simplified face's error if the call is not allowed in a unit of work, such as `commit` in an XA session."""
 
 
 class TransactionRolledBackRuntimeError(MessagingRuntimeError):
-    """Raised if the broker rolled the unit of work back instead of committing it."""
+    """The simplified face's error if the broker rolled the unit of work back instead of committing it."""
 
 
 class UnsupportedRuntimeError(MessagingRuntimeError):
-    """Raised if the driver or the broker lacks a capability that the call needs; nothing was sent."""
+    """The simplified face's error if the driver or the broker lacks a needed capability; nothing was sent."""
 
 
 class ConnectionLostRuntimeError(MessagingRuntimeError):
-    """Raised if the connection is lost, or the broker cannot be reached."""
+    """The simplified face's error if the connection is lost, or the broker cannot be reached."""
 
 
 class StaleDeliveryRuntimeError(MessagingRuntimeError):
-    """Raised if a message came over an earlier connection and so cannot be confirmed; the broker may redeliver it."""
+    """The simplified face's error if a message came over an earlier connection, so that nothing can confirm it."""
 
 
 CHECKED: Mapping[JmsErrorKind, type[MessagingError]] = {

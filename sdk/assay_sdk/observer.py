@@ -105,7 +105,7 @@ class Observer(Protocol):
     """A function that a client calls with each of its events."""
 
     def __call__(self, event: SdkEvent, /) -> None:
-        """Record an event."""
+        """Handle an event of the client."""
         ...
 
 

@@ -104,7 +104,7 @@ class AmqpBackend(SdkBackend):
     """
 
     conventions = Conventions()
-    """Rules for clients that the broker does not tell."""
+    """Rules that a client must follow and that the broker does not send when a connection opens."""
 
     def __init__(
         self,

@@ -86,7 +86,6 @@ class EventMaker:
 
     It keeps the names that the consumers have in the scenario.
 
-
     Args:
         tell: Called with each event of the port.
         connection: The connection's name, which is part of the names of links because consumers of two connections can

@@ -26,8 +26,9 @@ _MODES: Mapping[Mode, DeliveryMode] = {mode: DeliveryMode(value) for value, mode
 def attempt(action: Callable[[], T]) -> Outcome[T]:
     """Call the SDK, and return its result, or its exception as a `Refused` or `Raised`.
 
-    A `JmsError` becomes `Refused`. Any other exception becomes `Raised` if code of the SDK raised it. Exceptions of the
-    adapter, of a job on the runner or of a defect are raised on, because they are no answers of the SDK.
+    A `JmsError` becomes `Refused`. Any other exception becomes `Raised` if code of the SDK raised it. The function
+    does not catch exceptions of the adapter, of a job on the runner or of a defect, because they are no answers of the
+    SDK.
 
     Raises:
         DestinationError: A name is no valid name of a destination; the caller makes the refusal of its face.
@@ -89,7 +90,7 @@ class SdkProducer:
             mode: The delivery mode; None for the producer's.
             priority: The priority; None for the producer's.
             ttl_ms: The time to live in milliseconds; None for the producer's.
-            to: The destination; None for the producer's.
+            to: The destination; None for the producer's destination.
         """
         return attempt(lambda: self._send(message, mode, priority, ttl_ms, to))
 

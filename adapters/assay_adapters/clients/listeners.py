@@ -1,4 +1,4 @@
-"""A message listener that follows a script, which is data, so that it has the same meaning for all clients."""
+"""A message listener that follows a script; a script is data, so it has the same meaning for all clients."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class ScriptedListener(Generic[T]):
     """A listener that carries out a script in each callback.
 
     A callback can have these steps, in this order: wait, raise an exception, acknowledge, commit, roll back, set the
-    listener on its consumer again, close the consumer.  The script says which of them it has.
+    listener on its consumer again, close the consumer.  The script says which steps a callback has.
 
     Args:
         script: The script.
         runner: The runner that waits.
-        acknowledge: Takes a message, and acknowledges it.
+        acknowledge: Acknowledges the message that it is given.
         commit: Commits the session.
         rollback: Rolls the session back.
         again: Sets the listener on its consumer again.

@@ -109,7 +109,7 @@ class LightProducer:
             mode: Refused unless None.
             priority: Refused unless None.
             ttl_ms: The time to live in milliseconds; None for the producer's.
-            to: The topic; None for the producer's.
+            to: The topic; None for the producer's topic.
         """
         where = to or self._to
         if where is None or not _is_topic(where):

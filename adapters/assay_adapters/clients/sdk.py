@@ -55,7 +55,7 @@ CAPABILITIES: Mapping[Capability, Source] = dict.fromkeys(
         Capability.BROWSE,
         Capability.QUEUE,
         Capability.TOPIC,
-        Capability.TOPIC_WILDCARD,  # a pattern goes to the broker, whose wildcards count
+        Capability.TOPIC_WILDCARD,  # the SDK sends a pattern unchanged, and the broker defines its wildcards
         Capability.DURABLE_SUBSCRIPTION,
         Capability.SHARED_SUBSCRIPTION,
         Capability.TEMPORARY_DESTINATION,
@@ -269,7 +269,7 @@ class FaceClient:
         self._observers.append(observer)
 
     def _next_connection(self) -> tuple[str, str | None, FrameRecording]:
-        """Make a name for a new connection, the prefix of its message ids, and the recording of its frames."""
+        """Return a name for a new connection, the prefix of its message ids, and the recording of its frames."""
         name = f"{self._face}-{next(self._connections)}"
         recording = FrameRecording()
         self._tell(ClientEvent(what="frames", actor=name, frames=lambda: kept_frames(recording)))
@@ -281,7 +281,7 @@ class FaceClient:
 
 
 def kept_frames(recording: FrameRecording) -> tuple[KeptFrame, ...]:
-    """Return the frames of a recording, as the port has them."""
+    """Return the frames of a recording in the form of the `Client` port."""
     return tuple(KeptFrame(one.mono_ns, one.direction, one.text, one.size, one.channel) for one in recording.frames())
 
 

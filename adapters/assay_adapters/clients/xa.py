@@ -36,7 +36,7 @@ class SdkXaResource:
         return attempt(lambda: self._port.commit(named(xid), one_phase=one_phase))
 
     def rollback(self, xid: bytes) -> Outcome[None]:
-        """Back a branch out."""
+        """Roll a branch back."""
         return attempt(lambda: self._port.rollback(named(xid)))
 
     def recover(self) -> Outcome[tuple[bytes, ...]]:

@@ -56,5 +56,5 @@ def body_size(octets: bytes) -> int:
 
 
 def _content(octets: bytes, at: int) -> int:
-    """Return the position of the first octet of a text or of binary data."""
+    """Return the position of an encoded string's or binary value's first octet of content."""
     return at + (5 if octets[at] & 0x10 else 2)

@@ -1,4 +1,4 @@
-"""A recording of a connection's last frames, so that a fault can be explained without a trace of everything.
+"""A recording of a connection's last frames, with which a user can explain a fault without a trace of all frames.
 
 A recording is made for every connection of a test, so it must cost little: it cuts the stream into frames by their
 sizes, keeps the beginning of each, and decodes nothing until it is asked (`FrameRecording.frames`).
@@ -41,7 +41,7 @@ class RecordedFrame(Struct, frozen=True):
 
 
 class FrameRecording:
-    """The last frames of a connection, in both directions, without heartbeats; a reconnection adds to it.
+    """The last frames of a connection and of its reconnections, in both directions, without heartbeats.
 
     Args:
         limit: The number of frames to keep.
@@ -58,7 +58,7 @@ class FrameRecording:
         self._lost = False
 
     def started(self) -> None:
-        """Note that a new transport begins, so that a frame which the last one broke off is not continued."""
+        """Note that a new transport begins, and forget an incomplete frame of the last transport."""
         self._begun.clear()
         self._size = self._missing = 0
         self._lost = False
@@ -101,14 +101,14 @@ class FrameRecording:
                 self._size = 0
 
     def _begin(self, octets: bytes, at: int) -> int:
-        """Read the header of a frame, which may come in pieces; return the position after what was read of it."""
+        """Read the header of a frame, which may arrive in pieces; return the position after it."""
         stop = at + HEADER_SIZE - len(self._begun)
         self._begun += octets[at:stop]
         if len(self._begun) < HEADER_SIZE:
             return len(octets)
         self._size = HEADER_SIZE if self._begun.startswith(b"AMQP") else int.from_bytes(self._begun[:4])
         self._missing = self._size - HEADER_SIZE
-        if self._missing < 0:  # the stream is no AMQP, so no later frame can be found in it
+        if self._missing < 0:  # the octets are not AMQP, so the client cannot find a later frame in them
             self._lost = True
         return min(stop, len(octets))
 
@@ -133,7 +133,7 @@ def _whole(octets: bytes, at: int, end: int) -> int:
 
 
 def _without_secret(octets: bytes, size: int) -> bytes:
-    """Replace what follows the header of a SASL frame by its name, because its fields may prove a password."""
+    """Replace the body of a SASL frame by the frame's name, because its fields may prove a password."""
     name = "sasl (not shown)" if size > _SASL_KEPT else show(octets).text
     if "sasl-outcome" in name:
         name = name.partition(",")[0].rstrip("]") + "]"  # the code alone

@@ -1,6 +1,6 @@
-"""Frames in words, with the names of their fields (OASIS AMQP 1.0, parts 2 to 5), for people who look for a fault.
+"""Frames in words, with the names of their fields (OASIS AMQP 1.0, parts 2 to 5), for a user who searches for a fault.
 
-A frame may be given in part, because a recording keeps only the beginning of a long one.  The words hold the sections
+A frame may be incomplete, because a recording keeps only the beginning of a long frame.  The words hold the sections
 of a message before its body, and the size of all sections; they never hold a message's body.
 """
 
@@ -110,7 +110,7 @@ def in_words(octets: bytes, size: int) -> str:
 
 
 def _is_later_part(transfer: object) -> bool:
-    """Return whether a transfer continues a delivery: only the first one of a delivery must name its id (2.7.5)."""
+    """Return whether a transfer continues a delivery: only a delivery's first transfer must have its id (2.7.5)."""
     fields = cast("list[object]", transfer.value) if isinstance(transfer, Described) else []
     return len(fields) < 2 or fields[1] is None  # noqa: PLR2004 - the delivery's id is the second field
 

@@ -67,7 +67,7 @@ class OpenReceiver(Struct, frozen=True, tag=True, kw_only=True):
 
     Args:
         address: Queue or topic.
-        selector: JMS message selector; None for none.
+        selector: JMS message selector; None for all messages.
         no_local: Whether to exclude messages that this connection sent.
         durability: Kind of subscription, for a topic.
         name: Name of the subscription; None for an unshared non-durable subscription or a queue.
@@ -110,7 +110,7 @@ class Send(Struct, frozen=True, tag=True):
 
     Args:
         settled: Whether the message is sent settled (at most once).
-        unit: Number of the unit of work; None for none.
+        unit: Number of the unit of work; None outside a unit of work.
     """
 
     token: int

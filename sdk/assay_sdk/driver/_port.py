@@ -59,7 +59,7 @@ class Target(Struct, frozen=True, kw_only=True):
 
     Args:
         url: ``amqp://host:port``, or the name of an in-process broker.
-        client_id: JMS client id; None for none.
+        client_id: JMS client id; None for a connection without a client id.
         login: User and password; None for an anonymous login.
         ca_file: PEM file with the trusted certificates, for drivers with TLS (``amqps://``); None for the system's.
         trace: Whether the driver emits `Frame` events.

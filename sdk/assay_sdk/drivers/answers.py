@@ -33,8 +33,8 @@ class _Owed(Struct):
 class Answers:
     """The open tokens of a connection, and the answers to them.
 
-    A second answer for a token is ignored.  The first one may be the end of the link or connection, or a timeout; the
-    broker's later answer does not change it.
+    Only the first answer for a token counts.  After a timeout, or the end of the link or connection, the broker's later
+    answer is therefore ignored.
 
     Args:
         sink: Called with each answer.
@@ -78,7 +78,7 @@ class Answers:
         Args:
             token: Token of the command.
             value: Result of the command; None if it has none.
-            properties: Properties of the destination; None for none.
+            properties: Properties of the destination; None if the broker sent none.
             capabilities: Capabilities that a sender has beside those of its connection.
         """
         if token in self._open:

@@ -46,7 +46,7 @@ class LocalDriver:
         """Start to connect; the first event is `Opened`, or `Closed` with the reason.
 
         Args:
-            target: URL ``local:///path/to.sock``, client id, login.
+            target: The broker's URL, ``local:///path/to.sock``, with the client id and the login.
             sink: Called with each event, on the runner.
             runner: A runner that watches sockets: `assay_sdk.runners.real.RealRunner`.
 

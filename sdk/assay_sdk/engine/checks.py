@@ -326,8 +326,9 @@ def check_client_id_text(client_id: object) -> None:
 def check_subscription_name(name: object) -> None:
     """Check the type, the characters and the length of a subscription's name.
 
-    A name with ``|`` is refused with every driver, so that a test in process finds what AMQP cannot express: there the
-    character separates a subscription's name from a suffix of its link (Qpid JMS, ``AmqpSubscriptionTracker``).
+    A name with ``|`` is refused with every driver, so that a test in process finds a name that AMQP cannot carry.  Over
+    AMQP, this character separates the subscription's name from a suffix of the link's name (Qpid JMS,
+    ``AmqpSubscriptionTracker``).
 
     Raises:
         RefusedError: The name is not text, is empty or too long, or has control characters or ``|``.

@@ -246,12 +246,12 @@ def receive(
 
     Args:
         runner: Runner of the operation.
-        operation: Returns the engine's message; None when none came.
+        operation: Returns the engine's message; None if no message came.
         shape: Makes the application's message from the engine's; called on the runner.
         aside: Keeps the engine's message for the next call, after a second interrupt; called on the runner.
 
     Returns:
-        The application's message; None when none came.
+        The application's message; None if no message came.
 
     Raises:
         RefusedError: The operation was refused.

@@ -68,7 +68,7 @@ class JmsConnectKeywords(ConnectKeywords, total=False):
     """Keyword arguments of `connect` and `ConnectionFactory`: those of `ConnectKeywords`, and these.
 
     Attributes:
-        client_id: JMS client id; None (the default) for none.
+        client_id: JMS client id; None (the default) for a connection without one.
         checks: Whether the client refuses calls that break a client's rule of IBM MQ or JMS, such as a delay longer
             than the time to live; True by default.  False sends them, so that a test sees the broker's answer.
         prefetch: How many messages the broker may send ahead to a consumer that calls `receive`; with 0 (the default)
@@ -157,12 +157,12 @@ class Caller:
         """Run an operation that receives a message (`assay_sdk.engine.operations.receive`).
 
         Args:
-            operation: Returns the engine's message; None when none came.
+            operation: Returns the engine's message; None if no message came.
             shape: Makes the application's message from the engine's.
             aside: Keeps the engine's message for the next call, if this call is interrupted twice.
 
         Returns:
-            The application's message; None when none came.
+            The application's message; None if no message came.
 
         Raises:
             JmsError: The client or the broker refuses the operation, or the connection was made in another process.
@@ -309,7 +309,7 @@ def refusal_listener(
     If a message listener of the application raised, its exception is the ``__cause__`` of the error.
 
     Args:
-        listener: The application's error listener; None for none.
+        listener: The application's error listener; None without one.
         errors: The face's error class for each kind of refusal.
 
     Returns:

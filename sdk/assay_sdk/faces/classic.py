@@ -84,7 +84,7 @@ class Session(SessionBase):
 
         Raises:
             MessagingError: The session is closed, an argument is invalid, the broker or the driver lacks a capability
-                that the arguments need, or the broker refuses.
+                that the arguments need, or the broker refuses the call.
         """
         return self._message_consumer(
             destination, self._consumer(destination, selector, no_local=no_local, poison=poison)
@@ -112,7 +112,7 @@ class Session(SessionBase):
 
         Raises:
             MessagingError: The connection has no client id, the subscription has a consumer already, the broker or the
-                driver lacks a capability, an argument is invalid, or the broker refuses.
+                driver lacks a capability, an argument is invalid, or the broker refuses the call.
         """
         engine = self._subscription(
             topic,
@@ -138,7 +138,7 @@ class Session(SessionBase):
 
         Raises:
             MessagingError: An argument is invalid, the broker or the driver lacks shared subscriptions or another
-                needed capability, or the broker refuses.
+                needed capability, or the broker refuses the call.
         """
         engine = self._subscription(
             topic,
@@ -163,7 +163,7 @@ class Session(SessionBase):
 
         Raises:
             MessagingError: An argument is invalid, the broker or the driver lacks shared or durable subscriptions or
-                another needed capability, or the broker refuses.
+                another needed capability, or the broker refuses the call.
         """
         engine = self._subscription(topic, name, selector, durability=Durability.DURABLE, shared=True, poison=poison)
         return self._message_consumer(topic, engine)
@@ -217,7 +217,7 @@ class Connection:
 
     @property
     def client_id(self) -> str | None:
-        """JMS client id of the connection; None for none."""
+        """JMS client id of the connection; None for a connection without one."""
         return self._engine.client_id
 
     def create_session(self, mode: AckMode = AckMode.AUTO) -> Session:

@@ -37,7 +37,7 @@ class ConsumerBase(Generic[T]):
 
     @property
     def message_selector(self) -> str | None:
-        """Message selector of the consumer; None for none."""
+        """Message selector of the consumer; None without one."""
         return self._engine.source.selector
 
     def receive(self, timeout: Duration | None = None) -> Message[T] | None:
@@ -47,7 +47,7 @@ class ConsumerBase(Generic[T]):
             timeout: How long to wait; None waits without limit, 0 does not wait.
 
         Returns:
-            The message; None when none came in time or the consumer was closed during the wait.
+            The message; None if no message came in time or the consumer was closed during the wait.
 
         Raises:
             JmsError: The consumer has a listener (BT-03), is closed or waits in another `receive` call, or the
@@ -60,7 +60,7 @@ class ConsumerBase(Generic[T]):
         """Return a message if the broker has one for this consumer, and None otherwise: `receive` with a timeout of 0.
 
         Raises:
-            JmsError: The same conditions as for `receive`.
+            JmsError: A condition of `receive`.
         """
         return self.receive(0)
 
@@ -74,14 +74,14 @@ class ConsumerBase(Generic[T]):
             timeout: How long each step waits; None waits without limit, 0 does not wait.
 
         Raises:
-            JmsError: This call raises it for an invalid timeout, a step of the loop under the conditions of `receive`.
+            JmsError: The timeout is invalid (raised by this call), or a condition of `receive` (raised by a step).
             StalledError: In virtual time, a step without a timeout waits for a message that cannot come.
         """
         self._caller.optional_milliseconds(timeout, "a receive timeout")
         return iterate(lambda: self.receive(timeout), lambda: self._engine.closed)
 
     def __iter__(self) -> Iterator[Message[T]]:
-        """Iterate over the messages until the consumer is closed; the same as `messages` without a timeout."""
+        """Iterate over the messages until the consumer is closed, like `messages` without a timeout."""
         return self.messages()
 
     def set_message_listener(self, listener: Callable[[Message[T]], None] | None) -> None:
@@ -157,7 +157,7 @@ def iterate(receive: Callable[[], ReceivedT | None], ended: Callable[[], bool]) 
     """Yield messages until `receive` returns None, or until the application closes the consumer during the loop.
 
     Args:
-        receive: Waits for one message; returns None when none came.
+        receive: Waits for one message; returns None if no message came.
         ended: Returns whether the application has closed the consumer or subscription.
 
     Raises:

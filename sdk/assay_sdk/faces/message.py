@@ -41,8 +41,8 @@ class Message(Generic[T]):
         correlation_id: JMSCorrelationID.
         reply_to: JMSReplyTo: the queue or topic for replies.
         jms_type: JMSType.
-        group_id: JMSXGroupID; the same as ``properties["JMSXGroupID"]``.
-        group_sequence: JMSXGroupSeq; the same as ``properties["JMSXGroupSeq"]``.
+        group_id: JMSXGroupID, also in ``properties["JMSXGroupID"]``.
+        group_sequence: JMSXGroupSeq, also in ``properties["JMSXGroupSeq"]``.
 
     Attributes:
         message_id: JMSMessageID.

@@ -41,11 +41,11 @@ class QueueBrowser(Generic[T]):
 
     @property
     def message_selector(self) -> str | None:
-        """Message selector of the browser; None for none."""
+        """Message selector of the browser; None without one."""
         return self._selector
 
     def __iter__(self) -> Iterator[Message[T]]:
-        """Iterate over the messages that are on the queue now, in its order.
+        """Iterate over the messages that are on the queue now, in the queue's order.
 
         Raises:
             JmsError: The session is closed or lost, the selector is invalid, the driver or the broker cannot browse, or

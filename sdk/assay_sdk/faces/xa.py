@@ -35,7 +35,7 @@ class XaResource:
             how: Whether to start a new branch, to join an existing one, or to resume a suspended one.
 
         Raises:
-            JmsError: The session works in a branch already or is closed, or the broker refuses.
+            JmsError: The session works in a branch already or is closed, or the broker refuses the call.
         """
         self._caller(self._engine.start(xid, how))
 

@@ -44,7 +44,7 @@ class Hello(Struct, frozen=True, tag=True, kw_only=True):
 
     Args:
         version: `VERSION`.
-        client_id: JMS client id; None for none.
+        client_id: JMS client id; None for a connection without a client id.
         login: User and password; None for an anonymous login.
     """
 

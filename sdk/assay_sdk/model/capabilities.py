@@ -56,11 +56,11 @@ class Capability(StrEnum):
     """A connection may have no client id; over AMQP 1.0 each connection has one, its container id."""
     # administration, observation and faults that an instance offers to the kit
     ADMIN = "admin"
-    """Further objects and attributes of IBM MQ, for which there is no capability of its own below."""
+    """An administrator changes objects and attributes of IBM MQ for which this table has no other capability."""
     QUEUE_DEPTH = "queue-depth"
     """An administrator defines, clears and deletes queues, and reads how many messages they have."""
     QUEUE_LOOK = "queue-look"
-    """An administrator looks at the messages of a queue: which they are, their ids, persistence and remaining life."""
+    """An administrator looks at the messages of a queue, with their ids, persistence and remaining time to live."""
     QUEUE_LIMIT = "queue-limit"
     """An administrator limits the number of messages on a queue, which then refuses further ones (MAXDEPTH)."""
     MESSAGE_LIMIT = "message-limit"

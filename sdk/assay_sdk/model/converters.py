@@ -69,7 +69,7 @@ class Converter(Protocol[T]):
 
         Args:
             body: The received body.
-            content_type: Content type that the sender gave; None for none.
+            content_type: Content type that the sender gave; None if it gave none.
 
         Raises:
             ConversionError: The body is not a value of this type.
@@ -176,7 +176,7 @@ def _check_numbers(value: object) -> None:
     """Check that a value of dicts and lists has no NaN and no infinity.
 
     Raises:
-        ValueError: The value has a lone surrogate; the text gives its place.
+        ValueError: A number in the value is NaN or infinite; the error's text says where it is.
     """
     waiting: list[tuple[str, object]] = [("", value)]
     while waiting:

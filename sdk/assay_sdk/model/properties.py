@@ -42,8 +42,8 @@ def group_properties(group_id: str | None, sequence: int | None) -> dict[str, Pr
     """Return the properties that show a group id and a position in the group to an application.
 
     Args:
-        group_id: Id of the group; None for none.
-        sequence: Position in the group; None for none.
+        group_id: Id of the group; None for a message without a group.
+        sequence: Position in the group; None for a message without one.
     """
     given: dict[str, Property] = {GROUP_ID: group_id, GROUP_SEQUENCE: sequence}
     return {name: value for name, value in given.items() if value is not None}

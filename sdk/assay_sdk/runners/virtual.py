@@ -181,7 +181,7 @@ class VirtualRunner:
         return True
 
     def _count(self) -> None:
-        """Count a job; advance the clock after so many jobs that the jobs must be an endless loop (`_BUSY`)."""
+        """Count a job; advance the clock after `_BUSY` jobs, because so many jobs must be an endless loop."""
         self._at_once += 1
         if self._at_once >= _BUSY and self._at_once % _BUSY_TURN == 0:
             self._clock.advance_to(self._clock.monotonic_ns() + self._busy_ns)

@@ -32,7 +32,7 @@ class Wake:
             self._lock.release()
 
     def wait(self, timeout_s: float = -1) -> bool:
-        """Wait until `set` is called, and return whether it was.
+        """Wait until `set` is called, and return whether it was called before the timeout.
 
         Args:
             timeout_s: How long to wait, in seconds; -1 waits without limit.

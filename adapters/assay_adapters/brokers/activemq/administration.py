@@ -44,10 +44,10 @@ class _Shown(Struct, frozen=True, kw_only=True, rename=_FIELDS):
 
 
 class ActiveMqAdministrator(Administrator):
-    """The operations of ActiveMQ.
+    """The administrator of ActiveMQ Classic.
 
     Args:
-        jolokia: The MBeans of the broker.
+        jolokia: The client for the broker's MBeans.
     """
 
     def __init__(self, jolokia: Jolokia) -> None:
@@ -55,7 +55,7 @@ class ActiveMqAdministrator(Administrator):
         self._clock = MachineClock()
 
     def define(self, queue: str) -> Outcome[None]:
-        """Create a queue; no effect if it exists."""
+        """Create a queue; do nothing if it exists."""
         return self._mbeans.run_on_broker("addQueue", queue)
 
     def delete(self, queue: str) -> Outcome[None]:
@@ -71,7 +71,7 @@ class ActiveMqAdministrator(Administrator):
         return self._mbeans.run_on_queue(queue, "pause()" if held else "resume()")
 
     def depth(self, queue: str) -> Outcome[int]:
-        """Return the number of messages on a queue; those whose delay is not over wait elsewhere."""
+        """Return the number of messages on a queue, without the messages whose delay is not over."""
         mbean = self._mbeans.queue(queue)
         if isinstance(mbean, Refused):
             return mbean

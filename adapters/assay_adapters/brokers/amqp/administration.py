@@ -1,4 +1,4 @@
-"""Administration of a product by its own interface: what each product can be told and asked, as the `Admin` port.
+"""Administration of products that are not IBM MQ: the `Admin` port over the interface of each product.
 
 A product's `Administrator` has the operations that many products have. `ProductAdmin` translates the port's commands,
 which are those of IBM MQ, to these operations. It refuses any other command, and its refusal names the capability that
@@ -45,11 +45,11 @@ _OF_ATTRIBUTES: Mapping[str, Capability] = {
 class Administrator:
     """The operations that products offer to an administrator; a product overrides those that it has.
 
-    Each method returns the product's refusal if it refuses.
+    Each method returns the product's refusal if the product refuses the operation.
     """
 
     def define(self, queue: str) -> Outcome[None]:
-        """Create a queue; no effect if it exists."""
+        """Create a queue; do nothing if it exists."""
         return not_offered(f"queue {queue} cannot be defined")
 
     def delete(self, queue: str) -> Outcome[None]:
@@ -65,7 +65,7 @@ class Administrator:
         return not_offered(f"the depth of queue {queue} cannot be read")
 
     def limit(self, queue: str, depth: int) -> Outcome[None]:
-        """Let a queue refuse further messages when it has this number."""
+        """Limit the number of messages on a queue, which then refuses further messages."""
         return not_offered(f"queue {queue} cannot be limited to {depth} messages")
 
     def hold(self, queue: str, *, held: bool) -> Outcome[None]:
@@ -81,7 +81,7 @@ class Administrator:
         return not_offered(f"the messages of subscription {name} cannot be looked at")
 
     def subscriptions(self, topic: str) -> Outcome[tuple[str, ...]]:
-        """Return the names of the queues of all subscriptions to a topic; the order stays the same."""
+        """Return the names of the queues of all subscriptions to a topic, in the same order at each call."""
         return not_offered(f"the subscriptions to {topic} cannot be listed")
 
 
@@ -106,7 +106,7 @@ class Management(Struct, frozen=True):
 
     Args:
         port: The port for HTTP inside the container.
-        open: Makes the administrator, from the server at that port.
+        open: Returns the administrator that uses the HTTP server at that port.
     """
 
     port: int
@@ -150,8 +150,8 @@ class ProductAdmin:
         """The names of the subscriptions that were listed."""
 
     def execute(self, change: Change, member: str | None = None) -> Outcome[None]:
-        """Carry out a change; refuse one that the product does not have."""
-        del member  # one broker
+        """Carry out a change; refuse a change that the product does not offer."""
+        del member  # a product is one broker
         lacking = next((capability for capability in _needed(change) if capability not in self._has), None)
         if lacking is not None:
             return self._lack(lacking)
@@ -206,7 +206,7 @@ class ProductAdmin:
         return Ok(tuple({"SUB": name, "DEST": name} for name in found.value))
 
     def units(self, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
-        """Refuse."""
+        """Refuse, because only IBM MQ lists its units of work."""
         del member
         return self._lack(Capability.ADMIN)
 
@@ -218,12 +218,12 @@ class ProductAdmin:
         return self._administrator.look(queue)
 
     def take(self, queue: str, *, correlation_id: bytes, member: str | None = None) -> Outcome[RawMessage | None]:
-        """Refuse."""
+        """Refuse, because only IBM MQ gives an administrator messages by correlation id."""
         del queue, correlation_id, member
         return self._lack(Capability.ADMIN)
 
     def put_native(self, queue: str, message: RawMessage, *, delay_ms: int | None = None) -> Outcome[None]:
-        """Refuse."""
+        """Refuse, because only IBM MQ has an interface for native messages (MQI)."""
         del queue, message, delay_ms
         return self._lack(Capability.NATIVE_PUT)
 
@@ -252,15 +252,15 @@ def _needed(change: Change) -> tuple[Capability, ...]:
 def descriptor_of(
     message_id: str, correlation_id: str, *, persistent: bool, priority: int, expires_ms: int, now_ms: int
 ) -> dict[str, Scalar]:
-    """Return the fields of a descriptor that a product's look can show.
+    """Return a message's descriptor with the fields that products show to an administrator.
 
     Args:
         message_id: The JMS message id.
-        correlation_id: The JMS correlation id; an empty text for none.
+        correlation_id: The JMS correlation id; an empty text for a message without one.
         persistent: Whether the message is persistent.
         priority: The priority.
         expires_ms: The time of expiry, in milliseconds since the epoch; 0 for a message that does not expire.
-        now_ms: The time of the look, in milliseconds since the epoch.
+        now_ms: The present time, in milliseconds since the epoch.
     """
     return {
         "MsgId": native_id(message_id).hex(),

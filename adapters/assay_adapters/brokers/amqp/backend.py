@@ -47,8 +47,8 @@ def answers(driver: Driver, runner: Runner, endpoint: Endpoint) -> Opened | None
         endpoint: The broker's URL and login.
 
     Returns:
-        The properties of the broker's open frame; None if no broker answers yet, or if it closes the connection by
-        itself, as Broker-J does before its virtual host is there.
+        The properties of the broker's open frame; None if no broker answers yet, or if the broker closes the
+        connection, as Broker-J does until its virtual host is active.
 
     Raises:
         BackendError: The broker refuses the login.
@@ -85,13 +85,13 @@ class ProductBackend(AmqpBackend):
     Args:
         product: The product.
         shared: The endpoint of a shared instance that another process has started; None to start one.
-        wire: A filter between the SDK's engine and its driver; None for none.
+        wire: A filter between the SDK's engine and its driver; None for no filter.
         runner: The I/O loop; None for the loop that this process's connections share.
     """
 
     faces = ALL_FACES
     reuses_faulted = True
-    """True, because a container takes long to start, so the next scenario with faults uses it again."""
+    """True: the next scenario with faults uses the same container again, because a container takes long to start."""
 
     def __init__(
         self,
@@ -152,7 +152,7 @@ class ProductBackend(AmqpBackend):
             return self._own_instance() if needs.own_instance else self._shared_instance()
 
     def close(self) -> None:
-        """Remove the containers that this process has started, and those whose process has ended."""
+        """Remove the containers that this process has started, and containers that an ended process has left."""
         with self._lock:
             started = [one for one in (self._shared, self._own) if one is not None]
             for one in started:
@@ -183,7 +183,7 @@ class ProductBackend(AmqpBackend):
 
     def _own_instance(self) -> ProductInstance:
         if self._own is not None and self._own.container.exit_code() is not None:
-            self._own.remove()  # a failed fault left it stopped
+            self._own.remove()  # a failed fault has left the container stopped
             self._own = None
         if self._own is None:
             container = self._container()

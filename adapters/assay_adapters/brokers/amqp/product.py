@@ -25,13 +25,13 @@ class Product(Struct, frozen=True, kw_only=True):
         login: The account that the kit uses.
         environment: The environment variables of the product's container; some of them create the account in a public
             image.
-        conventions: What the product expects of clients, and does not tell when a connection opens.
+        conventions: Rules that a client must follow and that the product does not send when a connection opens.
         data_folders: The folders in which the product's images keep messages.
         capabilities: The capabilities of broker, client and adapter together, each with its source.
         lacks: The capabilities that the pair lacks, each with the reason.
         profiles: The profiles that the backend claims for the product.
         port: The port for AMQP inside the container.
-        management: The interface with which it is administered; None for none.
+        management: The interface for administrators; None if the kit has no administrator for the product.
     """
 
     name: str

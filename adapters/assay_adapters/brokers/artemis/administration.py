@@ -32,10 +32,10 @@ class _Shown(Struct, frozen=True, kw_only=True, rename={"strings": "StringProper
 
 
 class ArtemisAdministrator(Administrator):
-    """The operations of Artemis.
+    """The administrator of Artemis.
 
     Args:
-        jolokia: The MBeans of the broker.
+        jolokia: The client for the broker's MBeans.
     """
 
     def __init__(self, jolokia: Jolokia) -> None:
@@ -43,7 +43,7 @@ class ArtemisAdministrator(Administrator):
         self._clock = MachineClock()
 
     def define(self, queue: str) -> Outcome[None]:
-        """Create a durable queue on an address of the same name; no effect if it exists."""
+        """Create a durable queue on an address of the same name; do nothing if the queue exists."""
         found = self._mbeans.queues(queue)
         if isinstance(found, Refused):
             return found
@@ -65,7 +65,7 @@ class ArtemisAdministrator(Administrator):
         return self._mbeans.run_on_queue(queue, "pause()" if held else "resume()")
 
     def depth(self, queue: str) -> Outcome[int]:
-        """Return the number of messages on a queue; Artemis's own count includes those whose delay is not over."""
+        """Return the number of messages on a queue, without delayed messages, which Artemis's own count includes."""
         mbean = self._mbeans.queue(queue)
         if isinstance(mbean, Refused):
             return mbean

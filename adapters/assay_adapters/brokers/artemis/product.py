@@ -21,7 +21,7 @@ ARTEMIS = Product(
     title=_TITLE,
     images=("assay/artemis:2.56.0", "apache/artemis:2.56.0-alpine"),
     login=_LOGIN,
-    # For the public image; the account is built into ours.
+    # For the public image; the kit's own image has the account built in.
     environment={"ARTEMIS_USER": _LOGIN.user, "ARTEMIS_PASSWORD": _LOGIN.password, "ANONYMOUS_LOGIN": "false"},
     management=MANAGEMENT,
     data_folders=("/var/lib/artemis/data", "/var/lib/artemis-instance/data"),

@@ -56,7 +56,7 @@ class RestAdmin:
         self._turn = turn
 
     def execute(self, change: Change, member: str | None = None) -> Outcome[None]:
-        """Carry out a change, and return the broker's refusal if it refuses."""
+        """Carry out a change; if the broker refuses it, return the refusal."""
         del member  # the REST interface has one queue manager
         if isinstance(change, Start | Stop):
             if change.what != QUEUE_MANAGER or self._turn is None:

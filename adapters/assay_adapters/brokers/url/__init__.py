@@ -1,4 +1,4 @@
-"""Any broker that speaks AMQP 1.0, by a file that describes it."""
+"""The backend for any broker that speaks AMQP 1.0 and that a TOML file describes (docs/url.md)."""
 
 from __future__ import annotations
 

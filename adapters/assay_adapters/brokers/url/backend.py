@@ -1,7 +1,8 @@
 """The backend of a broker that a file describes (docs/url.md).
 
-The broker runs at an address, or the kit starts it from a command or an image. Many scenarios share it. Scenarios with
-faults connect through the kit's proxy; those that end a broker have one of the kit's own, or wait for their turn.
+The broker runs at an address, or the kit starts it from a command or an image. Many scenarios share a broker. Scenarios
+with faults connect through the kit's proxy. A scenario that ends the broker uses a broker that the kit has started, or
+else waits until no other scenario uses the running broker.
 """
 
 from __future__ import annotations
@@ -67,26 +68,26 @@ def _ready(
     runs: Callable[[], bool],
     remove: Callable[[], None],
 ) -> _Own:
-    """Start a broker, and the proxy in front of it."""
+    """Start a broker and the proxy to which its clients connect; after a failure, remove the broker."""
     try:
         start()
         proxy = Proxy(broker.amqp_port)
         proxy.start()
-    except BaseException:  # Ctrl-C, too
+    except BaseException:  # also Ctrl-C, so that no broker keeps running
         remove()
         raise
     return _Own(broker, proxy, runs, remove)
 
 
 class UrlBackend(AmqpBackend):
-    """The broker that a file describes.
+    """The backend for the broker that a file describes.
 
     Args:
         file: The file.
         name: The backend's name, as the user typed it.
         shared: The endpoint of a broker that another process has started; None to start one.
-        wire: A filter between the SDK's engine and its driver; None for none.
-        runner: The I/O loop; None for the one that this process's connections share.
+        wire: A filter between the SDK's engine and its driver; None for no filter.
+        runner: The I/O loop; None for the loop that this process's connections share.
 
     Raises:
         DescriptionError: The file has mistakes.
@@ -128,7 +129,7 @@ class UrlBackend(AmqpBackend):
 
     @property
     def environment(self) -> Environment:
-        """The tested product, as its file says."""
+        """The tested product: title and version from the file, and the file's digest."""
         description = self.description
         details = {"protocol": "AMQP 1.0", "file": self._file.name}
         details["file sha256"] = hashlib.sha256(self._file.read_bytes()).hexdigest()
@@ -139,7 +140,7 @@ class UrlBackend(AmqpBackend):
         return Environment(product=description.title, version=description.version, details=details, ours=False)
 
     def probe(self) -> Available | Unavailable:
-        """Return whether all that the file names is here, and whether a running broker answers."""
+        """Return whether this machine has the named variables, programs and files, and a running broker answers."""
         if (absent := missing_packages(("proton",), extra="amqp")) is not None:
             return absent
         if found := absences(self._reading, self._file):
@@ -158,20 +159,20 @@ class UrlBackend(AmqpBackend):
 
     @property
     def administration(self) -> ProgramAdmin | None:
-        """The administration program; None for none."""
+        """The administrator that calls the file's program; None if the file names no program."""
         return self._admin
 
     def reach(self) -> Opened | Refused:
-        """Try the running broker at the file's URL."""
+        """Connect to the running broker at the file's URL, to see whether it answers."""
         broker = self.description.broker
         endpoint = Endpoint(broker.url or "", self._login())
         return reach(self._plain_driver(), self._runner, endpoint, self._ca_file())
 
     def provision(self, needs: Needs) -> Place | Unsupported:
-        """Return the broker that scenarios share, or the one for scenarios with faults.
+        """Return the broker that scenarios share, or for a scenario with faults the broker for such scenarios.
 
         Raises:
-            BackendError: It cannot be started, or does not answer.
+            BackendError: The broker cannot be started, or does not answer.
         """
         title = self.description.title
         if (unmet := missing(needs, self.capabilities, self.lacks, self._file.name)) is not None:
@@ -185,7 +186,7 @@ class UrlBackend(AmqpBackend):
             return self._running_place(needs)
 
     def close(self) -> None:
-        """End every broker that this process has started, and what processes that have ended left."""
+        """End every broker that this process has started, and containers that an ended process has left."""
         with self._lock:
             for own in (self._shared, self._own):
                 if own is not None:
@@ -198,14 +199,14 @@ class UrlBackend(AmqpBackend):
         if used_docker:
             sweep_quietly()
 
-    # --- a running broker
+    # --- a broker that runs at the file's URL
 
     def _running_place(self, needs: Needs) -> Place:
         url = self.description.broker.url or ""
         ends = needs.own_instance and bool(needs.capabilities & _ENDS)
         turn = Turn(url, alone=ends) if self._controlled else None
         if turn is not None:
-            turn.take()  # otherwise a fault of another scenario looks like a broker that is not there
+            turn.take()  # otherwise the broker may not answer because of another scenario's fault
         try:
             answer = self.reach()
         finally:
@@ -246,7 +247,7 @@ class UrlBackend(AmqpBackend):
 
         return place_of(self.description.broker.url or "").port
 
-    # --- brokers of the kit's own
+    # --- brokers that the kit starts
 
     def _shared_place(self) -> Place:
         if self._attached is not None:
@@ -267,7 +268,7 @@ class UrlBackend(AmqpBackend):
         return self._place(self._local(own.proxy.port), lambda: self._look(port), port=port, faults=faults)
 
     def _started(self, before: _Own | None) -> _Own:
-        """Start a broker, in place of one that a failed fault left stopped."""
+        """Start a broker; first remove the broker before it, if it has ended."""
         if before is not None:
             before.proxy.close()
             before.remove()
@@ -289,10 +290,10 @@ class UrlBackend(AmqpBackend):
         return _ready(StoppableContainer(box), box.start, lambda: box.exit_code() is None, box.remove)
 
     def _look(self, port: int) -> Opened | Refused:
-        """Try a broker of the kit's own."""
+        """Connect to a broker that the kit has started, to see whether it answers."""
         return reach(self._plain_driver(), self._runner, self._local(port))
 
-    # --- both
+    # --- parts for all brokers
 
     def _place(
         self,
@@ -354,7 +355,7 @@ class UrlBackend(AmqpBackend):
 
 
 class _Uncontrolled(Struct, frozen=True):
-    """A broker that the kit cannot end; no capability leads here."""
+    """A broker that the kit cannot end; no scenario uses this class, because the capabilities to end it are missing."""
 
     amqp_port: int
 

@@ -1,4 +1,4 @@
-"""A broker in a container that runs already, and that the kit ends and starts through Docker."""
+"""A broker in the user's running container, which the kit ends and starts through Docker."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from assay_sdk.time import Runner
 
 
 class RunningContainer:
-    """A broker in a container of the user's.
+    """A broker in a container that the user has started, and that the kit ends and starts again.
 
     Args:
         name: The container's name or id.
-        port: The port for clients, as the file's URL has it.
+        port: The port for clients, from the file's URL.
         ready_s: The time within which the broker answers after a start, in seconds.
         runner: The runner that waits.
-        look: Tries the broker.
+        look: Connects to the broker, to see whether it answers.
     """
 
     def __init__(
@@ -35,10 +35,10 @@ class RunningContainer:
         """The port for clients, which a start does not change."""
 
     def start(self, changed: Mapping[str, object] | None = None) -> None:
-        """Start the container again; returns when the broker answers.
+        """Start the container again, and wait until the broker answers.
 
         Raises:
-            BackendError: Docker refuses, or the broker does not answer.
+            BackendError: Docker cannot start the container, or the broker does not answer in time.
         """
         if changed:
             raise BackendError(f"a container that exists cannot change its {', '.join(changed)}")
@@ -49,7 +49,7 @@ class RunningContainer:
         """End the container's processes at once.
 
         Raises:
-            BackendError: Docker refuses.
+            BackendError: Docker cannot end the container.
         """
         self._do("killed", lambda box: kill_now(box, process_of(box)))
 
@@ -57,7 +57,7 @@ class RunningContainer:
         """Stop the container in order.
 
         Raises:
-            BackendError: Docker refuses.
+            BackendError: Docker cannot stop the container.
         """
         self._do("stopped", lambda box: box.stop(timeout=STOP_LIMIT_S))
 

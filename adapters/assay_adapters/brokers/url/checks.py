@@ -1,4 +1,4 @@
-"""Finds what is wrong in the meaning of a file that describes a broker, and what it names that this machine lacks."""
+"""Checks of a file that describes a broker: contradictions in its values, and named things that this machine lacks."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def mistakes(reading: Reading, file: Path) -> tuple[Mistake, ...]:
 
 
 def absences(reading: Reading, file: Path) -> tuple[Mistake, ...]:
-    """Return what the file names and this machine lacks: variables, programs, files."""
+    """Return the environment variables, programs and files that the file names and this machine lacks."""
     return _located(reading, (_variables, _programs, _files), file)
 
 
@@ -61,7 +61,7 @@ def _located(
     return tuple(sorted(found, key=lambda one: one.line))
 
 
-# --- the file alone
+# --- checks of the file alone
 
 
 def _head(of: Description, _folder: Path) -> _Found:
@@ -86,7 +86,7 @@ def _broker(of: Description, _folder: Path) -> _Found:
 
 
 def _of_url(url: str) -> str:
-    """Return what is wrong with an AMQP URL; an empty text if nothing is."""
+    """Return the fault of an AMQP URL and the remedy, as a clause; an empty text for a valid URL."""
     form = "write amqp://HOST:PORT, or amqps://HOST:PORT for TLS"
     try:
         parts = urlsplit(url)
@@ -205,7 +205,7 @@ def _container(of: Description, _folder: Path) -> _Found:
         yield "container", "port", f"port is {container.port}; write a number from 1 to 65535."
 
 
-# --- this machine
+# --- checks of this machine
 
 
 def _variables(of: Description, _folder: Path) -> _Found:
@@ -228,7 +228,7 @@ def _files(of: Description, folder: Path) -> _Found:
 
 
 def program(name: str, folder: Path) -> str | None:
-    """Return the path of an executable; None if there is none.
+    """Return the path of an executable; None if this machine has no such executable.
 
     Args:
         name: A name on ``PATH``, or a path if it contains a slash.

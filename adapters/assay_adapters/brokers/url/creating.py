@@ -1,4 +1,4 @@
-"""Creates queues and topics before a client uses them, for a broker that does not create them on first use.
+"""Creation of queues and topics before a client uses them, for a broker that does not create them on first use.
 
 `CreatingDriver` stands between the SDK's engine and its driver. Before the first use of a destination it calls the
 administration program, on a thread of its own, and then passes the command on.
@@ -41,7 +41,7 @@ class Destinations:
         return create is not None and self._admin.offers(create) and address not in self._made
 
     def create(self, address: Address) -> Refused | None:
-        """Create a destination, if the kit has not done so; return the broker's refusal if it refuses."""
+        """Create a destination, unless the kit has created it before; return the broker's refusal, or None."""
         with self._lock:
             if not self.wants(address):
                 return None
@@ -52,7 +52,7 @@ class Destinations:
             return None
 
     def delete(self) -> None:
-        """Delete all that the kit has created, if the program can; a refusal leaves the destination there."""
+        """Delete the destinations that the kit has created, if the program offers this; ignore refusals."""
         with self._lock:
             made, self._made = self._made, set()
             for address in sorted(made, key=lambda one: (one.kind, one.name)):
@@ -78,7 +78,7 @@ class CreatingDriver:
         return self._behind.name
 
     def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> Wire:
-        """Start to connect."""
+        """Start to connect, with the driver behind this one."""
         return _CreatingWire(self._behind.connect(target, sink, runner), self._destinations, sink, runner)
 
 

@@ -1,4 +1,4 @@
-"""The capabilities of a broker that a file describes: the file's own, those that the kit adds, and why others lack."""
+"""The capabilities of a broker that a file describes: the file's own, the kit's, and the reasons for missing ones."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def capabilities(description: Description, file: Path) -> Mapping[Capability, So
 
 
 def lacks(description: Description, file: Path) -> Mapping[Capability, Source]:
-    """Return why each other capability lacks."""
+    """Return the reason for each capability that broker, client and kit together lack."""
     has = capabilities(description, file)
     silent = dict.fromkeys(Capability, Source(f"{file.name} does not declare it."))
     usual = {one: impossible(one, description.title) for one in IMPOSSIBLE}
@@ -90,7 +90,7 @@ def lacks(description: Description, file: Path) -> Mapping[Capability, Source]:
 
 
 def impossible(capability: Capability, title: str) -> Source:
-    """Return why no broker can have one of `IMPOSSIBLE` through this backend."""
+    """Return the reason why no broker can have a capability of `IMPOSSIBLE` through this backend."""
     return lacks_of(title).get(capability, Source("The administration program has no operation for this."))
 
 

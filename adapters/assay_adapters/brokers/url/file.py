@@ -1,4 +1,4 @@
-"""Reads the file that describes a broker, and finds all mistakes in it, each with its line and a remedy."""
+"""Reading of a file that describes a broker, and all mistakes in the file's form, each with its line and a remedy."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Mistake(Struct, frozen=True):
     """A mistake in a file.
 
     Args:
-        line: Its line, counted from 1.
-        text: What is wrong, and the remedy.
+        line: The line in the file, counted from 1.
+        text: One sentence with the fault and the remedy.
     """
 
     line: int
@@ -33,7 +33,7 @@ class Mistake(Struct, frozen=True):
 
 
 class DescriptionError(LookupError):
-    """A file that describes a broker cannot be used; the error names the first mistake with file and line.
+    """The error for a file that cannot be used; it names the first mistake with file and line.
 
     Args:
         file: The file.
@@ -49,10 +49,10 @@ class DescriptionError(LookupError):
 
 
 class Reading(Struct, frozen=True):
-    """A file as far as it can be read.
+    """The content of a file, with its mistakes in form.
 
     Args:
-        description: The content; None if a mistake makes it unusable.
+        description: The content; None if a mistake makes the file unusable.
         mistakes: The mistakes in form: syntax, unknown and missing keys, values of a wrong type.
         lines: The lines of headers and keys.
     """
@@ -70,7 +70,7 @@ def read(file: Path) -> Reading:
     """Read a file.
 
     Raises:
-        DescriptionError: The file cannot be opened, or is no text.
+        DescriptionError: The file cannot be opened, or is not text in UTF-8.
     """
     try:
         text = file.read_text(encoding="utf-8")
@@ -96,19 +96,19 @@ _TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)$")
 
 
 def _line_in(problem: tomllib.TOMLDecodeError, text: str) -> int:
-    """Return the line that the text of a TOML error names (Python 3.11 has no other form); else the last line."""
+    """Return the line that the text of a TOML error names, or else the last line; Python 3.11 has no attribute for it."""
     match = _TOML_LINE.search(str(problem))
     return int(match[1]) if match else max(1, len(text.splitlines()))
 
 
 def _line(lines: Mapping[Place, int], table: str, key: str) -> int:
-    # Before the first header, `places` has keys under an empty name; a table may also be one key with braces.
+    # Keys before the first header have an empty table name.  A table may also be an inline table: a key with braces.
     in_braces = lines.get(Place("", 0, table or key), lines.get(Place(key, 0), 1))
     return lines.get(Place(table, 0, key), lines.get(Place(table, 0), in_braces))
 
 
 class _Converter:
-    """Converts tables to structures, and collects all mistakes.
+    """A converter of TOML tables to structures, which collects all mistakes.
 
     Args:
         lines: The lines of headers and keys.
@@ -119,10 +119,10 @@ class _Converter:
         self._lines = lines
 
     def table(self, kind: type[T], content: Mapping[str, object], name: str) -> T | None:
-        """Convert a table; None after a mistake.
+        """Convert a table to a structure; return None if the table has a mistake.
 
         Args:
-            kind: The structure.
+            kind: The class of the structure.
             content: The table.
             name: The table's name; empty for the whole file.
         """
@@ -164,7 +164,7 @@ class _Converter:
 
 
 def _strangers(kind: object, value: object) -> dict[str, str]:
-    """Return the words of a list or the keys of a table that an enumeration lacks, each with the error's text."""
+    """Return the words of a list, or keys of a table, that are unknown to an enumeration, with the error's texts."""
     names = next((one for one in _members(kind) if isinstance(one, type) and issubclass(one, StrEnum)), None)
     if names is None or not isinstance(value, list | dict):
         return {}

@@ -1,4 +1,4 @@
-"""A broker that a file describes, for one scenario."""
+"""The instance of a broker that a file describes, for one scenario."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _POLL_NS = 100_000_000
 
 
 class Place(SdkInstance[Runner, ProxiedFaults | None]):
-    """The broker as one scenario has it.
+    """The instance that one scenario uses.
 
     Args:
         name: The name of the instance's only member.
-        endpoint: Where clients connect.
+        endpoint: The URL and login with which clients connect.
         runner: The I/O loop.
         driver: The AMQP driver, with the run's filter.
         environment: The tested product.
-        faults: Its faults; None if scenarios share it.
-        turn: The scenario's turn at a broker that a fault may end; None if no fault can.
-        admin: Its administration; None for none.
-        destinations: The destinations that the kit creates; None if the broker does so on first use.
-        look: Tries the broker itself, without the proxy.
-        data: The port and the data folders of its container; None if the kit does not see its files.
+        faults: The faults that the scenario can cause; None for a scenario without faults.
+        turn: The scenario's turn at a broker that a fault may end; None if no fault can end the broker.
+        admin: The administrator; None if the file names no administration program.
+        destinations: The destinations that the kit creates; None if the broker creates them on first use.
+        look: Connects to the broker without the proxy, to see whether it answers.
+        data: The port and the data folders of the broker's container; None if the kit does not see the broker's files.
     """
 
     def __init__(
@@ -64,10 +64,10 @@ class Place(SdkInstance[Runner, ProxiedFaults | None]):
         self._look = look
 
     def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
-        """Return where clients connect.
+        """Return the URL and login with which clients connect.
 
         Raises:
-            LookupError: There is no such member, or the protocol is not AMQP.
+            LookupError: The instance has no such member, or the protocol is not AMQP.
         """
         if protocol != "amqp" or member not in {None, *self.members}:
             title = self.environment.product
@@ -81,12 +81,12 @@ class Place(SdkInstance[Runner, ProxiedFaults | None]):
         return super().clients()
 
     def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:
-        """Do nothing: events of its disk are not visible."""
+        """Do nothing: the kit cannot observe the broker's disk."""
 
     def absence(self) -> str:
-        """Return why the broker does not answer; an empty text if it does.
+        """Return the reason why the broker does not answer; an empty text if it answers.
 
-        After a fault it waits a while, because a fault that no step waits for may not be over.
+        In a scenario with faults, wait up to `_RETURN_NS` for an answer, because the last fault may not be over.
         """
         clock, found = self.runner.clock, self._look()
         deadline_ns = clock.monotonic_ns() + (_RETURN_NS if self.faults is not None else 0)
@@ -107,7 +107,7 @@ class Place(SdkInstance[Runner, ProxiedFaults | None]):
             if self._destinations is not None:
                 self._destinations.delete()
         except BackendError:
-            pass  # the scenario is over; a program that fails for good also fails at the next creation
+            pass  # the scenario is over; a program that always fails also fails at the next creation of a destination
         finally:
             if self._turn is not None:
                 self._turn.give_back()

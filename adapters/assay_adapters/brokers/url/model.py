@@ -1,4 +1,4 @@
-"""The content of a file that describes a running broker (docs/url.md)."""
+"""The content of a file that describes a broker (docs/url.md)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Operation(StrEnum):
 
 
 class BrokerTable(Struct, frozen=True, kw_only=True, rename="kebab"):
-    """``[broker]``: where the broker is, and the login.
+    """``[broker]``: the broker's address, and the login.
 
     Args:
         url: ``amqp://`` or ``amqps://`` with host and port; None if the kit starts the broker.
@@ -43,7 +43,7 @@ class BrokerTable(Struct, frozen=True, kw_only=True, rename="kebab"):
 
 
 class AddressesTable(Struct, frozen=True, kw_only=True, rename="kebab"):
-    """``[addresses]``: the prefixes of names; None for those that the broker tells when a connection opens."""
+    """``[addresses]``: the prefixes of names; None for the prefixes that the broker sends in its open."""
 
     queue_prefix: str | None = None
     topic_prefix: str | None = None
@@ -54,7 +54,7 @@ class AdministrationTable(Struct, frozen=True, kw_only=True, rename="kebab"):
 
     Args:
         command: The program and its first arguments.
-        operations: The operations that it offers.
+        operations: The operations that the program offers.
         timeout_s: The longest time of a call, in seconds.
     """
 
@@ -67,11 +67,11 @@ class ProcessTable(Struct, frozen=True, kw_only=True, rename="kebab"):
     """``[process]``: the broker as a process.
 
     Args:
-        start: The command that starts it, with ``{port}`` and ``{data}`` for a broker of the kit's own.
-        stop: The command that stops it in order; empty for SIGTERM.
-        kill: The command that ends it at once; empty for SIGKILL.
-        pid_file: The file with its process id.
-        ready_s: The time within which it answers after a start, in seconds.
+        start: The command that starts the broker; with ``{port}`` and ``{data}`` in it, the kit starts its own brokers.
+        stop: The command that stops the broker in order; empty for SIGTERM.
+        kill: The command that ends the broker at once; empty for SIGKILL.
+        pid_file: The file with the broker's process id.
+        ready_s: The time within which the broker answers after a start, in seconds.
     """
 
     start: tuple[str, ...]
@@ -82,7 +82,7 @@ class ProcessTable(Struct, frozen=True, kw_only=True, rename="kebab"):
 
     @property
     def is_own(self) -> bool:
-        """Whether the kit starts brokers of its own, on free ports."""
+        """Whether the kit starts its own brokers, on free ports."""
         return any(PORT in word for word in self.start)
 
 
@@ -91,13 +91,13 @@ PORT, DATA = "{port}", "{data}"
 
 
 class ContainerTable(Struct, frozen=True, kw_only=True, rename="kebab"):
-    """``[container]``: the broker in a container, of the kit's own (`image`) or one that runs already (`name`).
+    """``[container]``: the broker in a container that the kit starts (`image`), or in a running one (`name`).
 
     Args:
         image: The image's name and tag.
         name: The container's name.
         port: The port for AMQP inside the container.
-        environment: Environment variables of a container of the kit's own.
+        environment: Environment variables of a container that the kit starts.
         data_folders: The folders in which the broker keeps messages.
         ready_s: The time within which the broker answers after a start, in seconds.
     """
@@ -111,15 +111,15 @@ class ContainerTable(Struct, frozen=True, kw_only=True, rename="kebab"):
 
 
 class Description(Struct, frozen=True, kw_only=True, rename="kebab"):
-    """The whole file.
+    """The content of the whole file.
 
     Args:
         title: The product's name.
         version: The product's version.
-        profiles: The profiles that it claims.
-        known: The file of known outcomes; None for none.
-        capabilities: What it can do, each with the source.
-        lacks: Why it cannot do something.
+        profiles: The profiles that the product claims.
+        known: The file of known outcomes; None if the product has no such file.
+        capabilities: The capabilities of the broker, each with its source.
+        lacks: The reasons for capabilities that the broker lacks.
     """
 
     title: str
@@ -136,7 +136,7 @@ class Description(Struct, frozen=True, kw_only=True, rename="kebab"):
 
     @property
     def is_own(self) -> bool:
-        """Whether the kit starts brokers of its own, so that the file names no URL."""
+        """Whether the kit starts its own brokers, so that the file names no URL."""
         if self.container is not None:
             return self.container.image is not None
         return self.process is not None and self.process.is_own

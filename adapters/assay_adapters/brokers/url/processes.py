@@ -1,4 +1,4 @@
-"""A broker as a process: one that the kit starts on a free port, or one that runs already and that commands control."""
+"""Brokers as processes: started by the kit on a free port, or running already and controlled by the user's commands."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ Look = Callable[[int], Opened | Refused]
 
 
 class OwnProcess:
-    """A broker that the kit starts on a free port, with a folder of its own; it keeps both when a fault ends it.
+    """A broker that the kit starts; it keeps its port and its folder when a fault ends it and the kit starts it again.
 
     Args:
         table: The commands.
         folder: The folder in which they run.
         title: The broker's name, for messages.
         runner: The runner that waits.
-        look: Tries the broker.
+        look: Connects to the broker, to see whether it answers.
     """
 
     def __init__(self, table: ProcessTable, folder: Path, title: str, runner: Runner, look: Look) -> None:
@@ -58,10 +58,10 @@ class OwnProcess:
         """The port for clients, which each start uses."""
 
     def start(self, changed: Mapping[str, object] | None = None) -> None:
-        """Start the broker; returns when it answers.
+        """Start the broker, and wait until it answers.
 
         Raises:
-            BackendError: It cannot be started, or does not answer.
+            BackendError: The broker cannot be started, or does not answer.
         """
         if changed:
             raise BackendError(f"{self._title} cannot change its {', '.join(changed)} with a restart")
@@ -94,10 +94,10 @@ class OwnProcess:
         self._await_end(process)
 
     def stop(self) -> None:
-        """Stop the broker in order (SIGTERM, or the command); returns when its process has ended.
+        """Stop the broker in order (SIGTERM, or the command), and wait until its process has ended.
 
         Raises:
-            BackendError: It does not end.
+            BackendError: The process does not end within `STOP_LIMIT_S`.
         """
         process = self._running()
         if self._table.stop:
@@ -155,7 +155,7 @@ class RunningProcess:
         folder: The folder in which they run.
         port: The broker's port.
         runner: The runner that waits.
-        look: Tries the broker.
+        look: Connects to the broker, to see whether it answers.
     """
 
     def __init__(
@@ -169,10 +169,10 @@ class RunningProcess:
         """The broker's port, which a start does not change."""
 
     def start(self, changed: Mapping[str, object] | None = None) -> None:
-        """Start the broker again; returns when it answers.
+        """Start the broker again, and wait until it answers.
 
         Raises:
-            BackendError: It cannot be started, or does not answer.
+            BackendError: The broker cannot be started, or does not answer.
         """
         if changed:
             raise BackendError(f"this broker cannot change its {', '.join(changed)} with a restart")
@@ -180,7 +180,7 @@ class RunningProcess:
         path = program(words[0], self._folder)
         if path is None:
             raise BackendError(f"the broker cannot be started: there is no program {words[0]}")
-        # Without pipes: a broker that goes to the background keeps them open.
+        # Without pipes, because a broker that goes to the background would keep them open.
         started = subprocess.Popen(  # noqa: S603  the user's file names it
             [path, *words[1:]],
             cwd=self._folder,
@@ -202,7 +202,7 @@ class RunningProcess:
         """End the broker at once.
 
         Raises:
-            BackendError: It has no process, or does not end.
+            BackendError: The broker does not run, the command failed, or the broker does not end.
         """
         self._end(self._table.kill, signal.SIGKILL, "kill")
 
@@ -210,7 +210,7 @@ class RunningProcess:
         """Stop the broker in order.
 
         Raises:
-            BackendError: It has no process, or does not end.
+            BackendError: The broker does not run, the command failed, or the broker does not end.
         """
         self._end(self._table.stop, signal.SIGTERM, "stop")
 
@@ -248,7 +248,7 @@ class RunningProcess:
 
 
 def checked(ended: subprocess.CompletedProcess[bytes], what: str) -> None:
-    """Raise an error if a command of the user's failed.
+    """Raise an error if a command of the user has failed.
 
     Raises:
         BackendError: The command's exit code is not 0.
@@ -258,7 +258,7 @@ def checked(ended: subprocess.CompletedProcess[bytes], what: str) -> None:
 
 
 def _is_there(pid: int) -> bool:
-    """Return whether a process runs; one that has ended and that its parent has not collected does not count."""
+    """Return whether a process runs; return False for a zombie."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -271,7 +271,7 @@ def _is_there(pid: int) -> bool:
 
 
 def sweep() -> tuple[int, ...]:
-    """End the brokers that processes of the kit have started and left, and remove their folders.
+    """End the brokers that ended processes of the kit have left running, and remove their folders.
 
     Returns:
         The ids of the ended processes.
@@ -290,7 +290,7 @@ def sweep() -> tuple[int, ...]:
 
 
 def _works_in(pid: int, home: Path) -> bool:
-    """Return whether a process writes its output to a folder, so that the id is not one of another process since."""
+    """Return whether a process writes its output to a folder; if not, the system has reused the broker's process id."""
     with suppress(OSError):
         return Path(f"/proc/{pid}/fd/1").resolve() == (home / "log").resolve()
     return False

@@ -35,7 +35,7 @@ from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 T = TypeVar("T")
 
 REFUSED = 3
-"""The exit code of a program whose broker refuses."""
+"""The exit code of a program whose broker refuses the command."""
 _SHOWN = 200
 """How much of a program's output an error shows, in characters."""
 
@@ -48,12 +48,12 @@ def run(words: tuple[str, ...], folder: Path, *, limit_s: int, given: bytes = b"
 
     Args:
         words: The program and its arguments.
-        folder: The folder in which it runs.
-        limit_s: The longest time, in seconds.
-        given: What it reads from standard input.
+        folder: The folder in which the program runs.
+        limit_s: The longest time of the run, in seconds.
+        given: The octets for the program's standard input.
 
     Raises:
-        BackendError: It cannot be started, or runs too long.
+        BackendError: The program cannot be started, or does not end in time.
     """
     path = program(words[0], folder)
     if path is None:
@@ -111,11 +111,11 @@ _DESTINATIONS = {ObjectKind.QUEUE: "queue", ObjectKind.TOPIC: "topic"}
 
 
 class ProgramAdmin:
-    """Administration by a program; it refuses operations that the program does not offer.
+    """The `Admin` port over a vendor's program; refuses operations that the program does not offer.
 
     Args:
-        table: The program.
-        folder: The folder in which it runs.
+        table: The file's table about the program.
+        folder: The folder in which the program runs.
     """
 
     def __init__(self, table: AdministrationTable, folder: Path) -> None:
@@ -131,11 +131,11 @@ class ProgramAdmin:
 
         Args:
             operation: The operation.
-            result: The type of the JSON object that it prints.
-            given: The further fields of the JSON object that it reads.
+            result: The type of the JSON object that the program prints.
+            given: The further fields of the JSON object that the program reads.
 
         Raises:
-            BackendError: The program fails, runs too long, or prints something else.
+            BackendError: The program fails, does not end in time, or does not print such an object.
         """
         if not self.offers(operation):
             return _not_offered(operation.value)
@@ -153,7 +153,7 @@ class ProgramAdmin:
         return Ok(_parsed(name, ended.stdout or b"{}", result))
 
     def look(self, operation: Operation, name: str) -> Outcome[object]:
-        """Look at a queue or topic with one of the operations ``depth``, ``browse`` and ``subscriptions``."""
+        """Return the result of the operation ``depth``, ``browse`` or ``subscriptions`` for a queue or topic."""
         match operation:
             case Operation.DEPTH:
                 return self.inspect(ObjectKind.QUEUE, name)
@@ -163,7 +163,7 @@ class ProgramAdmin:
                 return self.subscriptions(name)
 
     def execute(self, change: Change, member: str | None = None) -> Outcome[None]:
-        """Carry out a change."""
+        """Carry out a change; refuse it if the program does not offer the operation."""
         del member
         match change:
             case Define(kind=ObjectKind.QUEUE | ObjectKind.TOPIC as kind, name=name, attributes=attributes):
@@ -204,7 +204,7 @@ class ProgramAdmin:
         return _not_offered("branches of global units of work")
 
     def browse(self, queue: str, member: str | None = None) -> Outcome[tuple[RawMessage, ...]]:
-        """Return a queue's messages."""
+        """Return the messages that the program lists for a queue."""
         del member
         outcome = self.call(Operation.BROWSE, _Messages, name=queue)
         return outcome if isinstance(outcome, Refused) else Ok(tuple(map(_raw, outcome.value.messages)))

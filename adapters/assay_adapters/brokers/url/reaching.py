@@ -1,4 +1,4 @@
-"""Opens a connection to a broker, to see whether it works."""
+"""Trial connections to a broker, which show whether it answers."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ _POLL_NS = 50_000_000
 def reach(
     driver: Driver, runner: Runner, endpoint: Endpoint, ca_file: str | None = None, limit_ms: int = LIMIT_MS
 ) -> Opened | Refused:
-    """Open a connection and close it.
+    """Open a connection to a broker and close it, to see whether the broker answers.
 
     Args:
         driver: The AMQP driver.
         runner: A real runner.
         endpoint: The broker's URL and login.
         ca_file: The PEM file with trusted certificates, for TLS; None for the machine's.
-        limit_ms: How long the broker may take, in milliseconds.
+        limit_ms: How long the broker may take to open the connection, in milliseconds.
 
     Returns:
-        What the broker says of itself; a refusal with the reason if no AMQP broker answers, or it refuses the login.
+        The broker's open, with its properties; a refusal if no AMQP broker answers, or the broker refuses the login.
     """
     events: list[DriverEvent] = []
     target = Target(url=endpoint.url, login=endpoint.login, ca_file=ca_file, open_timeout_ms=limit_ms)
@@ -63,11 +63,11 @@ def await_broker(runner: Runner, limit_s: int, look: Callable[[], Opened | Refus
     Args:
         runner: The runner that waits.
         limit_s: The longest time, in seconds.
-        look: Tries the broker.
-        ended: Returns why it can no longer answer; an empty text while it may.
+        look: Connects to the broker, to see whether it answers.
+        ended: Returns why the broker has ended; an empty text if it may still answer.
 
     Raises:
-        BackendError: It does not answer in time, has ended, or refuses the login.
+        BackendError: The broker does not answer in time, has ended, or refuses the login.
     """
     deadline_ns = runner.clock.monotonic_ns() + limit_s * 10**9
     while isinstance(found := look(), Refused):

@@ -1,4 +1,4 @@
-"""Tries all that a file describes: the broker and the administration, once and shortly."""
+"""A short trial of a file that describes a broker: one connection, and one call of each administration operation."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ _NAME = "assay.check"
 
 
 def examine(file: Path) -> tuple[Reading, tuple[Mistake, ...], tuple[Mistake, ...]]:
-    """Read a file.
+    """Read and check a file that describes a broker.
 
     Returns:
-        The content, the mistakes in it, and what it names that this machine lacks.
+        The content; the mistakes in it; and, without mistakes, the named variables, programs and files that this
+        machine lacks.
 
     Raises:
         DescriptionError: The file cannot be read.
@@ -33,9 +34,10 @@ def examine(file: Path) -> tuple[Reading, tuple[Mistake, ...], tuple[Mistake, ..
 
 
 def try_out(file: Path, reading: Reading) -> tuple[Mistake, ...]:
-    """Try the broker and its administration, and return what fails.
+    """Try the broker and its administration, and return a mistake for each failure.
 
-    A broker of the kit's own is started for this. The administration creates a queue and a topic, and deletes them.
+    If the file describes how to start a broker, the trial starts one. The administration creates a queue and a topic,
+    and deletes them.
     """
     backend = UrlBackend(file)
     own = "process" if backend.description.process else "container"
@@ -83,7 +85,7 @@ def _administer(backend: UrlBackend) -> Iterator[str]:
 
 
 def _change(operation: Operation) -> Change | None:
-    """Return the change that an operation makes; None for a look."""
+    """Return the change that an operation makes; None for an operation that only reads."""
     verb, _, kind = operation.value.partition("-")
     match verb:
         case "create":

@@ -1,6 +1,6 @@
-"""Turns at a broker that all scenarios share: those that end it are alone, the others run together.
+"""Turns at a running broker: a scenario that may end the broker runs alone, and all other scenarios run together.
 
-The processes of a run, and other runs on this machine, agree by locks on one file for each broker.
+The processes of all runs on this machine lock one file for each broker.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class Turn:
 
     Args:
         url: The broker's URL.
-        alone: Whether the scenario must be alone.
+        alone: Whether no other scenario may use the broker during this turn.
     """
 
     def __init__(self, url: str, *, alone: bool) -> None:
@@ -27,19 +27,19 @@ class Turn:
         self._file: int | None = None
 
     def take(self) -> None:
-        """Wait for the turn; no effect if it is taken already."""
+        """Wait for the turn; do nothing if the scenario has the turn already."""
         if self._file is not None:
             return
         file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(file, fcntl.LOCK_EX if self._alone else fcntl.LOCK_SH)
-        except BaseException:  # Ctrl-C, too
+        except BaseException:  # also Ctrl-C, so that the file is closed
             os.close(file)
             raise
         self._file = file
 
     def give_back(self) -> None:
-        """End the turn; no effect if it is not taken."""
+        """End the turn; do nothing if the scenario does not have the turn."""
         file, self._file = self._file, None
         if file is not None:
             os.close(file)

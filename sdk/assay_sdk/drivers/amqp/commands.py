@@ -141,7 +141,7 @@ class Commands:
         self._receivers = {n: end for n, end in self._receivers.items() if end.session != session.number}
         self._units = {n: unit for n, unit in self._units.items() if unit.session != session.number}
 
-    # --- finding
+    # --- look-up of sessions, links and units of work
 
     def _session(self, number: int) -> SessionEnd:
         session = self._sessions.get(number)
@@ -224,7 +224,7 @@ class Commands:
     def _close_link(self, command: CloseLink) -> None:
         end: LinkEnd | None = self._senders.get(command.link) or self._receivers.get(command.link)
         if end is None:
-            self._wire.answers.done(command.token)  # the peer has closed it before
+            self._wire.answers.done(command.token)  # the broker has closed the link before
         else:
             end.close(command.token)
 

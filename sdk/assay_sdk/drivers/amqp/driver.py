@@ -22,7 +22,7 @@ class AmqpDriver:
     """The driver of AMQP 1.0 over TCP or TLS.
 
     Args:
-        conventions: Rules for clients that the broker does not tell when a connection opens.
+        conventions: Rules that the client must follow and that the broker does not send.
     """
 
     def __init__(self, conventions: Conventions = Conventions()) -> None:  # noqa: B008  a frozen value
@@ -38,7 +38,8 @@ class AmqpDriver:
         """Start to connect; the first event is `Opened`, or `Closed` with the reason.
 
         Args:
-            target: URL ``amqp://host[:port]``, or ``amqps://host[:port]`` for TLS; client id, login, CA file.
+            target: The broker's URL (``amqp://host[:port]``, or ``amqps://host[:port]`` for TLS), client id, login and
+            CA file.
             sink: Called with each event, on the runner.
             runner: A runner that watches sockets: `assay_sdk.runners.real.RealRunner`.
 

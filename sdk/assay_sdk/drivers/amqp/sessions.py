@@ -56,7 +56,7 @@ class SessionEnd:
         """End the session, because the broker did not begin it before the timeout, and might still begin it.
 
         Returns:
-            The end of the error's sentence.
+            The last words of the error's text, which say what the client has done.
         """
         self.close(self._opening)
         return "the session is closed"

@@ -76,7 +76,7 @@ class AmqpWire:
         runner: Runner that watches the socket.
         epoch: Number of the connection among the driver's.
         context: TLS context; None for a connection without TLS.
-        conventions: Rules for clients that the broker does not tell.
+        conventions: Rules that the client must follow and that the broker does not send.
     """
 
     def __init__(
@@ -163,7 +163,7 @@ class AmqpWire:
         self._line.attach_fields[link_name] = fields
 
     def offered(self, link_name: str) -> tuple[str, ...]:
-        """Return the capabilities that the broker has offered in the attach of a link; they can be asked for once."""
+        """Return, and forget, the capabilities that the broker has offered in the attach of a link."""
         return () if self._line.link_offers is None else self._line.link_offers.take(link_name)
 
     def forget(self, end: LinkEnd) -> None:

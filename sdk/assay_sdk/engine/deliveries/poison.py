@@ -40,7 +40,7 @@ class PoisonPolicy(Struct, frozen=True):
 
     Args:
         max_delivery_count: The highest number of deliveries of a message; 0 for no limit, None for the queue's limit.
-        move_to: Destination for poison messages; None for the queue's.
+        move_to: Destination for poison messages; None for BOQNAME of the queue, or else the dead-letter queue.
     """
 
     max_delivery_count: int | None = None

@@ -55,7 +55,7 @@ class Callbacks:
         return self._thread == caller
 
     def finish(self, subscriptions: Collection[LightSubscription]) -> Operation[None]:
-        """Wait until callbacks have received all messages of some subscriptions that the broker will not redeliver."""
+        """Wait until the subscriptions' callbacks have received each message that the broker will not deliver again."""
         while self._under_way in subscriptions or any(one.owes for one in subscriptions):
             yield Wait(self._called)
 
@@ -86,7 +86,7 @@ class Callbacks:
         try:
             hold.application(lambda: callback(delivery))
         except StalledError:
-            raise  # the callback waits for an event that cannot come in virtual time
+            raise  # the callback waits for an event that never comes in virtual time
         except Exception as error:  # noqa: BLE001  a callback may raise anything; the state of its message does not change
             raised = error
         self._observe(CallbackEnded(subscription.number, None, "returned" if raised is None else "raised"))

@@ -30,7 +30,7 @@ class BranchWork:
 
     def __init__(self, connection: ConnectionPort, session: int) -> None:
         self.xid: bytes | None = None
-        """Encoded xid of the branch in which the session works; None for none."""
+        """Encoded xid of the branch in which the session works; None outside a branch."""
         self._connection = connection
         self._session = session
         self._number = 0
@@ -64,7 +64,7 @@ class BranchWork:
             how: Whether the branch is new, joined, or resumed.
 
         Raises:
-            RefusedError: The session works in a branch already, or the broker refuses.
+            RefusedError: The session works in a branch already, or the broker refuses the call.
         """
         if self.xid is not None:
             why = f"the session works in the branch {self.xid.hex().upper()}: end this branch first."
@@ -83,8 +83,8 @@ class BranchWork:
             how: Whether the work succeeded, failed, or is suspended.
 
         Raises:
-            RefusedError: The broker refuses.  Or a delivered message could not be made part of the branch, which can
-                then only be rolled back.
+            RefusedError: The broker refuses the call.  Or the broker did not make a delivered message part of the
+                branch; the branch can then only be rolled back.
         """
         if self.xid == xid:
             self.xid = None

@@ -90,11 +90,11 @@ class UnitOfWork:
         if (yield from self._ask(UnitEvent.COMMIT)) is not Act.GO:
             return False
         number = self._number
-        for answer in self._enlisting:  # the broker may still refuse a delivery, and the commit must not precede that
+        for answer in self._enlisting:  # the broker may still refuse to enlist a delivery
             if not answer.done:
                 yield Wait(answer)
         if self._refused is not None:
-            # A commit would be incomplete: the broker would deliver the message that it did not enlist again.
+            # A commit would be incomplete: the broker would deliver a message again that it did not enlist.
             yield from self._end(number, Rollback)
             self._connection.observe(UnitTurned(number, "rollback"))
             raise RefusedError(_rolled_back(self._refused))

@@ -31,7 +31,7 @@ class EngineXaResource:
             how: Whether the branch is new, joined, or resumed.
 
         Raises:
-            RefusedError: The session works in a branch already or is closed, or the broker refuses.
+            RefusedError: The session works in a branch already or is closed, or the broker refuses the call.
         """
         self._session.use()
         yield from self._session.branch.start(xid.encoded(), how)
@@ -46,7 +46,8 @@ class EngineXaResource:
             caller: Identifier of the calling thread; a listener does not wait for itself.
 
         Raises:
-            RefusedError: The session is closed, a message could not be made part of the branch, or the broker refuses.
+            RefusedError: The session is closed, the broker did not make a delivered message part of the branch, or the
+                broker refuses the call.
         """
         self._session.use()
         yield from self._session.dispatcher.wait_until_idle(caller)
@@ -59,7 +60,7 @@ class EngineXaResource:
             Whether the branch is prepared, or was read-only and has ended.
 
         Raises:
-            RefusedError: The session is closed, or the broker refuses.
+            RefusedError: The session is closed, or the broker refuses the call.
         """
         answer = yield from self._ask(lambda token: Prepare(token, xid.encoded()))
         vote = XaVote(str(answer.value))
@@ -74,7 +75,7 @@ class EngineXaResource:
             one_phase: Whether to commit without an earlier prepare.
 
         Raises:
-            RefusedError: The session is closed, or the broker refuses.
+            RefusedError: The session is closed, or the broker refuses the call.
         """
         yield from self._ask(lambda token: CommitXa(token, xid.encoded(), one_phase))
         self._connection.observe(UnitTurned(xid.encoded(), "commit"))
@@ -86,7 +87,7 @@ class EngineXaResource:
         the broker delivers again after the rollback.
 
         Raises:
-            RefusedError: The broker refuses.
+            RefusedError: The broker refuses the call.
         """
         self._session.use()
         consumers = tuple(self._session.consumers.values())
@@ -102,7 +103,7 @@ class EngineXaResource:
         """List the branches that are prepared or were completed heuristically.
 
         Raises:
-            RefusedError: The broker refuses.
+            RefusedError: The broker refuses the call.
         """
         answer = yield from self._ask(RecoverXa)
         return tuple(Xid.decoded(octets) for octets in answer.value or () if isinstance(octets, bytes))
@@ -111,7 +112,7 @@ class EngineXaResource:
         """Make the broker forget a branch that was completed heuristically.
 
         Raises:
-            RefusedError: The broker refuses.
+            RefusedError: The broker refuses the call.
         """
         yield from self._ask(lambda token: ForgetXa(token, xid.encoded()))
 

@@ -32,7 +32,7 @@ def argument_error(caller: Caller, text: str) -> Exception:
     """Return the face's error for an invalid argument.
 
     Args:
-        caller: Has the face's error classes.
+        caller: The caller with the face's error classes.
         text: One sentence: the argument, its value, and valid values.
     """
     return caller.error(Refused(JmsErrorKind.MESSAGING, text))
@@ -58,7 +58,7 @@ def ttl_of(caller: Caller, value: Duration, what: str, longest_ms: int) -> int:
     """Convert a time to live to milliseconds.
 
     Args:
-        caller: Has the face's error classes.
+        caller: The caller with the face's error classes.
         value: The time to live.
         what: Name of the argument, for the error.
         longest_ms: Longest valid time to live, in milliseconds.
@@ -136,7 +136,7 @@ def body_of(caller: Caller, topic: str, data: object) -> Message:
     """Make the message for a send: text and bytes become the body unchanged, other values as JSON.
 
     Args:
-        caller: Has the face's error classes.
+        caller: The caller with the face's error classes.
         topic: Topic of the send, for the error.
         data: The application's value.
 

@@ -173,7 +173,7 @@ class Subscription:
             timeout: How long to wait; None waits without limit, 0 does not wait.
 
         Returns:
-            The message; None when none came in time or the subscription has ended.
+            The message; None if no message came in time or the subscription has ended.
 
         Raises:
             MessagingError: The subscription has an `on_message`, or the client is stopped.
@@ -191,15 +191,15 @@ class Subscription:
             timeout: How long each step waits; None waits without limit, 0 does not wait.
 
         Raises:
-            MessagingError: This call raises it for an invalid timeout, a step of the loop under the conditions of
-                `receive`.
+            MessagingError: The timeout is invalid (raised by this call), or a condition of `receive` (raised by a
+                step).
             StalledError: In virtual time, a step without a timeout waits for a message that cannot come.
         """
         self._caller.optional_milliseconds(timeout, "timeout")
         return iterate(lambda: self.receive(timeout), lambda: self.ended)
 
     def __iter__(self) -> Iterator[Delivery]:
-        """Iterate over the messages until the subscription has ended; the same as `messages` without a timeout."""
+        """Iterate over the messages until the subscription has ended, like `messages` without a timeout."""
         return self.messages()
 
     def unsubscribe(self, *, ttl: int | None = None) -> None:

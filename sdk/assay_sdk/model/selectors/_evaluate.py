@@ -219,7 +219,7 @@ def _pattern(pattern: str, escape: str | None) -> Callable[[str], bool]:
 
     Args:
         pattern: The pattern.
-        escape: Escape character; None for none.
+        escape: Escape character; None for a pattern without ESCAPE.
     """
     stretches = [""]
     letters = iter(pattern)

@@ -68,7 +68,7 @@ class Selector:
 
     @property
     def text(self) -> str:
-        """The text that `parse` was given."""
+        """Text of the selector, as the caller gave it to `parse`."""
         return self._text
 
     def matches(self, message: Message) -> bool:

@@ -94,7 +94,7 @@ class ContainerBroker:
         return self._box.http_port
 
     def start(self, changed: Mapping[str, object] | None = None) -> None:
-        """Start the broker, for the first time or again; returns when the broker is ready.
+        """Start the broker, for the first time or again, and wait until it is ready.
 
         Args:
             changed: Options that shall change with this start; a container can change none.
@@ -118,11 +118,11 @@ class ContainerBroker:
             raise BackendError(f"{PRODUCT} cannot be started in a container: {error}") from error
 
     def kill(self) -> None:
-        """End the broker's process at once (SIGKILL); returns when the process has ended."""
+        """End the broker's process at once (SIGKILL), and wait until the process has ended."""
         kill_now(self._box.get_wrapped_container(), self._pid)
 
     def stop(self) -> None:
-        """Stop the broker by SIGTERM, which lets it end its work; returns when its process has ended.
+        """Stop the broker by SIGTERM, which lets it end its work, and wait until its process has ended.
 
         Raises:
             BackendError: The process ended with another exit code than 0.

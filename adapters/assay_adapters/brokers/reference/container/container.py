@@ -67,7 +67,7 @@ class ReferenceBrokerContainer(DockerContainer):
         self.admin = Login(ADMINISTRATOR, secrets.token_urlsafe())
         """The administrator's login."""
         self.amqp_port, self.http_port = pick_port(), pick_port()
-        ports: dict[str, Any] = self.ports  # its type has no room for an address
+        ports: dict[str, Any] = self.ports  # the declared type allows no address of the host
         ports[f"{AMQP_PORT}/tcp"] = (LOOPBACK, self.amqp_port)
         ports[f"{HTTP_PORT}/tcp"] = (LOOPBACK, self.http_port)
         self.with_env("ASSAY_APP_PASSWORD", self.login.password)

@@ -161,7 +161,7 @@ class ReferenceAdmin:
         self._peers = {name: AdminPeer(runner, manager) for name, manager in queue_managers.items()}
 
     def execute(self, change: Change, member: str | None = None) -> Outcome[None]:
-        """Carry out a change, and return the queue manager's refusal if it refuses."""
+        """Carry out a change; if the queue manager refuses it, return the refusal."""
         if isinstance(change, Start | Stop):
             return self._turn(change, member)
         outcome = self._peer(member).ask(command(change))

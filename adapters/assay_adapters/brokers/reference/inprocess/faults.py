@@ -85,7 +85,7 @@ class MemberUnderFault(Struct, frozen=True, eq=False):
 
     Args:
         queue_manager: The queue manager.
-        kept: Its store.
+        kept: The queue manager's store.
     """
 
     queue_manager: QueueManager

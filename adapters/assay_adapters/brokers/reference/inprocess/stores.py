@@ -54,7 +54,7 @@ def _in_a_folder(name: str) -> ScenarioStore:
     folder = Path(tempfile.mkdtemp(prefix="assay-store-"))
     disk = WatchedDisk(through=False)  # a kill undoes unflushed writes by itself, so the real disk need not flush
     store = SqliteStore(folder / name, name, disk, log_bytes=LOG_BYTES)
-    remove = weakref.finalize(store, shutil.rmtree, folder, ignore_errors=True)  # after an interrupted scenario, too
+    remove = weakref.finalize(store, shutil.rmtree, folder, ignore_errors=True)  # also after an interrupt
 
     def close() -> None:
         store.abandon()

@@ -74,4 +74,4 @@ class ServerFaults(ProxiedFaults):
 
 
 def _nothing() -> None:
-    """Do nothing: the fault is over at once."""
+    """Do nothing: the fault ended when it happened."""

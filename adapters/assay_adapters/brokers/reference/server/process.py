@@ -79,7 +79,7 @@ class ServerProcess:
         return _port(self._reported.http)
 
     def start(self, changed: Mapping[str, object] | None = None) -> None:
-        """Start the server, for the first time or again; returns when it is ready.
+        """Start the server, for the first time or again, and wait until it is ready.
 
         Args:
             changed: Options that replace the earlier ones, for this start and all later ones.
@@ -117,11 +117,11 @@ class ServerProcess:
         self._fork_server.watch(self.pid, observer)
 
     def kill(self) -> None:
-        """Kill the process (SIGKILL); returns when the process has ended."""
+        """Kill the process (SIGKILL), and wait until it has ended."""
         self._end(signal.SIGKILL, -signal.SIGKILL)
 
     def stop(self) -> None:
-        """Stop the server in order (SIGTERM); returns when its process has ended.
+        """Stop the server in order (SIGTERM), and wait until its process has ended.
 
         Raises:
             BackendError: The process ended with another exit code than 0.

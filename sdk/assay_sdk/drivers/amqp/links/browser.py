@@ -120,7 +120,7 @@ class LookupEnd(LinkEnd):
         )
 
     def has_terminus(self) -> bool:
-        """Return whether the broker has found the subscription, whose source is then in its attach."""
+        """Return whether the broker has found the subscription: its attach then has the subscription's source."""
         return has_terminus(self.engine.remote_source)
 
     def opened(self) -> None:

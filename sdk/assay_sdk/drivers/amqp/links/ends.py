@@ -45,7 +45,7 @@ class LinkContext(Protocol):
         ...
 
     def offered(self, link_name: str) -> tuple[str, ...]:
-        """Return the capabilities that the broker has offered in the attach of a link; they can be asked for once."""
+        """Return, and forget, the capabilities that the broker has offered in the attach of a link."""
         ...
 
     def forget(self, end: LinkEnd) -> None:
@@ -158,7 +158,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAct], ABC):
         """Close the link; a durable subscription's link is only detached.
 
         Args:
-            token: Token that is answered after the broker's detach; None for none.
+            token: Token that is answered after the broker's detach; None if no command asked for the close.
         """
         if not self.knows(LinkInput.CLOSE):
             if token is not None:
@@ -171,7 +171,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAct], ABC):
         """Close the link, because its command timed out; the broker may still answer later.
 
         Returns:
-            The end of the error's sentence.
+            The last words of the error's text, which say what the client has done.
         """
         self.close(None)
         return f"the client has closed the link ({self.what})"
@@ -251,7 +251,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAct], ABC):
         """
         return refusal(condition, self.what, *self.objects, otherwise=JmsErrorKind.INVALID_DESTINATION)
 
-    # --- the table
+    # --- the actions of the state table
 
     def _step(self, what: LinkInput, condition: Condition | None) -> None:
         match self.step(what):

@@ -75,8 +75,8 @@ class LinkNames:
         """Reserve the name of a receiver's link.
 
         Returns:
-            The name.  A refusal if the subscription's name is invalid, or if the subscription is unshared and has a
-            consumer on this connection.
+            The name of the link; a `Refused` if the subscription's name is invalid, or if the subscription is unshared
+            and has a consumer on this connection.
         """
         name = command.name
         if name is None:
@@ -106,8 +106,8 @@ class LinkNames:
             everybodys: Whether the subscription belongs to no client id.
 
         Returns:
-            The name.  A refusal if the subscription's name is invalid: the broker would take a part of it for the name
-            of another subscription.
+            The name of the link; a `Refused` if the subscription's name is invalid.  The broker would take a part of
+            an invalid name for the name of another subscription.
         """
         if (illegal := _refused_name(name)) is not None:
             return illegal
@@ -221,7 +221,7 @@ def follow(conventions: Conventions, link: Sender | Receiver, command: OpenSende
     """Change a link, not yet opened, as the broker's conventions say.
 
     Args:
-        conventions: Rules for clients that the broker does not tell.
+        conventions: Rules that the client must follow and that the broker does not send.
         link: The link.
         command: Command that opens the link.
     """

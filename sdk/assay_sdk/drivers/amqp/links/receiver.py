@@ -184,9 +184,8 @@ class ReceiverEnd(Incoming):
     def settle(self, token: int, deliveries: tuple[int, ...], outcome: Outcome) -> None:
         """Settle deliveries with an outcome; settle none of them if one is unknown.
 
-        If the broker settles second, as its attach says, the token is answered when the broker has settled the
-        deliveries.  Otherwise the token is answered at once, because the client does not learn when the broker has got
-        the outcomes.
+        If the broker's attach has rcv-settle-mode second, the client answers the token when the broker has settled the
+        deliveries.  Otherwise the client answers the token at once, because the broker does not confirm the outcomes.
         """
         if not self._knows(token, deliveries, returned=True):
             return
@@ -195,7 +194,7 @@ class ReceiverEnd(Incoming):
         for number in deliveries:
             delivery = self._deliveries.pop(number, None)
             if delivery is None:
-                del self._enlisted[number]  # the broker has put it back on the queue at the rollback
+                del self._enlisted[number]  # the broker has put the message back on the queue at the rollback
             elif delivery.settled or not second:
                 settle_with(delivery, outcome)
             else:
@@ -245,7 +244,7 @@ class ReceiverEnd(Incoming):
         """Give unsettled messages back, then close the link; a durable subscription's link is only detached."""
         self._left = True
         if self._stays and self._deliveries and self.engine.credit > 0:
-            # With credit left, the broker would deliver the returned messages to this link again, and count that.
+            # With credit left, the broker would deliver the returned messages to this link again, and count it.
             self.engine.flow(-self.engine.credit)
         for delivery in self._deliveries.values():
             settle_with(delivery, Outcome.MODIFIED)

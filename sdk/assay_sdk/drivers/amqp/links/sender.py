@@ -80,7 +80,7 @@ class SenderEnd(LinkEnd):
 
         Args:
             command: The command with the message.
-            unit: Unit of work of the message; None for none.
+            unit: Unit of work of the message; None outside a unit of work.
         """
         if self.state not in {LinkState.ATTACHING, LinkState.OPEN}:
             self.answers.fail(command.token, refused(Mqrc.OPTIONS_ERROR, f"{self.what} is closed", *self.objects))
@@ -155,7 +155,7 @@ class SenderEnd(LinkEnd):
         A message that waits for credit is then not sent.
 
         Returns:
-            The end of the error's sentence.
+            The last words of the error's text, which say what the client has done.
         """
         for entry in self._waiting:
             command, _, unit = entry

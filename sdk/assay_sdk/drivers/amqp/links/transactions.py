@@ -118,7 +118,7 @@ class Transaction:
         """Handle the timeout of the unit's end; a discharge that still waits is not sent any more.
 
         Returns:
-            The end of the error's sentence.
+            The last words of the error's text, which say what the client has done.
         """
         if self._end is None:
             return UNKNOWN

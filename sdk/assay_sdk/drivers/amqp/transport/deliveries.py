@@ -76,8 +76,8 @@ class Deliveries:
             octets: A whole frame or protocol header.
 
         Returns:
-            The message that the frame completes, or None; and the outcomes and settlements of earlier deliveries.
-            None for an aborted delivery, and for a message that cannot be decoded.
+            The message that the frame completes, and the outcomes and settlements of earlier deliveries.  The message
+            is None if the frame completes none, if the delivery is aborted, or if the message cannot be decoded.
         """
         read = read_performative(octets)
         if read is None:

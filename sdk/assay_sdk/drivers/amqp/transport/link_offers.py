@@ -14,20 +14,20 @@ _SMALL_ULONG = b"\x00\x53"
 
 
 class LinkOffers:
-    """A reader of all incoming octets of a connection after its login."""
+    """The capabilities in the broker's attaches, read from all incoming octets of a connection after its login."""
 
     def __init__(self) -> None:
         self._splitter = Splitter()
         self._found: dict[str, tuple[str, ...]] = {}
 
     def feed(self, octets: bytes) -> None:
-        """Read the next octets; invalid ones are ignored, because Proton refuses them."""
+        """Read the next octets of the connection; ignore invalid octets, because Proton refuses them."""
         with suppress(DecodeError):
             for frame in self._splitter.feed(octets):
                 self._look(frame)
 
     def take(self, link_name: str) -> tuple[str, ...]:
-        """Return what the broker has offered in the attach of a link, once."""
+        """Return, and forget, the capabilities that the broker has offered in the attach of a link."""
         return self._found.pop(link_name, ())
 
     def _look(self, frame: bytes) -> None:

@@ -36,7 +36,7 @@ def client_context(ca_file: str | None) -> ssl.SSLContext:
     """
     try:
         context = ssl.create_default_context(cafile=ca_file)
-    except OSError as error:  # also ssl.SSLError, which is a subclass
+    except OSError as error:  # `ssl.SSLError` is a subclass
         why = error.strerror or str(error)
         raise TargetError(f"the CA file {ca_file} has no readable certificate ({why}): correct the file") from error
     context.minimum_version = ssl.TLSVersion.TLSv1_2

@@ -122,7 +122,7 @@ class ForkServer:
         self.control(pid, WatchDisk())
 
     def signal(self, pid: int, number: int) -> None:
-        """Send a signal to a server; no effect after the server has ended.
+        """Send a signal to a server; do nothing after the server has ended.
 
         Raises:
             BackendError: The fork server has ended.

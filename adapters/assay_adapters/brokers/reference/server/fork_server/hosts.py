@@ -24,7 +24,7 @@ class RequestStream(Protocol):
         ...
 
     def close(self) -> None:
-        """End the stream, upon which the fork server kills its servers and ends."""
+        """Close the stream; the fork server then kills its servers and ends."""
         ...
 
 

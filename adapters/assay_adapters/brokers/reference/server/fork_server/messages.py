@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-# Controls: what the kit does to a server from inside ------------------------------------------------------------------
+# Controls: actions of the kit inside a server -------------------------------------------------------------------------
 
 
 class FailStore(Struct, frozen=True, tag=True):
-    """Make the store's next flushes fail.
+    """Control: make the store's next flushes fail.
 
     Args:
         times: The number of flushes that fail.
@@ -24,7 +24,7 @@ class FailStore(Struct, frozen=True, tag=True):
 
 
 class SlowDisk(Struct, frozen=True, tag=True):
-    """Delay each write to the disk.
+    """Control: delay each write to the disk.
 
     Args:
         ms: The delay in milliseconds.
@@ -34,23 +34,23 @@ class SlowDisk(Struct, frozen=True, tag=True):
 
 
 class EndWorker(Struct, frozen=True, tag=True):
-    """End the worker of the delivery delay processor."""
+    """Control: end the worker of the delivery delay processor."""
 
 
 class BlockWrites(Struct, frozen=True, tag=True):
-    """Hold back every write for a queue until `UnblockWrites`."""
+    """Control: hold back every write for a queue until `UnblockWrites`."""
 
     queue: str
 
 
 class UnblockWrites(Struct, frozen=True, tag=True):
-    """Let the server write for a queue again, after `BlockWrites`."""
+    """Control: let the server write for a queue again, after `BlockWrites`."""
 
     queue: str
 
 
 class WatchDisk(Struct, frozen=True, tag=True):
-    """Report, from now on, each write, flush and loss of the kit's messages on the disk (`DiskSeen`)."""
+    """Control: from now on, report each write, flush and loss of the kit's messages on the disk (`DiskSeen`)."""
 
 
 Control = FailStore | SlowDisk | EndWorker | BlockWrites | UnblockWrites | WatchDisk
@@ -71,7 +71,7 @@ class Request(Struct, frozen=True, tag_field="request"):
 
 
 class Fork(Request, frozen=True, kw_only=True, tag="fork"):
-    """Start a server.
+    """Request: start a server.
 
     Args:
         asked: The server's options, by the names of the flags of `assay broker`.
@@ -85,14 +85,14 @@ class Fork(Request, frozen=True, kw_only=True, tag="fork"):
 
 
 class Signal(Request, frozen=True, tag="signal"):
-    """Send a signal to a server; no effect after the server has ended."""
+    """Request: send a signal to a server; the fork server ignores the request after the server has ended."""
 
     pid: int
     number: int
 
 
 class PassOn(Request, frozen=True, tag="control"):
-    """Forward a control, such as `FailStore`, to a server."""
+    """Request: forward a control, such as `FailStore`, to a server."""
 
     pid: int
     control: NumberedControl
@@ -106,13 +106,13 @@ class Event(Struct, frozen=True, tag_field="event"):
 
 
 class Forked(Event, frozen=True, tag="forked"):
-    """The fork server has forked a server, as `Fork` asked; `pid` is the server's process id."""
+    """Event: the fork server has forked a server for a `Fork`; `pid` is the server's process id."""
 
     pid: int
 
 
 class Listening(Event, frozen=True, kw_only=True, tag="listening"):
-    """A server accepts connections.
+    """Event: a server accepts connections.
 
     Args:
         amqp: The URL of the AMQP listener.
@@ -125,7 +125,7 @@ class Listening(Event, frozen=True, kw_only=True, tag="listening"):
 
 
 class Exited(Event, frozen=True, tag="exited"):
-    """A server has ended.
+    """Event: a server has ended.
 
     Args:
         code: The exit code, or the negative number of the signal that ended the server.
@@ -136,14 +136,14 @@ class Exited(Event, frozen=True, tag="exited"):
 
 
 class Controlled(Event, frozen=True, tag="controlled"):
-    """A server has carried out the control with this number."""
+    """Event: a server has carried out the control with this number."""
 
     pid: int
     number: int
 
 
 class DiskSeen(Event, frozen=True, tag="disk"):
-    """A server's store has written or flushed messages of the kit, or has lost them before a flush.
+    """Event: a server's store has written or flushed messages of the kit, or has lost them before a flush.
 
     Args:
         op: The store's operation.

@@ -50,7 +50,7 @@ def main() -> None:
     """Carry out requests until their stream ends."""
     for name in _PRELOADED:
         importlib.import_module(name)
-    gc.freeze()  # a garbage collection in a fork would write to pages shared with other forks, and so copy them
+    gc.freeze()  # because the kernel copies each shared page to which a garbage collection in a fork writes
     if len(sys.argv) > 1:
         with socket.socket(socket.AF_UNIX) as line:
             line.connect(sys.argv[1])
@@ -93,7 +93,7 @@ class _Forker:
 
     def _do(self, request: AnyRequest) -> None:
         if isinstance(request, Signal):
-            if request.pid in self._servers:  # before `_reap` the kernel gives this id to no other process
+            if request.pid in self._servers:  # before `_reap`, the kernel does not give this id to another process
                 os.kill(request.pid, request.number)
             return
         if isinstance(request, PassOn):
