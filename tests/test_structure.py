@@ -1,4 +1,4 @@
-"""Tests of the code's structure: no import cycles, and no crowded folders."""
+"""Tests of the code's structure: no import cycles, and no folder with too many modules."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from assay_adapters.suggestions import unknown
 
 
 class UnknownBackendError(LookupError):
-    """No installed backend has the name; the error names the closest known name, or all names."""
+    """The error for a name that no installed backend has; it names the closest known name, or all names."""
 
     def __init__(self, name: str) -> None:
         known = backend_names()
@@ -29,15 +29,15 @@ class UnknownBackendError(LookupError):
 
 
 class UnusableBackendError(LookupError):
-    """A backend cannot be loaded, its object lacks a member, or two packages have backends of the same name."""
+    """The error for a backend that cannot be loaded, lacks a member, or has the name of another package's backend."""
 
 
 class FileOfBackendError(LookupError):
-    """A backend's name lacks the file that it needs, or names a file for a backend that takes none."""
+    """The error for a name that lacks the file its backend needs, or has a file although its backend takes none."""
 
 
 class NotOursError(LookupError):
-    """The options name a defect, a store or a variant, and the backend has no such choice."""
+    """The error for options that name a defect, a store or a variant, although the backend has no such choice."""
 
 
 def backend_names() -> tuple[str, ...]:
@@ -66,8 +66,8 @@ def known_file(name: str) -> Path | None:
 
     Raises:
         UnknownBackendError: No backend has that name.
-        UnusableBackendError: Its package cannot be used.
-        LookupError: The name has a file, and the file cannot be used.
+        UnusableBackendError: The backend's package cannot be used.
+        LookupError: The name contains a file, and the file cannot be used.
     """
     entry, file = _load(name), _file(name)
     if file is not None and entry.known_of is not None:
@@ -85,7 +85,7 @@ def open_backend(name: str, options: BackendOptions | None = None) -> Backend:
     Raises:
         UnknownBackendError: No installed backend has the name.
         UnusableBackendError: The backend cannot be loaded or lacks a member, or two packages have the name.
-        FileOfBackendError: The name lacks a file, or has one in vain.
+        FileOfBackendError: The name lacks the file that the backend needs, or has a file although it takes none.
         NotOursError: The options name a store, a defect or a variant, and the backend has no such choice.
         LookupError: The backend has no store, defect or variant of the name in the options.
     """

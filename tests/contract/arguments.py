@@ -1,4 +1,4 @@
-"""The part of the contract about wrong arguments: all drivers refuse them alike, and go on working."""
+"""The part of the contract about wrong arguments: every driver refuses them with the same error, and keeps working."""
 
 from __future__ import annotations
 

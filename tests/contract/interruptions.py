@@ -35,7 +35,7 @@ def interruptible(only_in_calls: bool = False) -> Iterator[Callable[[], None]]:
     """Provide a function that interrupts the main thread.
 
     Args:
-        only_in_calls: Whether an interrupt outside of a receive call waits for the next one.
+        only_in_calls: Whether an interrupt outside of a receive call is delayed to the next receive call.
     """
 
     def handle(_number: int, frame: FrameType | None) -> None:

@@ -3,8 +3,8 @@
 The test file of a driver subclasses `DriverContract`, and `CancelContract` (`tests.contract.cancel`) if its broker can
 cancel delayed messages, and `TemporaryContract` (`tests.contract.temporaries`) if its broker creates temporary
 destinations on request only.  It defines the fixture `world`.  The tests use the simplified face, as applications do.
-Names of destinations and client ids contain the world's token, so tests share a broker if each of them has another
-token.
+Names of destinations and client ids contain the world's token, so several tests can share a
+broker, if each world has its own token.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The contract of drivers whose broker creates temporary destinations on request only.
 
-Other brokers create an address that a client names, as Artemis does, so a deleted one can come into being again.
+Other brokers, such as Artemis, create each address that a client names, so a client can use a deleted address again.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from assay_sdk import InvalidDestinationRuntimeError
 
 
 class TemporaryContract(ABC):
-    """Tests of temporary destinations that are gone."""
+    """Tests of the use of temporary destinations that were deleted."""
 
     @pytest.fixture
     @abstractmethod

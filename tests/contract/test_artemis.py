@@ -37,7 +37,7 @@ def endpoint() -> Iterator[Endpoint]:
 
 @pytest.mark.docker
 class TestArtemis(DriverContract):
-    """Real time, AMQP over TCP, and a broker of another project."""
+    """The contract in real time, over AMQP and TCP, with a broker of another project."""
 
     @pytest.fixture
     def world(self, endpoint: Endpoint) -> Iterator[World]:
@@ -69,7 +69,7 @@ class TestArtemis(DriverContract):
         until(taken, "Artemis lets go of the client id of a closed connection")
 
     def test_a_browser_shows_and_leaves(self, world: World) -> None:
-        """Artemis may answer a drain before it has sent all messages to the browser, so a browse may lack the last."""
+        """Artemis may answer a drain before it has sent all messages to the browser, so a browse may not return the last message."""
         with world.connect() as ctx:
             producer = ctx.create_producer(world.queue())
             for text in "ab":

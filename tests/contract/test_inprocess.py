@@ -24,7 +24,7 @@ def world_of(runner: Runner) -> World:
 
 
 class TestInVirtualTime(DriverContract, CancelContract, TemporaryContract):
-    """One thread, and a clock that jumps to the next event that is due."""
+    """The contract in virtual time: one thread, and a clock that jumps to the next job that is due."""
 
     @pytest.fixture
     def world(self) -> World:
@@ -32,7 +32,7 @@ class TestInVirtualTime(DriverContract, CancelContract, TemporaryContract):
 
 
 class TestInRealTime(DriverContract, CancelContract, TemporaryContract):
-    """Real time: the engine's jobs run on the loop's thread, the application on another one."""
+    """The contract in real time: the engine's jobs run on the loop's thread, the application on another thread."""
 
     @pytest.fixture
     def world(self) -> Iterator[World]:

@@ -20,7 +20,7 @@ from assay_sdk.runners.real import RealRunner
 
 
 class TestLocal(DriverContract, CancelContract, TemporaryContract):
-    """Real time and a Unix socket; broker and client have a runner each."""
+    """The contract in real time over a Unix socket; broker and client each have a runner."""
 
     @pytest.fixture
     def world(self, tmp_path: Path) -> Iterator[World]:

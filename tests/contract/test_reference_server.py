@@ -1,4 +1,4 @@
-"""The AMQP driver with the reference broker's own server behind it: both ends of the wire are ours."""
+"""The AMQP driver with the reference broker's server process, so both ends of the connection are the kit's code."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def endpoint() -> Iterator[Endpoint]:
 
 
 class TestReferenceServer(DriverContract, CancelContract, TemporaryContract):
-    """Real time, AMQP over TCP, and the server in its own process."""
+    """The contract in real time, over AMQP and TCP, with the server in its own process."""
 
     @pytest.fixture
     def world(self, endpoint: Endpoint) -> Iterator[World]:

@@ -20,7 +20,7 @@ from assay_sdk.runners.real import RealRunner
 
 
 class TestServer(DriverContract, CancelContract, TemporaryContract):
-    """Real time and AMQP over TCP; the server is in this process."""
+    """The contract in real time, over AMQP and TCP, with the server in this process."""
 
     @pytest.fixture(params=["memory", "sqlite"])
     def world(self, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:

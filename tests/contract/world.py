@@ -1,4 +1,4 @@
-"""One broker, and the driver under test that connects to it."""
+"""The world of a contract test: a broker, a client's runner, and the driver under test."""
 
 from __future__ import annotations
 

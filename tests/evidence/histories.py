@@ -105,13 +105,13 @@ def planned(name: str, *rules: str, strength: str = "must", judged: str = "broke
 
 
 class Story:
-    """One scenario's evidence.
+    """One scenario's evidence.  A method that writes an event returns this event.
 
     Args:
         sink: The journal for the events; by default a journal in memory.
         scenario: The scenario's id.
-        rule: The rule of its claims.
-        boot: The clock of the events.
+        rule: The rule that the claims are about.
+        boot: The id of the clock from which the events have their times.
         unc_ns: The clock's uncertainty in nanoseconds; it may change during the story.
         wall_ns: The wall clock's reading at the story's start in nanoseconds; it may change, too.
     """
@@ -155,32 +155,32 @@ class Story:
         return f"{self.scenario}#{what}{self._count}"
 
     def starts(self, *, strength: str = "must", judged: str = "broker", client: str = "") -> ev.ScenarioBegin:
-        """Return the begin of the scenario."""
+        """Write the begin of the scenario."""
         return self.tell(ev.ScenarioBegin, rules=(self.rule,), judged=judged, strength=strength, client=client)
 
     def ends(self, late_ns: int | None = None, longest_ns: int | None = None) -> ev.ScenarioEnd:
-        """Return the end of the scenario."""
+        """Write the end of the scenario."""
         times = {"elapsed_ns": 2_000_000_000, "waited_ns": 500_000_000}
         return self.tell(ev.ScenarioEnd, **times, late_ns=late_ns, longest_ns=longest_ns)
 
     def step(self, outcome: Literal["done", "refused", "broken"] = "done", detail: str = "") -> ev.Step:
-        """Return an event of a step that has run."""
+        """Write an event of a step that has run."""
         return self.tell(ev.Step, keyword="When", text="something happens", outcome=outcome, detail=detail)
 
     def then(self, *claims: str, outcome: Literal["done", "refused", "broken"] = "done") -> ev.Step:
-        """Return an event of a Then-step that made these claims."""
+        """Write an event of a Then-step that made these claims."""
         return self.tell(ev.Step, keyword="And", text="so it is", outcome=outcome, type="then", claims=claims)
 
     def call(self, op: str = "set", actor: str = "sender", **fields: Any) -> ev.Call:
-        """Return an event of a call's start."""
+        """Write an event of a call's start."""
         return self.tell(ev.Call, id=self.name("call"), actor=actor, op=op, **fields)
 
     def answer(self, call: ev.Call, refused: ev.RefusedInfo | None = None, **fields: Any) -> ev.Return:
-        """Return an event of a call's return."""
+        """Write an event of a call's return."""
         return self.tell(ev.Return, call=call.id, refused=refused, **fields)
 
     def asks(self, op: str = "set", refused: ev.RefusedInfo | None = None, **fields: Any) -> ev.Call:
-        """Return a call that returns at once."""
+        """Write a call that returns at once."""
         call = self.call(op)
         self.answer(call, refused, **fields)
         return call
@@ -195,7 +195,7 @@ class Story:
         to: str = QUEUE,
         unit: str | None = None,
     ) -> ev.Call:
-        """Return a call of a send that returns."""
+        """Write a call of a send that returns."""
         call = self.call("send", destination=to, msg=message(key), args={"delay_ms": delay_ms}, unit=unit)
         self.now_ns += took_ms * NS_PER_MS
         self.answer(call, refused)
@@ -213,7 +213,7 @@ class Story:
         fields: dict[str, ev.Scalar] | None = None,
         of: str = QUEUE,
     ) -> ev.Seen:
-        """Return the sighting of a message by an actor."""
+        """Write the sighting of a message by an actor."""
         return self.tell(
             ev.Seen,
             actor=actor,
@@ -226,17 +226,17 @@ class Story:
         )
 
     def browse(self, *keys: str, actor: str = "browser", of: str = QUEUE) -> ev.Call:
-        """Return a call of a browse that lists these messages."""
+        """Write a call of a browse that lists these messages."""
         call = self.call("browse", actor, destination=of)
         self.answer(call, keys=keys)
         return call
 
     def watch(self, actor: str = "receiver", of: str = QUEUE) -> ev.Watch:
-        """Return the begin of an actor's watch."""
+        """Write the begin of an actor's watch."""
         return self.tell(ev.Watch, id=self.name("watch"), actor=actor, destination=of, phase="begin")
 
     def unwatch(self, watch: ev.Watch) -> ev.Watch:
-        """Return the end of a watch."""
+        """Write the end of a watch."""
         return self.tell(ev.Watch, id=watch.id, actor=watch.actor, destination=watch.destination, phase="end")
 
     @contextmanager
@@ -247,15 +247,15 @@ class Story:
         self.unwatch(watch)
 
     def fault(self, phase: Literal["begin", "end"], name: str = "kill") -> ev.Fault:
-        """Return the begin or end of a fault."""
+        """Write the begin or end of a fault."""
         return self.tell(ev.Fault, id=name, what="kill", target="broker", phase=phase)
 
     def disk(self, op: Literal["write", "flush", "drop"], *keys: str) -> ev.Disk:
-        """Return the event of a disk operation."""
+        """Write the event of a disk operation."""
         return self.tell(ev.Disk, source="simulated disk", op=op, keys=keys)
 
     def claim(self, predicate: ev.Predicate, of: dict[str, str], **bounds: int) -> ev.Claim:
-        """Return a claim of a Then-step."""
+        """Write a claim of a Then-step."""
         return self.tell(ev.Claim, rule=self.rule, predicate=predicate, of=of, bounds=bounds, text="so it is")
 
     def finds(self, predicate: ev.Predicate, of: dict[str, str], *others: Story, **bounds: int) -> Finding:

@@ -83,7 +83,7 @@ def test_each_judge_has_its_number_of_rules(catalogue: Catalogue) -> None:
 def test_what_a_history_of_sends_and_receives_can_show_is_said_of_each_rule(catalogue: Catalogue) -> None:
     told = [rule.id for rule in catalogue.rules if rule.history]
     assert Counter(rule[:2] for rule in told) == {"DD": 9, "PD": 21, "QS": 14, "BT": 10}
-    # Such a history does not contain reasons of answers, displays for administrators, or frames.
+    # A history of sends and receives does not contain reasons of answers, displays for administrators, or frames.
     assert not {"DD-10", "DD-19", "DD-35", "DD-60", "PD-01", "PD-31", "QS-02", "QS-36", "BT-03"} & {*told}
 
 

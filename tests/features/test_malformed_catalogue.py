@@ -11,7 +11,7 @@ from assay_features import Catalogue, CatalogueError, feature_root, load_catalog
 
 PACKAGED = feature_root() / "rules.toml"
 
-# The smallest catalogue with one rule of each sort; the tests break it.
+# The smallest catalogue with one rule of each sort; each test changes a part of it.
 SMALL = '''\
 # a small catalogue
 [[document]]

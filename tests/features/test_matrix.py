@@ -31,7 +31,7 @@ OUTCOMES = ("persistent", "non-persistent", "recorded")
 
 
 class Row(NamedTuple):
-    """A line of the table."""
+    """A row of the matrix."""
 
     holder: str
     mode: str
@@ -50,7 +50,7 @@ class Written(NamedTuple):
 
 
 def table() -> list[Row]:
-    """Return the document's first table."""
+    """Return the rows of the first table in docs/matrix.md."""
     return [Row(*cells) for cells in _cells(FIRST)]
 
 

@@ -1,4 +1,4 @@
-"""A scenario names what it needs of the pair; otherwise a right broker without it would fail."""
+"""Tests that tags name the capabilities that a scenario needs; without them, a right broker that lacks one would fail."""
 
 from __future__ import annotations
 

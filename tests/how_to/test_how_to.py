@@ -1,4 +1,4 @@
-"""Tests of the examples of docs/how-to: they are applied to a copy of the packages and must have the shown results."""
+"""Tests of the examples in docs/how-to: each test applies them to a copy of the packages, and compares the results."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _apply(before: str, text: str, copy: Path) -> None:
 
 
 def _run(text: str, copy: Path) -> int:
-    """Run the commands of a console block; each line below one must be part of what it prints."""
+    """Run the commands of a console block; check that a command's output contains each line below the command."""
     commands = 0
     printed = ""
     for line in text.splitlines():

@@ -50,8 +50,8 @@ class Program(Struct, frozen=True):
 
     Args:
         name: The name of the program's folder.
-        prefix: The beginning of its queues' names.
-        tools: The commands that its build and run need.
+        prefix: The beginning of the names of the program's queues.
+        tools: The commands that the program's build and run need.
         requirement: The word of ASSAY_REQUIRE that makes a missing tool a failure.
         package: The Debian packages of the tools.
         build: Builds the program into a folder.
@@ -82,7 +82,7 @@ class Program(Struct, frozen=True):
         return _checks(done.stdout)
 
     def checks_for(self, has: Iterable[str], but: Iterable[str] | None = None) -> tuple[str, ...]:
-        """Return the names of the checks for a server with `has`, without the checks for a server with `but`."""
+        """Return the names of the checks for a server with the features `has`, without those for a server with `but`."""
         others = () if but is None else self.checks_for(but)
         return tuple(check.name for check in self.checks if check.needs <= set(has) and check.name not in others)
 

@@ -1,4 +1,4 @@
-"""One judgement of many runs, shared by the tests."""
+"""One judgement of many runs by the pipeline; all tests read its results."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ BREACHES = [_breach(rule) for rule in INVARIANTS]
 
 
 class Judgement(Struct, frozen=True):
-    """The result, by the names of the runs' folders."""
+    """The results of the judgement, by the names of the runs' folders."""
 
     result: Result
     runs: dict[str, Judged]

@@ -32,7 +32,7 @@ TURNS = st.lists(st.tuples(st.sampled_from(["handed", "returns"]), NUMBERS, NUMB
 
 @given(TURNS)
 def test_the_claim_about_batches_says_what_the_oracle_says(turns: list[tuple[str, int, int]]) -> None:
-    """The Then-step and the history must decide BT-04 alike: with empty batches, and repeated numbers and links."""
+    """The Then-step and the history must give the same verdict on empty batches, and on repeated numbers and links."""
     tale = Tale(Memory())
     tale.listens(size=2)
     for what, batch, link in turns:

@@ -1,4 +1,4 @@
-"""A run in which many scenarios fail for one cause, judged as any run is."""
+"""A run in which many scenarios fail for one cause, judged like any other run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ KEPT = f"{FEATURE}::It is found when it is due"
 
 
 def failing(early: Sequence[str] = EARLY, label: str = "slow", queue: str = "ORDERS") -> RunEvidence:
-    """Make the run.
+    """Return the evidence of the run.
 
     Args:
         early: The scenarios in which a browse finds the message too early.

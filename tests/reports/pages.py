@@ -1,4 +1,4 @@
-"""Reading the report's pages back, with the standard library's parser."""
+"""Parsing of the report's pages with the standard library's parser, so that tests can check them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Page(HTMLParser):
         return [value for tag, name, value in found if name in names and value and (tag, name) != ("a", "href")]
 
     def broken_links(self) -> list[str]:
-        """Return the relative links that lead to no file, or to no element of it."""
+        """Return the relative links that lead to no file, or to no element of the file."""
         return [link for link in self.links if not self._leads_somewhere(link)]
 
     def _leads_somewhere(self, link: str) -> bool:

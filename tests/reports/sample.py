@@ -1,4 +1,4 @@
-"""A small run on two pairs with all six verdicts, in the kit's form, for the report's tests."""
+"""A small run on two pairs with all six verdicts, with events as in the kit's journals, for the report's tests."""
 
 from __future__ import annotations
 
@@ -397,7 +397,7 @@ def artemis(catalogue: Catalogue) -> RunEvidence:
 
 
 def sample() -> tuple[RunEvidence, RunEvidence]:
-    """Return both runs."""
+    """Return the run on our own broker, and the run on a foreign broker."""
     catalogue = load_catalogue()
     return reference(catalogue), artemis(catalogue)
 

@@ -15,7 +15,7 @@ _LIMIT_S = 60
 
 
 class NoAnswerError(Exception):
-    """The server does not answer a request; the text is the reason, and holds no password."""
+    """The error for a request that the server does not answer; the text is the reason, and contains no password."""
 
 
 class Answer(Struct, frozen=True):

@@ -87,9 +87,9 @@ class SdkProducer:
 
         Args:
             message: The message.
-            mode: The delivery mode; None for the producer's.
-            priority: The priority; None for the producer's.
-            ttl_ms: The time to live in milliseconds; None for the producer's.
+            mode: The delivery mode; None for the producer's default.
+            priority: The priority; None for the producer's default.
+            ttl_ms: The time to live in milliseconds; None for the producer's default.
             to: The destination; None for the producer's destination.
         """
         return attempt(lambda: self._send(message, mode, priority, ttl_ms, to))

@@ -108,7 +108,7 @@ class LightProducer:
             message: The message.
             mode: Refused unless None.
             priority: Refused unless None.
-            ttl_ms: The time to live in milliseconds; None for the producer's.
+            ttl_ms: The time to live in milliseconds; None for the producer's default.
             to: The topic; None for the producer's topic.
         """
         where = to or self._to

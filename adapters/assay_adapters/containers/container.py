@@ -56,7 +56,7 @@ class ContainerSpec(Struct, frozen=True, kw_only=True):
     Args:
         image: The image's name and tag.
         port: The port at which the broker listens inside the container.
-        admin_port: The port at which it is administered, inside the container; None for none.
+        admin_port: The port for administrators inside the container; None if the kit does not administer the broker.
         environment: The environment variables.
         title: The broker's name, for messages.
         start_limit_s: The time within which the broker must answer after its start, in seconds.
@@ -92,7 +92,7 @@ def probe_image(images: tuple[str, ...], title: str, *, remedy: str) -> tuple[st
         remedy: The advice for the user if no image is found.
 
     Returns:
-        The image's name, and that a container of it can be started; or the reason why none can be.
+        The image's name with `Available`; `Unavailable` with the reason if the kit can start a container of no image.
     """
     import docker.errors
 
@@ -185,7 +185,7 @@ def _remove(container: Any) -> bool:
     """Remove a container.
 
     Returns:
-        False if another process has removed the container meanwhile; all workers of a run do this.
+        False if another process has removed the container meanwhile; all workers of a run remove old containers.
     """
     import docker.errors
 
@@ -290,7 +290,7 @@ class Container:
         """The published port of the broker's administration; None if it has none."""
 
     def start(self) -> None:
-        """Create and start the container; returns when the broker answers. After an error the container is removed.
+        """Create and start the container, and wait until the broker answers. After an error the container is removed.
 
         Raises:
             BackendError: The container cannot be started, or the broker ended before it answered; then the error
@@ -308,7 +308,7 @@ class Container:
             box = DockerContainer(self._spec.image).with_kwargs(labels={OWNER_LABEL: owner()})
             for name, value in self._spec.environment.items():
                 box.with_env(name, value)
-            ports: dict[str, Any] = box.ports  # its type has no room for an address
+            ports: dict[str, Any] = box.ports  # the declared type allows no address of the host
             ports[f"{self._spec.port}/tcp"] = (LOOPBACK, self.port)
             if self.admin_port is not None:
                 ports[f"{self._spec.admin_port}/tcp"] = (LOOPBACK, self.admin_port)
@@ -346,7 +346,7 @@ class Container:
             )
 
     def resume(self) -> None:
-        """Start the stopped container again with the same files and port; returns when the broker answers.
+        """Start the stopped container again with the same files and port, and wait until the broker answers.
 
         Raises:
             BackendError: The container cannot be started, or the broker does not answer.

@@ -24,7 +24,7 @@ class StoppableContainer:
         return self._container.port
 
     def start(self, changed: Mapping[str, object] | None = None) -> None:
-        """Start the broker again; returns when it answers.
+        """Start the broker again, and wait until it answers.
 
         Args:
             changed: Options that shall change with this start; a container can change none.
@@ -41,5 +41,5 @@ class StoppableContainer:
         self._container.kill()
 
     def stop(self) -> None:
-        """Stop the broker in order (SIGTERM); returns when its process has ended."""
+        """Stop the broker in order (SIGTERM), and wait until its process has ended."""
         self._container.stop()

@@ -24,7 +24,7 @@ class HalvesInjection:
     Args:
         runner: The runner that waits and has the clock.
         down: Takes the broker down.
-        heal: Brings the broker back; returns when it answers.
+        heal: Brings the broker back, and waits until it answers.
         lasts: Whether the fault lasts until `heal` is called; otherwise it ends by itself.
     """
 
@@ -41,7 +41,7 @@ class HalvesInjection:
         self._error: Exception | None = None
 
     def fire(self) -> None:
-        """Cause the fault; returns when the broker is down. Further calls have no effect."""
+        """Cause the fault, and wait until the broker is down; further calls do nothing."""
         with self._firing:
             if self._begin_ns is not None:
                 return

@@ -35,7 +35,7 @@ class Stoppable(Protocol):
         ...
 
     def start(self, changed: Mapping[str, object] | None = None) -> None:
-        """Start the broker again; returns when it is ready.
+        """Start the broker again, and wait until it is ready.
 
         Args:
             changed: Options that replace earlier ones (``level``, ``opmode``).
@@ -43,11 +43,11 @@ class Stoppable(Protocol):
         ...
 
     def kill(self) -> None:
-        """End the broker's process at once; returns when the process has ended."""
+        """End the broker's process at once, and wait until the process has ended."""
         ...
 
     def stop(self) -> None:
-        """Stop the broker in order; returns when its process has ended."""
+        """Stop the broker in order, and wait until its process has ended."""
         ...
 
 
@@ -153,4 +153,4 @@ class ProxiedFaults:
 
 
 def _nothing() -> None:
-    """Do nothing: the fault is over at once."""
+    """Do nothing: the fault ended when it happened."""

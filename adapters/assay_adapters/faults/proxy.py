@@ -76,7 +76,7 @@ class _Line:
         self.over = asyncio.Event()
         self.gone = asyncio.Event()
         for writer in self.writers.values():
-            # `drain` then returns when the kernel has everything. With 0, asyncio's TLS never goes on after a pause.
+            # With this limit, `drain` waits until the kernel has all octets. With 0, asyncio's TLS stays paused.
             is_tls = writer.get_extra_info("sslcontext") is not None
             writer.transport.set_write_buffer_limits(high=int(is_tls), low=0)
 
@@ -181,7 +181,7 @@ class Proxy:
         self._sighted.add(key)
 
     def seen(self, key: str) -> None:
-        """Start the faults that wait for a consumer's first reception of this message; returns at once."""
+        """Start the faults that wait for a consumer's first reception of this message, without waiting for them."""
         self._sighted.add(key)
         self._loop.call_soon_threadsafe(self._seen, key)
 
@@ -194,7 +194,7 @@ class Proxy:
         self._thread.join(_STOP_LIMIT_S)
         self._loop.close()
 
-    # --- on the loop
+    # --- methods that run on the proxy's loop
 
     def _do(self, job: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(job, self._loop).result()
@@ -248,7 +248,7 @@ class Proxy:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    # --- lines
+    # --- connections
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._run(self._carry(reader, writer))
@@ -324,7 +324,7 @@ class Proxy:
             else:
                 return True
         except DecodeError:
-            pass  # another protocol
+            pass  # the octets belong to another protocol
         await self._write(line, direction, splitter.rest)
         return False
 

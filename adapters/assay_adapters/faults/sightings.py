@@ -1,8 +1,9 @@
 """The kit's messages and their settlements on one AMQP connection, as the proxy sees them.
 
-`Conversation` takes frames and returns sightings, without I/O. It identifies a delivery by its id within its session
-and direction (OASIS AMQP 1.0, 2.6.12), and a session by the channel of each end (2.5.1). The kit's id of a message is
-an application property (3.2.5), or the beginning of the body. Frames that are not valid give no sighting.
+`Conversation` takes frames, and returns the messages that they carry or settle, without I/O. It identifies a delivery
+by its id within its session and direction (OASIS AMQP 1.0, 2.6.12), and a session by the channel of each end (2.5.1).
+The kit's id of a message is an application property (3.2.5), or the beginning of the body. `Conversation` ignores
+invalid frames.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ class Conversation:
         self._sessions: dict[Direction, dict[int, _Session]] = {direction: {} for direction in Direction}
 
     def look(self, direction: Direction, frame: bytes) -> tuple[Passing, ...]:
-        """Return the sightings in a frame or protocol header.
+        """Return the kit's messages that a frame carries or settles; none for a protocol header.
 
         Args:
             direction: The frame's direction.

@@ -20,7 +20,7 @@ EXPECTED_WITHOUT_ENTRY = frozenset({Verdict.PASS, Verdict.UNSUPPORTED})
 
 
 class KnownOutcomesError(ValueError):
-    """A file of known outcomes is not valid; the error names the file, the line and a remedy."""
+    """The error for an invalid file of known outcomes; it names the file, the line and a remedy."""
 
     def __init__(self, file: Path, line: int, text: str) -> None:
         super().__init__(f"{file}:{line}: {text}")
@@ -65,7 +65,7 @@ class Surprise(Struct, frozen=True):
 
     @classmethod
     def of(cls, scenario: ScenarioVerdict) -> Surprise:
-        """Return the surprise that a scenario has a verdict which no entry expects."""
+        """Return the surprise for a scenario whose verdict no entry expects."""
         text = f"{scenario.scenario}: {scenario.verdict.value}: {scenario.reason}"
         return cls(text, scenario.verdict)
 
@@ -85,7 +85,7 @@ class KnownOutcomes(Struct, frozen=True):
         Args:
             scenarios: The run's scenario verdicts.
             today: The day of the run.
-            whole: Whether the run covers all rules. Only then is an entry that matches no scenario reported.
+            whole: Whether the run covers all rules; only then an entry that matches no scenario is a surprise.
         """
         tried = list(scenarios)
         found: list[Surprise] = []

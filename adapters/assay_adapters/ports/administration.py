@@ -25,7 +25,7 @@ class ObjectKind(StrEnum):
 
 
 class Define(Struct, frozen=True, tag=True):
-    """Define an object."""
+    """Change: define an object."""
 
     kind: ObjectKind
     name: str
@@ -33,7 +33,7 @@ class Define(Struct, frozen=True, tag=True):
 
 
 class Alter(Struct, frozen=True, tag=True):
-    """Alter an object's attributes."""
+    """Change: alter an object's attributes."""
 
     kind: ObjectKind
     name: str
@@ -41,14 +41,14 @@ class Alter(Struct, frozen=True, tag=True):
 
 
 class Delete(Struct, frozen=True, tag=True):
-    """Delete an object."""
+    """Change: delete an object."""
 
     kind: ObjectKind
     name: str
 
 
 class Clear(Struct, frozen=True, tag=True):
-    """Empty a queue."""
+    """Change: remove all messages of a queue."""
 
     name: str
 
@@ -58,7 +58,7 @@ EVERYBODY = "nobody"
 
 
 class Authorise(Struct, frozen=True, tag=True):
-    """Grant or revoke authorities of a user or group for an object.
+    """Change: grant or revoke authorities of a user or group for an object.
 
     Args:
         user: The user's or group's name.
@@ -83,19 +83,19 @@ QUEUE_MANAGER = "queue manager"
 
 
 class Start(Struct, frozen=True, tag=True):
-    """Start a component (`QUEUE_MANAGER`) of the member that the call names; no effect if the component runs."""
+    """Change: start a component (`QUEUE_MANAGER`) of the member that the call names, unless it runs."""
 
     what: str
 
 
 class Stop(Struct, frozen=True, tag=True):
-    """Stop a component (`QUEUE_MANAGER`) of the member that the call names, until `Start`."""
+    """Change: stop a component (`QUEUE_MANAGER`) of the member that the call names, until `Start`."""
 
     what: str
 
 
 class Resolve(Struct, frozen=True, tag=True):
-    """Commit or back out a branch in doubt, in place of its transaction manager.
+    """Change: commit or back out a branch in doubt, in place of its transaction manager.
 
     Args:
         unit: The branch's xid in hexadecimal digits.
@@ -129,7 +129,7 @@ class RawMessage(Struct, frozen=True, kw_only=True):
             ``Report``, ``MsgType`` and others are numbers.
         headers: The fields of each header in front of the body by name, the outermost header first.
         properties: The message properties by name.
-        body: The body without headers and properties; None if the administrator is not shown all of it.
+        body: The body without headers and properties; None if the broker does not show the whole body.
     """
 
     descriptor: dict[str, Scalar]
@@ -145,7 +145,7 @@ class Admin(Protocol):
     """
 
     def execute(self, change: Change, member: str | None = None) -> Outcome[None]:
-        """Carry out a change, and return the broker's refusal if it refuses."""
+        """Carry out a change; if the broker refuses it, return the refusal."""
         ...
 
     def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Outcome[Mapping[str, Scalar]]:
@@ -155,15 +155,16 @@ class Admin(Protocol):
     def subscriptions(self, topic: str, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
         """Return the attributes of all subscriptions to a topic string.
 
-        ``SUB`` is a subscription's name, and ``DEST`` the name of its queue. The order stays the same as long as the
-        subscriptions do.
+        ``SUB`` is a subscription's name, and ``DEST`` the name of its queue. The order is the same at each call,
+        until a subscription is added or removed.
         """
         ...
 
     def units(self, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
         """Return the branches of global units of work that are in doubt, or that an operator has resolved.
 
-        Each has its xid in hexadecimal digits as ``THREAD``, its ``STATE``, and the operator's decision as ``OUTCOME``.
+        Each branch has its xid in hexadecimal digits as ``THREAD``, its ``STATE``, and the operator's decision as
+        ``OUTCOME``.
         """
         ...
 

@@ -20,7 +20,7 @@ WireProtocol = Literal["amqp", "stomp", "http", "in-process"]
 
 
 class BackendError(RuntimeError):
-    """A backend cannot do its work, because of the kit or its environment; this is no breach of a rule."""
+    """The error of a backend that cannot do its work, because of the kit or its environment; it breaks no rule."""
 
 
 class Available(Struct, frozen=True):
@@ -125,13 +125,13 @@ class Instance(Protocol):
 
 @runtime_checkable
 class Watched(Protocol):
-    """An instance whose broker the kit does not own, so that it may end at any time.
+    """An instance whose broker the kit does not own, so that the broker may end at any time.
 
     A class of instances may have this method beside those of `Instance`.
     """
 
     def absence(self) -> str:
-        """Return why no broker answers now; an empty text if one does."""
+        """Return the reason why the broker does not answer now; an empty text if it answers."""
         ...
 
 
@@ -184,7 +184,7 @@ class Backend(Protocol):
         ...
 
     def provision(self, needs: Needs) -> Instance | Unsupported:
-        """Return an instance that meets a scenario's needs, or the reason why the backend cannot.
+        """Return an instance that meets a scenario's needs, or `Unsupported` with the reason.
 
         Raises:
             BackendError: The broker cannot be started.

@@ -59,7 +59,7 @@ def missing(
         who: The name of the pair, for a reason if `lacks` has none.
 
     Returns:
-        The capability with the reason; None if the pair has all that are needed.
+        The capability with the reason; None if the pair has all needed capabilities.
     """
     for capability in sorted(needs.capabilities, key=lambda one: (one is Capability.ADMIN, one)):
         if capability not in has:

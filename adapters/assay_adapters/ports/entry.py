@@ -56,7 +56,7 @@ class BackendEntry(Struct, frozen=True):
         has_variants: Whether the backend supports `BackendOptions.variant`.
         known: The file of the backend's known outcomes (docs/known-outcomes.md); None for no file.
         takes_file: Whether a colon and a file follow the backend's name, as in ``url:acme.toml``.
-        known_of: Returns the file of known outcomes for such a file; None if there is none.
+        known_of: Returns the file of known outcomes that such a file names; None if it names none.
     """
 
     open: Callable[[BackendOptions], Backend]

@@ -10,11 +10,11 @@ from assay_adapters.ports.capabilities import Opmode, Unsupported
 
 
 class Kill(Struct, frozen=True, tag=True):
-    """End the broker's process at once (SIGKILL) and start it again."""
+    """Fault: end the broker's process at once (SIGKILL) and start it again."""
 
 
 class Restart(Struct, frozen=True, tag=True):
-    """Shut the broker down in order and start it again.
+    """Fault: shut the broker down in order and start it again.
 
     Args:
         level: The command level at which the broker starts again, on the same data (DD-43); None to keep the level.
@@ -26,15 +26,15 @@ class Restart(Struct, frozen=True, tag=True):
 
 
 class Cut(Struct, frozen=True, tag=True):
-    """Cut all client connections, while the broker continues to run."""
+    """Fault: cut all client connections, while the broker continues to run."""
 
 
 class Unreachable(Struct, frozen=True, tag=True):
-    """Cut all client connections and accept none until `Injection.heal`, while the broker continues to run."""
+    """Fault: cut all client connections and accept none until `Injection.heal`, while the broker continues to run."""
 
 
 class StoreError(Struct, frozen=True, tag=True):
-    """Make the store's next flushes fail.
+    """Fault: make the store's next flushes fail.
 
     Args:
         times: The number of flushes that fail.
@@ -44,7 +44,7 @@ class StoreError(Struct, frozen=True, tag=True):
 
 
 class WorkerDies(Struct, frozen=True, tag=True):
-    """End the worker of a component; the broker decides whether a new worker continues.
+    """Fault: end the worker of a component; the broker decides whether a new worker continues.
 
     Args:
         what: The component.
@@ -54,7 +54,7 @@ class WorkerDies(Struct, frozen=True, tag=True):
 
 
 class BlockWrite(Struct, frozen=True, tag=True):
-    """Hold back all writes of records for a queue until `Injection.heal`.
+    """Fault: hold back all writes of records for a queue until `Injection.heal`.
 
     Args:
         queue: The queue's name, as an administrator knows it.
@@ -113,7 +113,7 @@ class Injection(Protocol):
         ...
 
     def heal(self) -> None:
-        """End the fault, if it lasts until this call; no effect on a fault that ends by itself."""
+        """End the fault, if it lasts until this call; do nothing for a fault that ends by itself."""
         ...
 
 
@@ -149,7 +149,7 @@ class DiskEvent(Struct, frozen=True):
         source: The disk's name.
         op: The disk's operation.
         keys: The keys of the messages.
-        mono_ns: The time on the instance's monotonic clock, in nanoseconds; None for now.
+        mono_ns: The time on the instance's monotonic clock, in nanoseconds; None for the present time.
     """
 
     source: str

@@ -15,7 +15,7 @@ Tell = Callable[[Story], Finding]
 
 
 class Rows:
-    """A collection of rows; a row's name is its sentence."""
+    """A collection of rows: a story, the verdict and the disclosed outcome; the name of a row is its story's name."""
 
     def __init__(self) -> None:
         self.told: list[tuple[Tell, Verdict, str]] = []
@@ -37,7 +37,7 @@ class Rows:
 
 
 def received(story: Story, *keys: str, sent: str = "m", then_ms: int = 10) -> None:
-    """Send, receive these messages at 10 ms, and watch until a time."""
+    """Send `sent` at 0 ms, receive these messages at 10 ms, and watch for `then_ms` more."""
     with story.watching():
         for key in sent.split("|"):
             story.send(key)

@@ -41,7 +41,7 @@ SETTINGS = settings(max_examples=300)
 
 
 def told(moves: Sequence[Move]) -> tuple[Story, ev.Call]:
-    """Return a history with these moves, with a delayed send of `m` and an undelayed one of `n`, and `m`'s send."""
+    """Return a history with a delayed send of `m`, an undelayed send of `n` and these moves; and the send of `m`."""
     story = Story()
     open_watches: list[ev.Watch] = []
     send = story.send("m", delay_ms=DELAY_MS)
@@ -96,7 +96,7 @@ def claims_of(story: Story, send: ev.Call, quiet_ms: int = 100) -> list[ev.Claim
 def holds(
     claims: Sequence[ev.Claim], before: Sequence[ev.AnyEvent], after: Sequence[ev.AnyEvent], *verdicts: Verdict
 ) -> None:
-    """Check that no claim changes into one of these verdicts with the other evidence."""
+    """Check that no claim gets one of these verdicts from the evidence `after` if `before` gave it another verdict."""
     for claim in claims:
         first, then = judge_claim(claim, before), judge_claim(claim, after)
         assert then.verdict not in verdicts or first.verdict is then.verdict, (claim.predicate, first, then)

@@ -239,7 +239,7 @@ def by_passes_exactly_at_the_limit(story: Story) -> Finding:
 
 
 def as_another(story: Story, seen_ms: int) -> Finding:
-    """Return the finding on a message with a duration, compared with another that takes 100 ms."""
+    """Return the finding on a message with a duration, compared with another message that takes 100 ms."""
     with story.watching():
         story.send("other")
         story.at(100).seen("other")

@@ -76,7 +76,7 @@ def a_wire_that_nobody_looked_at_shows_nothing(story: Story) -> Finding:
 
 
 def come(story: Story, *flags: int, **bounds: int) -> Finding:
-    """Return a finding on a message with these transfers to a subscriber, one to another, and a disposition."""
+    """Return a finding on a message with these transfers to a subscriber, a transfer to another, and a disposition."""
     story.tell(ev.Frame, actor="sender", direction="out", text="transfer", key="m", settled=False)
     said = {"key": "m", "disposition": "accepted", "role": "sender"}
     for settled in flags:

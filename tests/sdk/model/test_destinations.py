@@ -1,4 +1,4 @@
-"""Destinations: names, kinds, types and equality."""
+"""Tests of destinations: names, kinds, types and equality."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Durations: values of the public API and texts of features."""
+"""Tests of durations: values of the public API and texts of features."""
 
 from __future__ import annotations
 

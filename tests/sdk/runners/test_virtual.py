@@ -171,7 +171,7 @@ def test_a_second_thread_is_refused_while_the_first_waits(use: Callable[[Virtual
         errors.append(str(caught.value))
 
     def job() -> None:
-        runner.run_until(never, 3)  # a wait within the wait, whose end does not end the outer one
+        runner.run_until(never, 3)  # an inner wait; its end does not end the outer wait
         thread = threading.Thread(target=beside, name="second")
         thread.start()
         thread.join()

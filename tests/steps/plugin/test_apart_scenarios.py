@@ -1,4 +1,4 @@
-"""Tests of scenarios that a single server cannot run, and of those that do not decide their rule then."""
+"""Tests of scenarios that a single server cannot run; some of them (the apart ones) do not decide their rule."""
 
 from __future__ import annotations
 

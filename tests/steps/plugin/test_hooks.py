@@ -1,4 +1,4 @@
-"""Tests of the plugin in pytest runs: it is inactive unless asked for, and handles tags and broken scenarios."""
+"""Tests of the plugin in pytest runs: it does nothing without its options, and handles tags and broken scenarios."""
 
 from __future__ import annotations
 

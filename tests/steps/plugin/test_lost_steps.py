@@ -1,4 +1,4 @@
-"""Tests that a feature's line that no step executes stops the run: a scenario could pass without it."""
+"""Tests that a run stops at a line of a feature that no step executes: the scenario could pass without this line."""
 
 from __future__ import annotations
 

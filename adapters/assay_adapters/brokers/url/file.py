@@ -96,7 +96,7 @@ _TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)$")
 
 
 def _line_in(problem: tomllib.TOMLDecodeError, text: str) -> int:
-    """Return the line that the text of a TOML error names, or else the last line; Python 3.11 has no attribute for it."""
+    """Return the line in the text of a TOML error, or else the last line; in Python 3.11 only the text has the line."""
     match = _TOML_LINE.search(str(problem))
     return int(match[1]) if match else max(1, len(text.splitlines()))
 

@@ -15,10 +15,10 @@ class Script(Struct, frozen=True, kw_only=True):
 
     Args:
         acknowledge_after: The number of messages after which the listener acknowledges; None for never.
-        acknowledge_index: The message on which it then calls acknowledge, counted from 0 among all messages so far;
+        acknowledge_index: The message whose ``acknowledge`` it then calls, counted from 0 among all messages so far;
             -1 is the last message.
         acknowledge_each: Whether the listener acknowledges each message in its callback.
-        fail_at: The first callback that raises an exception, counted from 1; None for none.
+        fail_at: The first callback that raises an exception, counted from 1; None if no callback fails.
         fail_times: The number of callbacks that raise, from `fail_at` on.
         take_ms: The duration of each callback on the instance's clock, in milliseconds.
         commit_after: The number of messages after which the listener commits the session; None for never.
@@ -70,8 +70,8 @@ class ClientEvent(Struct, frozen=True, kw_only=True):
             - ``back``: the client has reconnected by itself, and its consumer is attached again.
             - ``transfer``: a frame has carried a message; only from clients that trace frames.
             - ``disposition``: a frame has given the outcome of a message; only from clients that trace frames.
-            - ``frames``: a connection is about to be made whose last frames the client keeps; at any later time,
-              `frames` returns them.
+            - ``frames``: the client is about to make a connection, and will keep the connection's last frames; the
+              function `frames` returns them at any later time.
         actor: The consumer's name, as given to `ClientSession.consumer`, or the connection's name.
         link: The name of the consumer's link; each attachment has its own.
         destination: The destination from which the consumer receives.

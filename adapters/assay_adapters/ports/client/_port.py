@@ -76,10 +76,10 @@ class ClientProducer(Protocol):
 
         Args:
             message: The message.
-            mode: The delivery mode; None for the producer's.
-            priority: The priority; None for the producer's.
-            ttl_ms: The time to live in milliseconds; None for the producer's.
-            to: The destination; None for the producer's.
+            mode: The delivery mode; None for the producer's default.
+            priority: The priority; None for the producer's default.
+            ttl_ms: The time to live in milliseconds; None for the producer's default.
+            to: The destination; None for the producer's default.
         """
         ...
 
@@ -111,7 +111,7 @@ class XaResource(Protocol):
         ...
 
     def rollback(self, xid: bytes) -> Outcome[None]:
-        """Back a branch out."""
+        """Roll a branch back."""
         ...
 
     def recover(self) -> Outcome[tuple[bytes, ...]]:
@@ -127,7 +127,7 @@ class ClientSession(Protocol):
 
         Args:
             to: The destination; None if each send names its destination.
-            qos: The quality of service; None for the client's default. A JMS client refuses others than None.
+            qos: The quality of service; None for the client's default. A JMS client refuses any value but None.
         """
         ...
 
@@ -144,7 +144,7 @@ class ClientSession(Protocol):
         Args:
             of: The source of its messages.
             actor: The consumer's name in events.
-            qos: The quality of service; None for the client's default. A JMS client refuses others than None.
+            qos: The quality of service; None for the client's default. A JMS client refuses any value but None.
             auto_confirm: Whether an MQ Light client confirms messages by itself; None for the session's default. A JMS
                 client refuses others than None.
         """

@@ -21,7 +21,7 @@ Answering = Callable[[str, str, Any], tuple[int, Any]]
 
 
 class Request(Struct, frozen=True):
-    """A request that the peer has got."""
+    """A request that the peer has received."""
 
     method: str
     path: str
@@ -30,14 +30,14 @@ class Request(Struct, frozen=True):
 
 
 class Peer(Struct, frozen=True):
-    """The peer, as a test sees it."""
+    """A running peer: its port, and the requests that it has received."""
 
     port: int
     requests: list[Request]
 
     @property
     def server(self) -> HttpServer:
-        """The kit's side of the connection."""
+        """The kit's HTTP client for this peer."""
         return HttpServer("127.0.0.1", lambda: self.port, LOGIN)
 
 

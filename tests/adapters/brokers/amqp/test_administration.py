@@ -1,4 +1,4 @@
-"""Tests of a product's administration as the `Admin` port: what is carried out, and which lack a refusal names."""
+"""Tests of a product's `Admin` port: the changes that it carries out, and the missing capability in each refusal."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ QUEUE, ALIAS, TOPIC, QMGR = ObjectKind.QUEUE, ObjectKind.ALIAS, ObjectKind.TOPIC
 
 
 class Told(Administrator):
-    """An administrator that notes what it is told."""
+    """An administrator that records the calls of its methods."""
 
     def __init__(self) -> None:
         self.told: list[tuple[object, ...]] = []
@@ -102,7 +102,7 @@ def test_commands_about_queues_become_the_products_operations() -> None:
     listed = acme.subscriptions("news")
     assert listed == Ok(({"SUB": "news.1", "DEST": "news.1"}, {"SUB": "news.2", "DEST": "news.2"}))
     assert isinstance(acme.browse("orders"), Ok)
-    assert isinstance(acme.browse("news.1"), Refused)  # the queue of a subscription, at which it does not look
+    assert isinstance(acme.browse("news.1"), Refused)  # the queue of a subscription, which Acme cannot show
 
 
 @pytest.mark.parametrize(

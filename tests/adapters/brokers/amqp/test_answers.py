@@ -1,4 +1,4 @@
-"""Tests of the look whether a broker answers, on a scripted peer."""
+"""Tests of `answers`, which checks whether a broker answers, with a scripted peer."""
 
 from __future__ import annotations
 

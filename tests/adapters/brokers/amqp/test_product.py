@@ -1,4 +1,4 @@
-"""Tests of products as data, without a container: names, images, and what a backend says before it starts one."""
+"""Tests of products as data: names, images, and the answers of a backend before it starts a container."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def test_commands_name_queue_and_broker() -> None:
     assert done == [Ok(None)] * 6
     carried_out = [request.body for request in there.requests if request.body["type"] == "exec"]
     assert [(one["mbean"], one["operation"].partition("(")[0]) for one in carried_out] == [
-        (BROKER, "createQueue"),  # the one that was there is not made again
+        (BROKER, "createQueue"),  # the administrator does not create an existing queue again
         (BROKER, "destroyQueue"),
         (ORDERS, "removeAllMessages"),
         (ORDERS, "pause"),

@@ -84,7 +84,7 @@ def topic() -> Address:
 
 
 class Line:
-    """A wire that sends one command after the other and waits for each answer."""
+    """A connection that sends one command after the other and waits for each answer."""
 
     def __init__(self, runner: RealRunner, endpoint: Endpoint, client_id: str | None, login: Login | None) -> None:
         self.runner = runner

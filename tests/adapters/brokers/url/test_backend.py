@@ -1,4 +1,4 @@
-"""Tests of the backend: brokers that are not there or answer rubbish, TLS, logins, faults, and what is left behind."""
+"""Tests of the backend `url`: missing brokers, invalid answers, TLS, logins, faults, and removal of old brokers."""
 
 from __future__ import annotations
 
@@ -371,7 +371,7 @@ def test_names_go_out_with_the_files_prefix(make: Make) -> None:
     assert len(found) == 1
 
 
-# --- by name
+# --- backends opened by name
 
 
 def test_the_name_is_url_and_the_file(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def found(folder: Path, text: str) -> list[str]:
 
 
 def absent(folder: Path, text: str) -> list[str]:
-    """Return what a file without mistakes names and this machine lacks."""
+    """Return the variables, programs and files that a file without mistakes names and this machine lacks."""
     file = write(folder, text)
     assert found(folder, text) == []
     return [f"{one.line}: {one.text}" for one in absences(read(file), file)]

@@ -28,7 +28,10 @@ ALL = tuple(Operation)
 
 
 def admin(folder: Path, body: str, operations: tuple[Operation, ...] = ALL, timeout_s: int = 30) -> ProgramAdmin:
-    """Return the administration by a Python program that has `asked`, the JSON object, and `seen`, a file for it."""
+    """Return the administrator that calls a Python program with this body.
+
+    The program first records the call for `seen`. In the body, the variable `asked` is the JSON object from the kit.
+    """
     start = f"#!{sys.executable}\nimport json, sys\nasked = json.load(sys.stdin)\nseen = open('seen', 'a')\n"
     note = "seen.write(json.dumps([sys.argv[1:], asked]) + '\\n')\n"
     program(folder, "acme-admin", start + note + body)
@@ -38,7 +41,7 @@ def admin(folder: Path, body: str, operations: tuple[Operation, ...] = ALL, time
 
 
 def seen(folder: Path) -> list[list[object]]:
-    """Return the arguments and the JSON object of each call."""
+    """Return the arguments and the JSON object of each call of the program."""
     return [json.loads(line) for line in (folder / "seen").read_text().splitlines()]
 
 

@@ -49,7 +49,7 @@ def hasty() -> Iterator[Bench]:
 
 @contextmanager
 def in_haste(made: Bench) -> Iterator[None]:
-    """Shorten the time limit of requests in the block; requests that are answered belong outside of it."""
+    """Shorten the time limit of requests in the block; on a busy machine, even an answered request would fail there."""
     assert made.wire is not None
     answers = made.wire.answers
 

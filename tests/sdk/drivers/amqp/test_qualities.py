@@ -107,7 +107,7 @@ def test_a_share_of_everybody_is_so_though_its_client_has_an_id(traced: Bench) -
 
 
 class Receiving:
-    """A receiver with one message from a broker that settles as its Attach says.
+    """A receiver with one message, from a broker that uses the ``rcv-settle-mode`` of its Attach.
 
     Args:
         made: The bench.

@@ -168,7 +168,9 @@ def test_without_checks_the_broker_is_asked() -> None:
     [
         *((level, False) for level in ("7", "7.1", "7.5", "7.10", "7.5.0.9", "0.0")),
         *((level, True) for level in ("8", "8.0", "8.0.0", "8.0.0.15", "9.4", "10.0")),
-        *((level, True) for level in ("", "unknown", "8.x", "-7.5", "7.", 750, True)),  # unreadable: ask the broker
+        *(
+            (level, True) for level in ("", "unknown", "8.x", "-7.5", "7.", 750, True)
+        ),  # the client cannot read the level, so it leaves the decision to the broker
     ],
 )
 def test_dd10_an_old_queue_manager_has_no_delay(level: str | int, accepted: bool) -> None:

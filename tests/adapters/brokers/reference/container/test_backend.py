@@ -1,4 +1,4 @@
-"""Tests of the backend reference-container: scenarios with a kill get a container of their own, others share one."""
+"""Tests of the backend reference-container: scenarios with a kill have their own container, and others share one."""
 
 from __future__ import annotations
 

@@ -125,7 +125,9 @@ def test_what_the_broker_says_of_a_destination_comes_with_the_sender(opened: Ben
 def test_a_broker_may_offer_delayed_delivery_on_the_link_alone(
     monkeypatch: pytest.MonkeyPatch, offered: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr(LinkOffers, "take", lambda _self, _name: offered)  # Proton offers nothing on a link
+    monkeypatch.setattr(
+        LinkOffers, "take", lambda _self, _name: offered
+    )  # the peer's Proton cannot offer capabilities in an attach
     with bench() as made:
         made.connect(trace=True)
         made.done(OpenSession, 1)
