@@ -41,7 +41,10 @@ _TOGETHER = (
     "tests/reports/",
     "tests/steps/kill_matrix/test_variants.py::test_a_variant_passes",
 )
-"""Tests that share something: a container, a server, what they have reached together, Spark, a browser, a run."""
+"""Files and tests, each with tests that run on one worker.
+
+These tests share a container, a server, a Spark session, a browser, a run of scenarios, or a set of reached states.
+"""
 
 
 @pytest.fixture(scope="session", autouse=True)

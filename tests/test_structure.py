@@ -13,7 +13,7 @@ from tests.cli.conftest import environment
 from tools.pages.imports import PACKAGES
 
 MOST_MODULES = 16
-"""How many modules a folder may hold besides its ``__init__``: about fifteen."""
+"""The largest number of modules in a folder, without its ``__init__``."""
 ROOT = Path(__file__).parents[1]
 
 

@@ -25,7 +25,7 @@ def until(reached: Callable[[], bool], what: str, limit_s: float = LIMIT_S) -> N
 
 
 def until_still(count: Callable[[], int], what: str, limit_s: float = LIMIT_S) -> int:
-    """Wait until a count has begun to grow and then stops, when nothing else signals the end.
+    """Wait until a count has begun to grow and then stops, for events whose end no signal shows.
 
     Args:
         count: Returns the count; 0 until the growth begins.

@@ -69,7 +69,7 @@ class TestArtemis(DriverContract):
         until(taken, "Artemis lets go of the client id of a closed connection")
 
     def test_a_browser_shows_and_leaves(self, world: World) -> None:
-        """Artemis may answer a drain before it has sent all messages to the browser, so a browse may not return the last message."""
+        """Artemis may answer a drain before it has sent the browser every message, so the last may be missing."""
         with world.connect() as ctx:
             producer = ctx.create_producer(world.queue())
             for text in "ab":

@@ -61,7 +61,7 @@ SEEN = {
     ),
     "two queue managers": ('message "m" is sent to the queue at queue manager "QM2"',),
 }
-"""For each trait the steps of a scenario that tries it."""
+"""The steps of a scenario that tries a trait, by trait."""
 
 
 def scenario(*steps: str) -> ScenarioText:

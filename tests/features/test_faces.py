@@ -17,7 +17,7 @@ STEPS = [
     pytest.param(r'\ban empty queue\b|\b(to|on|at|from) the queue\b(?! of)|\bqueue "', id="queue"),
     pytest.param(r"^the data folder holds the body of", id="persistence-of-the-send"),
 ]
-"""Steps that need a client with queues: one uses a queue, the other a persistence that the sender chooses."""
+"""Patterns of steps that an MQ Light client cannot run: they use a queue, or a persistence that the sender chooses."""
 
 
 def steps_without_the_tag(words: str) -> list[str]:

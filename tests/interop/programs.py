@@ -82,7 +82,7 @@ class Program(Struct, frozen=True):
         return _checks(done.stdout)
 
     def checks_for(self, has: Iterable[str], but: Iterable[str] | None = None) -> tuple[str, ...]:
-        """Return the names of the checks for a server with the features `has`, without those for a server with `but`."""
+        """Return the names of the checks for a server with the features `has`, except those for a server with `but`."""
         others = () if but is None else self.checks_for(but)
         return tuple(check.name for check in self.checks if check.needs <= set(has) and check.name not in others)
 

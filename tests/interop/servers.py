@@ -27,12 +27,12 @@ ANY = HostPort("127.0.0.1", 0)
 ALWAYS = frozenset(
     {"prompt-expiry", "several-selectors", "any-name", "settles-second", "prompt-drain", "answers-every-drain"}
 )
-"""What our server has in each of its forms, and Artemis 2.56.0 has not."""
+"""The features that our server has in each of its forms, and that Artemis 2.56.0 lacks."""
 
 OPEN = ALWAYS | {"anonymous", "leaves-a-link-out"}
-"""As it comes: everybody is let in, queues come into being when they are used."""
+"""The features of our server with its defaults: clients need no login, and the server creates queues on use."""
 ADMINISTERED = ALWAYS | {"administered", "users", "scram", "tls", "leaves-a-link-out"}
-"""Everybody logs in, queues are defined by an administrator, and there is a second way in, under TLS."""
+"""The features of our server with users: clients log in, an administrator defines queues, and one listener uses TLS."""
 ARTEMIS = frozenset({"users", "leaves-a-link-out"})
 
 _PASSWORDS = {"interop": "let me in", "other": "let me in too"}
@@ -40,7 +40,7 @@ _STORE_PASSWORD = "changeit"
 
 
 class Server(Struct, frozen=True):
-    """A running server.
+    """A running AMQP server that a program judges.
 
     Args:
         options: The options for programs.

@@ -36,7 +36,7 @@ def _breach(rule: str) -> Telling:
 
 
 BREACHES = [_breach(rule) for rule in INVARIANTS]
-"""For each invariant a scenario that breaks it."""
+"""A scenario that breaks the invariant, for each invariant."""
 
 
 class Judgement(Struct, frozen=True):

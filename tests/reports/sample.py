@@ -107,7 +107,7 @@ class Scenarios:
         self.journal = journal
         self.verdicts: list[ScenarioVerdict] = []
         self.offenders: tuple[str, ...] = ()
-        """What breaks the rule of the scenario being recorded, where it fails."""
+        """The events that break the rule of the scenario being recorded; empty if the scenario passes."""
         self._at_ms = 10.0
 
     def record(

@@ -231,7 +231,7 @@ class LightSession:
     def consumer(
         self, of: Origin, *, actor: str, qos: Qos | None = None, auto_confirm: bool | None = None
     ) -> Outcome[LightConsumer]:
-        """Subscribe to a topic or pattern, or refuse what MQ Light lacks.
+        """Subscribe to a topic or pattern, or refuse settings that MQ Light lacks.
 
         Args:
             of: The subscription.

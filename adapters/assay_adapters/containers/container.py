@@ -287,7 +287,7 @@ class Container:
         self.port = pick_port()
         """The published port on the loopback address."""
         self.admin_port = None if spec.admin_port is None else pick_port()
-        """The published port of the broker's administration; None if it has none."""
+        """The published port for administrators; None if the kit does not administer the broker."""
 
     def start(self) -> None:
         """Create and start the container, and wait until the broker answers. After an error the container is removed.

@@ -19,7 +19,7 @@ _TRIGGER_LIMIT_NS = 30 * 10**9
 
 
 class HalvesInjection:
-    """A fault that happens when `fire` is called.
+    """A fault in two steps; `fire` causes the first step, and starts the second on another thread.
 
     Args:
         runner: The runner that waits and has the clock.

@@ -52,7 +52,7 @@ class Stoppable(Protocol):
 
 
 class ProxiedFaults:
-    """Faults of one broker, the only member of its instance.
+    """Faults of one broker behind the kit's proxy, the only member of its instance.
 
     Args:
         broker: The broker.

@@ -1,4 +1,4 @@
-"""Known outcomes of a backend: scenarios for which a verdict other than pass is expected, with the reasons.
+"""Known outcomes of a backend: scenarios for which the backend expects another verdict than pass, with the reasons.
 
 These scenarios still run. A run ends as not expected if an entry has expired, matches no scenario, or names another
 verdict than the run's.

@@ -22,7 +22,7 @@ class Needs(Struct, frozen=True, kw_only=True):
         capabilities: The capabilities that the pair must have.
         platform: The platform of the queue managers.
         level: The command level of the queue managers.
-        topology: The network of the queue managers: one for ``single``, two for the others.
+        topology: The network of the queue managers: one queue manager for ``single``, two for the other topologies.
         own_instance: Whether no other scenario may use the instance; True for all scenarios with faults.
     """
 

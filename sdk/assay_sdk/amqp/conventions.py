@@ -9,8 +9,8 @@ class Conventions(Struct, frozen=True, kw_only=True):
     """The conventions of a broker.
 
     Args:
-        queue_prefix: The prefix of queues' names, such as ``/queue/``; None for the one in the broker's open.
-        topic_prefix: The prefix of topics' names; None for the one in the broker's open.
+        queue_prefix: The prefix of queues' names, such as ``/queue/``; None for the prefix in the broker's open.
+        topic_prefix: The prefix of topics' names; None for the prefix in the broker's open.
         message_queue_prefix: The prefix of queues in a message's fields to and reply-to; None for `queue_prefix`.
         message_topic_prefix: The prefix of topics in these fields; None for `topic_prefix`.
         slash: The characters in place of a slash in a name; RabbitMQ splits its addresses at slashes.

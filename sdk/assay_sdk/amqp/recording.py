@@ -52,9 +52,9 @@ class FrameRecording:
         self._begun = bytearray()
         """The recorded beginning of a frame of which octets are missing."""
         self._size = 0
-        """The size of that frame; 0 until its header is complete."""
+        """The size of this incomplete frame; 0 until its header is complete."""
         self._missing = 0
-        """The number of its octets that are still to come."""
+        """The number of octets of this frame that have not arrived yet."""
         self._lost = False
 
     def started(self) -> None:

@@ -319,7 +319,7 @@ class Reader:
             if code in _CONSTANTS:  # first, because nearly half of the values in performatives are constants
                 self.at = at + 1
                 items.append(_CONSTANTS[code])
-            elif code in _BRIEF and at + 1 < end and (behind := at + 2 + octets[at + 1]) <= end:  # most other values
+            elif code in _BRIEF and at + 1 < end and (behind := at + 2 + octets[at + 1]) <= end:  # short values
                 self.at = behind
                 items.append(self._text(octets[at + 2 : behind], _BRIEF[code]))
             else:

@@ -13,7 +13,7 @@ from assay_sdk.amqp import types
 from assay_sdk.amqp.types import DecodeError, Described
 
 _LONGEST = 96
-"""The most characters of one value; longer ones are cut."""
+"""The most characters of one value; a longer value is cut."""
 
 _PERFORMATIVES: Mapping[int, tuple[str, str]] = {
     0x10: (

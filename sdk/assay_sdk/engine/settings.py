@@ -50,8 +50,8 @@ is small enough that a failing listener gives few messages back, and that a seco
 own clients use 10 to 1000."""
 
 DUPS_OK_LIMIT = 10
-"""The number of received messages after which a dups-ok session acknowledges them.  After a failure, it may get up to
-this number of messages twice."""
+"""The number of received messages after which a dups-ok session acknowledges them.  After a failure, the
+session may get up to this number of messages twice."""
 
 
 class ConnectionOptions(Struct, frozen=True, kw_only=True):

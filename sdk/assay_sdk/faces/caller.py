@@ -340,7 +340,7 @@ def runner_for(driver: Driver, url: str, errors: Mapping[JmsErrorKind, type[JmsE
         that the process's connections share.
 
     Raises:
-        JmsError: The driver is the one of in-process brokers, and no broker runs at the URL.
+        JmsError: The driver is for in-process brokers, and no broker runs at the URL.
     """
     if not isinstance(driver, RunnerProvider):
         return shared_runner()

@@ -44,7 +44,7 @@ class Receipt:
     _cancel: Callable[[str], bool] = field(repr=False, compare=False)
 
     def cancel(self) -> bool:
-        """Cancel the message before its delay ends; the same as `cancel` of its session or context.
+        """Cancel the message before its delay ends, like `cancel` of the session or context that sent it.
 
         Returns:
             True if the broker has cancelled the message.  False if the message is not staged: it was delivered or

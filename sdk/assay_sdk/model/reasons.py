@@ -284,7 +284,8 @@ class Refused(Struct, frozen=True):
     Args:
         kind: Kind of the error.
         text: One sentence that says what was refused, and why.
-        checked: Whether the face raised the checked exception, in the journal; False below the faces.
+        checked: Whether the face raised a checked exception (`assay_sdk.errors.MessagingError` or a subclass).  The kit
+            sets it for the journal; it is False in refusals of the SDK and the broker.
         mqrc: Number of the MQRC reason code; None without one.
         objects: Names of the objects that caused the refusal.
         xa: Number of the return code in X/Open XA (`assay_sdk.model.xa.XaCode`); None for other refusals.

@@ -26,7 +26,7 @@ _COMPACT_FROM = 1024
 
 
 class _Entry:
-    """A scheduled job; the attribute `job` is None after the job has run or was cancelled."""
+    """A job that an `AsyncioRunner` has scheduled; `job` is None after the job has run or was cancelled."""
 
     __slots__ = ("job", "runner")
 

@@ -65,7 +65,7 @@ class LoopRunner(Runner, SocketRunner, Protocol):
 
 
 class _Entry:
-    """A scheduled job; the attribute `job` is None after the job has run or was cancelled."""
+    """A job that a `RealRunner` has scheduled; `job` is None after the job has run or was cancelled."""
 
     __slots__ = ("job", "runner")
 
@@ -120,7 +120,7 @@ class RealRunner:
     def waited_ns(self) -> int:
         """Total time that callers on other threads have waited in `run_until`, in nanoseconds.
 
-        A wait on the loop's own thread happens during such a wait, so it is not added.
+        The runner does not add a wait on the loop's thread, because another thread's wait includes it.
         """
         return self._waited_ns
 
@@ -181,7 +181,7 @@ class RealRunner:
             self._selector.unregister(line)
 
     def run_until(self, done: Callable[[], bool], deadline_ns: int | None) -> bool:
-        """Wait until `done()` is true or the deadline has passed; on the loop's own thread, run the loop meanwhile.
+        """Wait until `done()` is true or the deadline has passed; a call on the loop's thread runs the loop.
 
         Args:
             done: Returns whether to stop waiting.  The loop calls it after every job and callback, so it must be cheap
@@ -340,7 +340,7 @@ class RealRunner:
             The last result of `done()`.
 
         Raises:
-            RuntimeError: The runner was closed meanwhile.
+            RuntimeError: The runner was closed during the wait.
             BaseException: A job or a callback raised it.
         """
         while not done():

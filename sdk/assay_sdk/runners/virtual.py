@@ -66,7 +66,7 @@ class VirtualClock:
 
 
 class _Entry:
-    """A scheduled job; the attribute `job` is None after the job has run or was cancelled."""
+    """A job that a `VirtualRunner` has scheduled; `job` is None after the job has run or was cancelled."""
 
     __slots__ = ("job", "runner")
 

@@ -130,7 +130,7 @@ def test_every_defect_that_no_wire_shows_is_there_and_has_its_reason() -> None:
 
 
 def raising_defect(monkeypatch: pytest.MonkeyPatch, text: str) -> str:
-    """Add a broker's defect of DD-39 to all others, whose code raises a `RuntimeError`."""
+    """Add a defect of the broker for DD-39 whose code raises a `RuntimeError`, and return the defect's name."""
 
     def rewrite(put: Put, _target: Address, _now_ms: int, _view: View) -> Commands | None:
         if put.message.delivery_time_ms:

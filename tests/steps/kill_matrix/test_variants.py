@@ -22,7 +22,7 @@ pytestmark = pytest.mark.exhaustive
 
 VARIANTS = all_variants()
 EACH_OF = 20
-"""A variant tries one scenario of this many, each variant other ones; `assay defects --tolerated` tries them all."""
+"""Each variant runs every 20th scenario, from another first scenario; `assay defects --tolerated` runs all of them."""
 WRONG = {Verdict.FAIL, Verdict.ERROR}
 
 

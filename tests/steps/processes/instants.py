@@ -1,7 +1,7 @@
 """Interrupted runs: one collection, and a fork for each of many instants at which the run is interrupted.
 
 Called as ``python -m tests.steps.processes.instants FOLDER COUNT``; prints a line of JSON for each instant.  An instant
-is a number of calls and returns since the collection, in the kit's own functions and in those that carry its scenarios.
+is a number of calls and returns since the collection, in functions of the kit, of pytest and of pytest-bdd.
 """
 
 from __future__ import annotations

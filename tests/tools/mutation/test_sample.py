@@ -13,9 +13,12 @@ from tools.mutation.targets import PACKAGES, modules_of
 from tools.mutation.triage import load_triage
 
 SAMPLE, SEED, MOST = 100, 1, 100
-"""Two minutes of two cores; 200 mutants with all scenarios would take more than three."""
+"""The number of mutants, the seed, and the most scenarios for a mutant: a run takes two minutes on two cores."""
 FLOOR = 30
-"""Percent of those that neither raise nor loop; the sample changes with the code, so this is well below the score."""
+"""The least percentage of convicted mutants, without mutants that raise or loop.
+
+It is well below the present score, because the sample changes with the code.
+"""
 IN_MEMORY = [package.name for package in PACKAGES if package.store == "memory"]
 
 pytestmark = pytest.mark.exhaustive

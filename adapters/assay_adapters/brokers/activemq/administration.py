@@ -19,7 +19,7 @@ _OWN = "JMS_AMQP_"
 _SHOWN = 400
 """The most messages that ActiveMQ shows in one answer (maxBrowsePageSize)."""
 _DATA_BEGINS = (b"\x00\x53\x77\xa1", b"\x00\x53\x75\xa0")
-"""How a short body begins in an encoded AMQP message: a value that is a string, or data (AMQP 1.0, 3.2)."""
+"""The octets before a short body in an encoded AMQP message: of a string value, or of data (AMQP 1.0, 3.2)."""
 _NS_PER_MS = 1_000_000
 
 _FIELDS = {

@@ -17,7 +17,7 @@ from assay_sdk.time import Runner
 
 
 class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
-    """One broker in a container.
+    """An instance of a product: one broker in a container.
 
     Args:
         product: The product.

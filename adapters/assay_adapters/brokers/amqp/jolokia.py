@@ -15,7 +15,7 @@ from assay_adapters.ports.outcome import JmsErrorKind, Mqrc, Ok, Outcome, Refuse
 T = TypeVar("T")
 
 _HEADERS = {"Content-Type": "application/json", "Origin": "http://localhost"}
-"""Jolokia in Artemis's console refuses requests without an origin."""
+"""The HTTP headers of a request; Jolokia in Artemis's console refuses requests without an origin."""
 _UNKNOWN = "javax.management.InstanceNotFoundException"
 
 

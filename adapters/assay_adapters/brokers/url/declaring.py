@@ -23,10 +23,10 @@ _OPERATIONS: Mapping[Capability, frozenset[Operation]] = {
     Capability.SUBSCRIPTION_LOOK: frozenset({Operation.SUBSCRIPTIONS, Operation.BROWSE}),
     Capability.AUTHORITY: frozenset({Operation.AUTHORISE}),
 }
-"""The operations of the administration program that make a capability."""
+"""The operations that the administration program must offer, by the capability that they give the pair."""
 
 ADDED = frozenset({*OF_THE_KIT, *_OPERATIONS} - {Capability.QUEUE})
-"""Capabilities that a file does not declare, because the kit knows whether they are there."""
+"""Capabilities that a file does not declare, because the kit derives them from the file's other tables."""
 
 IMPOSSIBLE: frozenset[Capability] = frozenset(
     {

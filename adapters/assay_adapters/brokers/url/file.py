@@ -181,7 +181,7 @@ _WORDS = {
     "`array`": "an array",
     "`object`": "a table",
 }
-"""The words of TOML for msgspec's."""
+"""TOML's word for each type in the texts of msgspec's errors."""
 
 
 def _plain(problem: ValidationError) -> str:

@@ -30,7 +30,7 @@ _LAST_LINES = 12
 _POLL_NS = 20_000_000
 
 Look = Callable[[int], Opened | Refused]
-"""A function that tries the broker at a port of this machine."""
+"""A function that connects to the broker at a port of this machine, to see whether the broker answers."""
 
 
 class OwnProcess:

@@ -15,7 +15,7 @@ from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.ports.outcome import Refused
 
 _NAME = "assay.check"
-"""The name of the queue and topic with which the administration is tried."""
+"""The name of the queue and the topic that the trial creates and deletes."""
 
 
 def examine(file: Path) -> tuple[Reading, tuple[Mistake, ...], tuple[Mistake, ...]]:

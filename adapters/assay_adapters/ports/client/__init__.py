@@ -1,8 +1,8 @@
 """The `Client` port (I-1): the interface through which steps use a client library under test.
 
 The SDK implements the port in each of its faces (`assay_adapters.clients.sdk`); an adapter for a vendor's client can
-implement it, too. Calls return an `Outcome`. The client reports what happens outside a call, such as a message for a
-listener or a settlement, to its observers, so that the journal has one form for all clients.
+implement it, too. Calls return an `Outcome`. The client reports events outside a call, such as a message for a
+listener, to its observers. The journal therefore has one form for all clients.
 """
 
 from assay_adapters.ports.client._identity import ClientIdentity, Endpoint, Face, Source

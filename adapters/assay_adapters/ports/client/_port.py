@@ -146,7 +146,7 @@ class ClientSession(Protocol):
             actor: The consumer's name in events.
             qos: The quality of service; None for the client's default. A JMS client refuses any value but None.
             auto_confirm: Whether an MQ Light client confirms messages by itself; None for the session's default. A JMS
-                client refuses others than None.
+                client refuses any value but None.
         """
         ...
 

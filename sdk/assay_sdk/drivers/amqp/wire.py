@@ -305,7 +305,7 @@ class AmqpWire:
             return Refused(JmsErrorKind.INVALID_CLIENT_ID, text, objects=(client_id,))
         return refusal(condition, "the connection", otherwise=JmsErrorKind.CONNECTION_LOST)
 
-    # --- the other events
+    # --- events of the transport, sessions, links and deliveries
 
     def _on_transport_error(self, _event: Event) -> None:
         condition = self._transport.condition

@@ -17,7 +17,7 @@ from assay_sdk.driver import Login
 LOGIN = Login("admin", "open sesame")
 
 Answering = Callable[[str, str, Any], tuple[int, Any]]
-"""Returns status and body (JSON, or bytes as they are) for a request's method, path and body."""
+"""Returns the HTTP status and the body (a value for JSON, or bytes) for a request's method, path and body."""
 
 
 class Request(Struct, frozen=True):

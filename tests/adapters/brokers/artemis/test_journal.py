@@ -25,7 +25,7 @@ _EDITS = (
     "s|(<journal-sync-[a-z-]*>)true|\\1false|",
     "s|</journal-datasync>|&<journal-buffer-timeout>2000000000</journal-buffer-timeout>|",
 )
-"""Sends are answered at once, and the journal is written every two seconds."""
+"""Edits of Artemis's settings: it then answers a send at once, and writes its journal every two seconds."""
 
 
 @pytest.fixture(scope="module")

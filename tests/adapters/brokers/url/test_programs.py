@@ -1,4 +1,4 @@
-"""Tests of administration by a program: arguments, JSON, exit codes, and what a bad program causes."""
+"""Tests of administration by a program: arguments, JSON, exit codes, and faulty programs."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from assay_sdk.model.reasons import JmsErrorKind
 
 
 def coordinator(made: Bench, *, discharge: int = Delivery.ACCEPTED) -> list[Any]:
-    """Let the peer answer as a coordinator, and other senders with a transactional state; return its requests."""
+    """Let the peer answer requests to the coordinator, and other transfers with a state; return the requests."""
     told: list[Any] = []
 
     def handle(delivery: Any) -> None:

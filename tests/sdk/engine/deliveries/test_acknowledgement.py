@@ -27,7 +27,7 @@ def receive(bench: Bench, consumer: EngineConsumer, number: int) -> list[object]
 
 
 LOCAL = [mode for mode in AckMode if mode is not AckMode.XA]
-"""Those that need no branch to work in (`test_xa.py`)."""
+"""The modes that need no branch; `test_xa.py` tests the mode that needs one."""
 ACCEPTED_AFTER_THREE = {AckMode.AUTO: 3, AckMode.CLIENT: 0, AckMode.DUPS_OK: 0, AckMode.TRANSACTED: 0}
 LEFT_BY_CLOSE = {
     AckMode.AUTO: [],

@@ -17,8 +17,11 @@ MS = 1_000_000
 HOUR_MS = 3_600_000
 
 cuts = st.lists(st.tuples(st.sampled_from([0, 0, 0, 1, 2]), st.integers(0, 6)), max_size=2)
-"""When all connections are cut: milliseconds after the beginning of a step (a flush of the disk takes one), and then a
-number of rounds of jobs."""
+"""The times at which the test drops all connections.
+
+A time is a number of milliseconds after the beginning of a step, and then a number of rounds of jobs.  A flush of the
+disk takes one millisecond.
+"""
 
 
 class World:
@@ -31,7 +34,7 @@ class World:
         self.transferred: Counter[str | None] = Counter()
         self.got: list[str] = []
         self.confirmed: dict[str, int] = {}
-        """For each confirmed message, how often it had arrived when the broker answered the confirmation."""
+        """The number of arrivals of each confirmed message when the broker answered the confirmation."""
         self.sender = self.client("sender")
         self.subscriber = self.client("subscriber")
         self.subscriber.subscribe("t", qos=1, auto_confirm=False, ttl=HOUR_MS, on_message=self.handle)

@@ -212,7 +212,7 @@ class ReferenceContainerBackend(ReferenceServerBackend):
         return Path(_ETC) / self._users().name
 
     def _etc(self) -> Path:
-        """Return the folder with the users file, readable by the container's user, who is not this process's user."""
+        """Return the folder with the users file, readable by the container's user, which is not this process's user."""
         users = self._users()
         users.parent.chmod(0o755)
         users.chmod(0o644)

@@ -38,7 +38,7 @@ _FAULT_LIMIT_NS = 3_600 * 10**9
 
 
 class ReferenceInjection:
-    """A fault that happens when `fire` is called.
+    """A fault of an in-process broker, which happens when `fire` is called.
 
     Args:
         runner: The runner that runs all jobs and has the clock.

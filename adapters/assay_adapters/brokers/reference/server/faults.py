@@ -30,7 +30,7 @@ class FaultTarget(Stoppable, Protocol):
 
 
 class ServerFaults(ProxiedFaults):
-    """Faults of one broker, the only member of its instance.
+    """Faults of one reference server, the only member of its instance.
 
     Args:
         broker: The broker.

@@ -53,7 +53,7 @@ _LIFETIME, _DELETE_ON_CLOSE = "lifetime-policy", 0x2B
 
 QPID_DEFAULT_OUTCOME = AttachFields(modified=True)
 """Default outcome of a receiver's source: modified, delivery-failed.  The broker applies it to messages for which the
-receiver sends no outcome; Qpid JMS requests the same."""
+receiver sends no outcome.  Qpid JMS requests this outcome, too."""
 
 
 class LinkNames:

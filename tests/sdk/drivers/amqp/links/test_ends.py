@@ -16,7 +16,10 @@ IMPOSSIBLE = {
     (LinkState.CLOSING, LinkInput.CLOSE),
     *((LinkState.GONE, what) for what in LinkInput),
 }
-"""A second attach is the engine's to refuse; closing twice is answered before the table; nothing follows the end."""
+"""Pairs that cannot happen.
+
+Proton refuses a second attach, `LinkEnd.close` answers a second close without the table, and no input follows the end.
+"""
 
 
 @pytest.mark.parametrize("state", LinkState)
