@@ -32,19 +32,23 @@ ACTIVEMQ = Product(
         Capability.SUBSCRIPTION_LIST: Source(
             "Jolokia: the consumers of a topic, with the inactive durable ones.", _MANAGEMENT
         ),
-        Capability.DELIVERY_DELAY: Source("x-opt-delivery-time is honoured if the scheduler is on.", _INBOUND),
-        Capability.TIME_TO_LIVE: Source("Expired messages are not delivered.", _AMQP),
-        Capability.PRIORITY: Source("The header's priority is kept.", _INBOUND),
-        Capability.NON_PERSISTENT: Source("The header's durable field decides.", _INBOUND),
-        Capability.SELECTOR: Source("The jms-selector filter is applied.", _SESSION),
-        Capability.BROWSE: Source("Distribution mode copy on a queue browses.", _SESSION),
-        Capability.TEMPORARY_DESTINATION: Source("A dynamic node is made, and removed with its connection.", _SESSION),
-        Capability.TOPIC: Source("The prefix topic:// makes a topic.", _AMQP),
+        Capability.DELIVERY_DELAY: Source("ActiveMQ applies x-opt-delivery-time if its scheduler is on.", _INBOUND),
+        Capability.TIME_TO_LIVE: Source("ActiveMQ does not deliver expired messages.", _AMQP),
+        Capability.PRIORITY: Source("ActiveMQ keeps the header's priority.", _INBOUND),
+        Capability.NON_PERSISTENT: Source(
+            "The header's durable field decides whether ActiveMQ stores a message.", _INBOUND
+        ),
+        Capability.SELECTOR: Source("ActiveMQ applies the jms-selector filter.", _SESSION),
+        Capability.BROWSE: Source("A receiver with the distribution mode copy browses a queue.", _SESSION),
+        Capability.TEMPORARY_DESTINATION: Source(
+            "ActiveMQ creates a dynamic node, and deletes it with its connection.", _SESSION
+        ),
+        Capability.TOPIC: Source("An address with the prefix topic:// is a topic.", _AMQP),
         Capability.DURABLE_SUBSCRIPTION: Source("A durable source on a topic is a durable subscription.", _SESSION),
         Capability.LASTING_SUBSCRIPTION: Source("A durable source on a topic is a durable subscription.", _SESSION),
-        Capability.QUALITY_OF_SERVICE: Source("Settled and unsettled transfers are taken and sent.", _AMQP),
-        Capability.LOCAL_TRANSACTION: Source("A transaction coordinator is there.", _AMQP),
-        Capability.CLIENT_ID: Source("A container id in use is refused.", "AmqpConnection.java"),
+        Capability.QUALITY_OF_SERVICE: Source("ActiveMQ accepts and sends settled and unsettled transfers.", _AMQP),
+        Capability.LOCAL_TRANSACTION: Source("ActiveMQ has a transaction coordinator.", _AMQP),
+        Capability.CLIENT_ID: Source("ActiveMQ refuses a container id in use.", "AmqpConnection.java"),
     },
     lacks={
         **lacks_of(_TITLE),
@@ -55,11 +59,11 @@ ACTIVEMQ = Product(
             "ActiveMQ shows what its store has for the whole topic, not for one subscription.",
             "ManagedRegionBroker.java: getSubscriberMessages",
         ),
-        Capability.SHARED_SUBSCRIPTION: Source("SHARED-SUBS is not offered.", "AmqpConnection.java: offered"),
+        Capability.SHARED_SUBSCRIPTION: Source("ActiveMQ does not offer SHARED-SUBS.", "AmqpConnection.java: offered"),
         Capability.ANSWERED_ACKNOWLEDGEMENT: Source(
             "ActiveMQ lets receivers settle first, so they do not learn when it has their acknowledgement.",
             "attach of a live 6.3.1: rcv-settle-mode",
         ),
-        Capability.SUBSCRIPTION_TTL: Source("The timeout of a source is not looked at.", _SESSION),
+        Capability.SUBSCRIPTION_TTL: Source("ActiveMQ ignores the timeout of a source.", _SESSION),
     },
 )

@@ -32,22 +32,26 @@ ARTEMIS = Product(
         Capability.GET_INHIBIT: Source("Jolokia: pause, resume.", _MANAGEMENT),
         Capability.SUBSCRIPTION_LIST: Source("Jolokia: the multicast queues of an address.", _MANAGEMENT),
         Capability.SUBSCRIPTION_LOOK: Source("Jolokia: browse; a subscription has a queue.", _MANAGEMENT),
-        Capability.DELIVERY_DELAY: Source("x-opt-delivery-time is honoured.", _AMQP),
+        Capability.DELIVERY_DELAY: Source("Artemis applies x-opt-delivery-time.", _AMQP),
         Capability.TIME_TO_LIVE: Source(
-            "Expired messages are not delivered.", "Artemis 2.56.0 user manual, message-expiry.adoc"
+            "Artemis does not deliver expired messages.", "Artemis 2.56.0 user manual, message-expiry.adoc"
         ),
         Capability.PRIORITY: Source("A queue has ten priorities, higher ones first.", "QueueImpl.java: NUM_PRIORITIES"),
-        Capability.NON_PERSISTENT: Source("The header's durable field decides.", "AMQPMessage.java: isDurable"),
-        Capability.SELECTOR: Source("The jms-selector filter is applied.", _ATTACH),
-        Capability.BROWSE: Source("Distribution mode copy on a queue browses.", _ATTACH),
-        Capability.TEMPORARY_DESTINATION: Source("Artemis makes dynamic nodes, and removes them after use.", _ATTACH),
-        Capability.TOPIC: Source("The source's capability topic makes a multicast address.", _ATTACH),
+        Capability.NON_PERSISTENT: Source(
+            "The header's durable field decides whether Artemis stores a message.", "AMQPMessage.java: isDurable"
+        ),
+        Capability.SELECTOR: Source("Artemis applies the jms-selector filter.", _ATTACH),
+        Capability.BROWSE: Source("A receiver with the distribution mode copy browses a queue.", _ATTACH),
+        Capability.TEMPORARY_DESTINATION: Source("Artemis creates dynamic nodes, and deletes them after use.", _ATTACH),
+        Capability.TOPIC: Source(
+            "For a source with the capability topic, Artemis creates a multicast address.", _ATTACH
+        ),
         Capability.DURABLE_SUBSCRIPTION: Source("A durable source on a topic has a durable queue.", _AMQP),
-        Capability.SHARED_SUBSCRIPTION: Source("SHARED-SUBS is offered.", _OFFERED),
+        Capability.SHARED_SUBSCRIPTION: Source("Artemis offers SHARED-SUBS.", _OFFERED),
         Capability.LASTING_SUBSCRIPTION: Source("A durable source on a topic has a durable queue.", _AMQP),
-        Capability.QUALITY_OF_SERVICE: Source("Settled and unsettled transfers are taken and sent.", _ATTACH),
+        Capability.QUALITY_OF_SERVICE: Source("Artemis accepts and sends settled and unsettled transfers.", _ATTACH),
         Capability.LOCAL_TRANSACTION: Source("Artemis offers a transaction coordinator.", _AMQP),
-        Capability.CLIENT_ID: Source("sole-connection-for-container is offered.", _OFFERED),
+        Capability.CLIENT_ID: Source("Artemis offers sole-connection-for-container.", _OFFERED),
     },
     lacks={
         **lacks_of(_TITLE),

@@ -174,7 +174,7 @@ class ReferenceAdmin:
         try:
             (manager.start if isinstance(change, Start) else manager.stop)()
         except StoreError as error:
-            return refused(Mqrc.RESOURCE_PROBLEM, f"{manager.name} could not store everything: {error}.", manager.name)
+            return refused(Mqrc.RESOURCE_PROBLEM, f"{manager.name} could not store all records: {error}.", manager.name)
         return Ok(None)
 
     def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Outcome[Mapping[str, Scalar]]:
