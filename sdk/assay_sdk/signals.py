@@ -53,7 +53,7 @@ class SignalHold:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the block, and after the outermost one call the delayed handlers, which may raise."""
+        """End the block; at the end of the outermost block, call the delayed handlers, which may raise."""
         if _on_main_thread():
             late = self._outer.pop()
             self._depth -= 1

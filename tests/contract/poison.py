@@ -23,7 +23,7 @@ from assay_sdk import (
 
 
 class PoisonContract(ABC):  # noqa: B024  a part of `DriverContract`, which defines its fixture
-    """Tests of back-out thresholds, and of the handling of messages that exceed one."""
+    """Tests of back-out thresholds, and of the handling of messages that exceed a threshold."""
 
     @pytest.mark.parametrize("mode", [AckMode.AUTO, AckMode.DUPS_OK])
     def test_a_message_that_always_fails_is_moved_and_the_others_go_on(self, world: World, mode: AckMode) -> None:

@@ -81,7 +81,7 @@ def message(key: str, body: str | None = None, fields: dict[str, ev.Scalar] | No
 
 
 def begin(sink: Sink, *, ours: tuple[str, ...] = ("client", "broker"), backend: str = "reference") -> ev.Begin:
-    """Return the first record of a journal."""
+    """Write the first record of a journal, and return it."""
     return sink.write(
         ev.Begin,
         Instant("virtual:1", 0, EPOCH_NS, 0),
@@ -95,7 +95,7 @@ def begin(sink: Sink, *, ours: tuple[str, ...] = ("client", "broker"), backend: 
 
 
 def plan(sink: Sink, *scenarios: ev.PlannedScenario) -> ev.Plan:
-    """Return the controller's plan."""
+    """Write the controller's plan, and return it."""
     return sink.write(ev.Plan, Instant("virtual:1", 0, EPOCH_NS, 0), scenarios=scenarios)
 
 
@@ -259,7 +259,7 @@ class Story:
         return self.tell(ev.Claim, rule=self.rule, predicate=predicate, of=of, bounds=bounds, text="so it is")
 
     def finds(self, predicate: ev.Predicate, of: dict[str, str], *others: Story, **bounds: int) -> Finding:
-        """Return a finding on a claim of a Then-step, which is decided at once.
+        """Write a claim of a Then-step, decide it from the events so far, and return the finding.
 
         Args:
             predicate: The predicate.

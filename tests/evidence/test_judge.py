@@ -36,7 +36,7 @@ def wonders(story: Story) -> None:
 def scenario(
     sink: Memory, *told: Tell, name: str = NAME, rule: str = "DD-02", strength: str = "must", judged: str = "broker"
 ) -> PlannedScenario:
-    """Return a whole scenario."""
+    """Write the events of a whole scenario, and return its entry in the plan."""
     story = Story(sink, name, rule=rule)
     story.starts(strength=strength, judged=judged)
     for tell in told:

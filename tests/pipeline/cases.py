@@ -215,7 +215,7 @@ def _committed_late(tale: Tale) -> None:
 
 
 def _unit_name_again(tale: Tale) -> None:
-    """Add a unit of work that never ends, and after a reconnection a second one of the same name that commits."""
+    """Add a unit of work that never ends, and after a reconnection a second unit of the same name that commits."""
     tale.consumes("a", TOPIC)
     watch = tale.listens("a", TOPIC)
     tale.ends_unit("u", "begin")

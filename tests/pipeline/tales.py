@@ -30,7 +30,7 @@ class Tale(Story):
         refused: bool = False,
         answered: bool = True,
     ) -> ev.Call:
-        """Return a call of a send that is answered at once."""
+        """Add a send, which is answered at once by default, and return its call."""
         args: dict[str, ev.Scalar] = {"mode": mode, "priority": 4, "ttl_ms": ttl_ms, "delay_ms": delay_ms}
         call = self.call("send", destination=to, args=args, unit=unit, msg=message(key))
         if answered:
@@ -58,14 +58,14 @@ class Tale(Story):
         self.answer(self.call("consumer", actor, args=args, destination=of))
 
     def listens(self, actor: str = "receiver", of: str = QUEUE, *, size: int | None = None) -> str:
-        """Set a listener or a batch listener, and begin a watch; returns the watch's id."""
+        """Set a listener or a batch listener, begin a watch, and return the watch's id."""
         op = "listen" if size is None else "listen-batch"
         args: dict[str, ev.Scalar] = {"on": True} if size is None else {"on": True, "size": size, "timeout_ms": 100}
         self.answer(self.call(op, actor, args=args, destination=of))
         return self.watches(actor, of)
 
     def watches(self, actor: str = "receiver", of: str = QUEUE) -> str:
-        """Begin a watch; returns its id."""
+        """Begin a watch, and return its id."""
         watch = self.name("watch")
         self.tell(ev.Watch, id=watch, actor=actor, destination=of, phase="begin")
         return watch
@@ -114,7 +114,7 @@ class Tale(Story):
 
 
 def write_run(folder: Path, tellings: Iterable[Telling], *, run: str = "run-1") -> Path:
-    """Write a run of one process with these scenarios; returns the journal's path."""
+    """Write a run of one process with these scenarios, and return the journal's path."""
     folder.mkdir(parents=True)
     path = folder / "main.jsonl"
     with JournalWriter(path, run=run, writer="main") as journal:

@@ -31,7 +31,7 @@ def attempt(action: Callable[[], T]) -> Outcome[T]:
     SDK.
 
     Raises:
-        DestinationError: A name is no valid name of a destination; the caller makes the refusal of its face.
+        DestinationError: A name is not valid for a destination; the caller converts the error to a refusal.
     """
     try:
         return Ok(action())

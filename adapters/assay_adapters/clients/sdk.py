@@ -204,7 +204,7 @@ class SdkConnection:
         self._contexts: list[simplified.Context] = []
 
     def session(self, ack: AckMode) -> Outcome[SdkSession]:
-        """Make a session, or another context, with an acknowledgement mode."""
+        """Open a session (in the simplified face: another context) with an acknowledgement mode."""
         checked = isinstance(self._port, classic.Connection)
         return attempt(
             lambda: SdkSession(self._open(SdkAckMode(ack.value)), self._teller, self._runner, checked=checked)

@@ -149,7 +149,7 @@ def _is_abandoned(label: str) -> bool:
 
 
 def sweep(*, mine: bool = False) -> tuple[str, ...]:
-    """Remove the kit's containers whose process, a run of the kit, has ended.
+    """Remove the containers that ended processes of the kit have left.
 
     Args:
         mine: Whether to remove the containers of this process, too.
@@ -327,7 +327,7 @@ class Container:
         """End the broker's process at once (SIGKILL).
 
         Raises:
-            BackendError: The container does not exist, or Docker refused.
+            BackendError: The container does not exist, or Docker cannot end it.
         """
         self._do("be killed", lambda box: kill_now(box, self._pid))
 

@@ -20,7 +20,7 @@ WireProtocol = Literal["amqp", "stomp", "http", "in-process"]
 
 
 class BackendError(RuntimeError):
-    """The error of a backend that cannot do its work, because of the kit or its environment; it breaks no rule."""
+    """The error of a backend that cannot do its work, because of the kit or its environment; no rule is broken."""
 
 
 class Available(Struct, frozen=True):

@@ -308,7 +308,7 @@ def _split(octets: bytes) -> tuple[dict[int, object], Body, bool]:
     """Decode all sections of a message.
 
     Returns:
-        The sections by code; the body, or None; and whether the message has no body or one of text or bytes.
+        The sections by code; the body, or None; and whether `Message.body` can represent the body (none, text, bytes).
 
     Raises:
         DecodeError: The sections are malformed.

@@ -101,7 +101,7 @@ class FrameRecording:
                 self._size = 0
 
     def _begin(self, octets: bytes, at: int) -> int:
-        """Read the header of a frame, which may arrive in pieces; return the position after it."""
+        """Read the header of a frame, which may arrive in pieces; return the position after the octets read."""
         stop = at + HEADER_SIZE - len(self._begun)
         self._begun += octets[at:stop]
         if len(self._begun) < HEADER_SIZE:

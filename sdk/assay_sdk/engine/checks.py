@@ -101,7 +101,7 @@ def _expires_before_due(attempt: SettingsToCheck) -> bool:
 def _peer_is_too_old(attempt: SettingsToCheck) -> bool:
     """Return whether the broker's level is too low for a delay.
 
-    If the broker has named no level that the client can read, the client sends the message and the broker decides.
+    Return False if the broker has sent no level that the client can read: the broker then decides about the message.
     """
     level = attempt.peer.get(LEVEL_PROPERTY)
     found = _LEVEL.fullmatch(level) if isinstance(level, str) else None
@@ -113,7 +113,7 @@ def _peer_is_too_old(attempt: SettingsToCheck) -> bool:
 def _is_bound_in_a_cluster(attempt: SettingsToCheck) -> bool:
     """Return whether a delayed message goes to a clustered destination whose DEFBIND does not allow a delay.
 
-    If the broker did not give both properties of the destination, the client sends the message and the broker decides.
+    Return False if the broker did not send both properties of the destination: the broker then decides.
     """
     return (
         attempt.settings.delay_ms > 0

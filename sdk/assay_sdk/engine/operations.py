@@ -168,7 +168,7 @@ class Task(Generic[T]):
         return True
 
     def abandon(self) -> None:
-        """End the operation at its wait."""
+        """End the operation at the point where it waits."""
         self._leave_wait()
         self._operation.close()
 

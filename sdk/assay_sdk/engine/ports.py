@@ -109,7 +109,7 @@ class ConnectionPort(Protocol):
 
 
 class Closable(Protocol):
-    """A producer for a single send."""
+    """The interface of a producer for the code that moves poison messages."""
 
     number: int
 

@@ -1,4 +1,4 @@
-"""The frames that the connections of a failed scenario kept, from the wire to the story, without a container."""
+"""Tests of the last frames of a failed scenario's connections, from the connection to the report's story."""
 
 from __future__ import annotations
 

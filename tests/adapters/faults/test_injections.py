@@ -1,4 +1,4 @@
-"""Tests of faults in two halves: a second half that comes too late does no damage."""
+"""Tests of faults in two steps: a second step that comes too late does no damage."""
 
 from __future__ import annotations
 
@@ -20,4 +20,4 @@ def test_a_broker_that_comes_back_after_its_runner_was_closed_breaks_nothing() -
 
 
 def void(_: object) -> None:
-    """Return None, as a half of a fault does."""
+    """Return None, as a step of a fault does."""

@@ -1,4 +1,4 @@
-"""Tests of the observer in the middle of an AMQP connection, with frames made by hand."""
+"""Tests of `Conversation`, with which the proxy observes an AMQP connection; the frames are made by hand."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ OF = {"actor": "receiver"}
 
 
 def batches(story: Story, *sizes: int) -> None:
-    """Send all messages at 0, then receive batches of these sizes, 10 ms apart."""
+    """Send all messages at 0 ms, then receive batches of these sizes, 10 ms apart."""
     for number in range(sum(sizes)):
         story.send(f"m{number}")
     story.watch()
@@ -94,7 +94,7 @@ def a_missing_size_is_an_error(story: Story) -> Finding:
 
 
 def deferred(story: Story, handed_ms: int, handed_ns: int = 0) -> Finding:
-    """Return the finding on messages deliverable at 10 and 50 ms, with a deferral of 100 ms and a limit 5 ms above."""
+    """Return the finding on messages of 10 ms and 50 ms; a batch is due after 100 ms, and late after 5 ms more."""
     story.watch()
     story.at(10).send("a")
     story.at(50).send("b")

@@ -65,7 +65,7 @@ class Attempt:
         )
 
     def until(self, done: Callable[[], bool]) -> None:
-        """Wait for a condition."""
+        """Wait until a condition holds."""
         assert self._runner.run_until(done, self._runner.clock.monotonic_ns() + SOON_NS), self.events
 
     def closed(self) -> driver.Closed:

@@ -34,7 +34,7 @@ class StrikingRunner(VirtualRunner):
         return ended
 
     def strike(self, error: Exception) -> None:
-        """Raise an exception during the next wait."""
+        """Make the next wait raise an exception."""
 
         def job() -> None:
             raise error

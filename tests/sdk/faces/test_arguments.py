@@ -127,7 +127,7 @@ TOPIC: Any = Topic("T")
     ],
 )
 def test_a_destination_of_the_wrong_kind_is_refused(create: Callable[[Context], object], said: str) -> None:
-    """The SDK itself refuses it: over AMQP a broker accepts both kinds, and no message would come."""
+    """The SDK itself refuses the destination: over AMQP a broker accepts both kinds, and no message would arrive."""
     with (
         in_process_broker() as broker,
         connect(broker.url, client_id="me") as context,

@@ -10,7 +10,7 @@ from assay_sdk.faces.mqlight.client import connect_mqlight
 
 
 def objects() -> list[object]:
-    """Return one object of each class."""
+    """Return one object of each class of the faces."""
     with (
         in_process_broker() as broker,
         connect(broker.url, driver=broker.driver, runner=broker.runner) as context,

@@ -1,4 +1,4 @@
-"""Tests of converters: the body of each type, and the errors for values without one."""
+"""Tests of converters: the body of each type, and the errors for values that have no body."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ FULL = refused(Mqrc.Q_FULL, "queue Q is full", "Q")
 
 
 class FakeAdmin:
-    """An administration whose attributes are its answers; None is a refusal."""
+    """A fake administrator that gives the answers in its attributes, and refuses every call while `refuses` is True."""
 
     def __init__(self) -> None:
         self.told: list[tuple[Change, str | None]] = []

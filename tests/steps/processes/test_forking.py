@@ -99,7 +99,7 @@ def test_one_that_dies_is_replaced_and_what_it_had_in_hand_is_no_pass(tmp_path: 
 
 @pytest.fixture
 def keeping(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the backend keep instances with faults, so that their scenarios form portions."""
+    """Make the backend keep instances with faults, so that one process runs each group of their scenarios."""
     monkeypatch.setattr(ReferenceBackend, "reuses_faulted", True)
 
 

@@ -59,7 +59,7 @@ class ActiveMqAdministrator(Administrator):
         return self._mbeans.run_on_broker("addQueue", queue)
 
     def delete(self, queue: str) -> Outcome[None]:
-        """Delete a queue with its messages; ActiveMQ refuses while it has consumers."""
+        """Delete a queue with its messages; ActiveMQ refuses while the queue has consumers."""
         return self._mbeans.run_on_broker("removeQueue", queue)
 
     def clear(self, queue: str) -> Outcome[None]:

@@ -43,7 +43,7 @@ _OF_ATTRIBUTES: Mapping[str, Capability] = {
 
 
 class Administrator:
-    """The operations that products offer to an administrator; a product overrides those that it has.
+    """The operations that products offer to an administrator; a product's subclass overrides the product's operations.
 
     Each method returns the product's refusal if the product refuses the operation.
     """
@@ -61,7 +61,7 @@ class Administrator:
         return not_offered(f"queue {queue} cannot be cleared")
 
     def depth(self, queue: str) -> Outcome[int]:
-        """Return the number of messages on a queue, without those whose delay is not over."""
+        """Return the number of messages on a queue, without the messages whose delay is not over."""
         return not_offered(f"the depth of queue {queue} cannot be read")
 
     def limit(self, queue: str, depth: int) -> Outcome[None]:
@@ -73,7 +73,7 @@ class Administrator:
         return not_offered(f"queue {queue} cannot be {'paused' if held else 'resumed'}")
 
     def look(self, queue: str) -> Outcome[tuple[RawMessage, ...]]:
-        """Return the messages on a queue, without those whose delay is not over; none if the queue does not exist."""
+        """Return the messages on a queue, without delayed messages; none if the queue does not exist."""
         return not_offered(f"the messages of queue {queue} cannot be looked at")
 
     def look_at_subscription(self, name: str) -> Outcome[tuple[RawMessage, ...]]:
@@ -102,7 +102,7 @@ def not_offered(text: str) -> Refused:
 
 
 class Management(Struct, frozen=True):
-    """The interface with which a product is administered.
+    """The HTTP interface of a product for administrators.
 
     Args:
         port: The port for HTTP inside the container.
@@ -197,7 +197,7 @@ class ProductAdmin:
         return depth if isinstance(depth, Refused) else Ok({"QUEUE": name, "CURDEPTH": depth.value})
 
     def subscriptions(self, topic: str, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
-        """Return the name of each subscription to a topic, as ``SUB`` and as the name of its queue."""
+        """Return each subscription to a topic, with its name as ``SUB`` and also as ``DEST``, the name of its queue."""
         del member
         found = self._administrator.subscriptions(topic)
         if isinstance(found, Refused):

@@ -27,7 +27,7 @@ class _Answer(Struct, frozen=True):
 
 
 class Jolokia:
-    """The MBeans of a broker.
+    """A client for the MBeans of a broker.
 
     Args:
         server: The HTTP server in the broker's process.
@@ -80,7 +80,7 @@ class Jolokia:
 
 
 class Mbeans:
-    """The MBeans of a broker and of its queues.
+    """The MBeans of a broker and of its queues, found by patterns of their names.
 
     Args:
         jolokia: The client of Jolokia.

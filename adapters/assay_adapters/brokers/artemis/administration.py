@@ -57,7 +57,7 @@ class ArtemisAdministrator(Administrator):
         return self._mbeans.run_on_broker("destroyQueue(java.lang.String,boolean)", queue, True)  # noqa: FBT003 - Jolokia's form
 
     def clear(self, queue: str) -> Outcome[None]:
-        """Remove all messages of a queue, except those whose delay is not over."""
+        """Remove all messages of a queue, except messages whose delay is not over."""
         return self._mbeans.run_on_queue(queue, "removeAllMessages()")
 
     def hold(self, queue: str, *, held: bool) -> Outcome[None]:

@@ -67,7 +67,7 @@ class RestAdmin:
         return outcome if isinstance(outcome, Refused) else Ok(None)
 
     def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Outcome[Mapping[str, Scalar]]:
-        """Return an object's attributes; the kinds queue, alias and model find a queue of any type with the name."""
+        """Return an object's attributes; for the kinds queue, alias and model, the queue may have any type."""
         del member
         if kind is ObjectKind.QMGR:
             asked = Command(command="DISPLAY", qualifier="QMGR", response_parameters=_ALL)

@@ -268,7 +268,7 @@ class UrlBackend(AmqpBackend):
         return self._place(self._local(own.proxy.port), lambda: self._look(port), port=port, faults=faults)
 
     def _started(self, before: _Own | None) -> _Own:
-        """Start a broker; first remove the broker before it, if it has ended."""
+        """Start a broker, after removing the broker that it replaces (`before`)."""
         if before is not None:
             before.proxy.close()
             before.remove()

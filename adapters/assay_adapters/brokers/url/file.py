@@ -62,7 +62,7 @@ class Reading(Struct, frozen=True):
     lines: Mapping[Place, int]
 
     def line_of(self, table: str, key: str = "") -> int:
-        """Return the line of a key; the line of its table's header if the key is missing, else 1."""
+        """Return the line of a key; for a missing key the line of its table's header, and 1 if both are missing."""
         return _line(self.lines, table, key)
 
 

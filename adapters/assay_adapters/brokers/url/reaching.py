@@ -58,7 +58,7 @@ def reach(
 
 
 def await_broker(runner: Runner, limit_s: int, look: Callable[[], Opened | Refused], ended: Callable[[], str]) -> None:
-    """Wait until a broker that was started answers.
+    """Wait until a broker answers after its start.
 
     Args:
         runner: The runner that waits.

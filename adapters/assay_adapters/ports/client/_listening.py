@@ -15,8 +15,8 @@ class Script(Struct, frozen=True, kw_only=True):
 
     Args:
         acknowledge_after: The number of messages after which the listener acknowledges; None for never.
-        acknowledge_index: The message whose ``acknowledge`` it then calls, counted from 0 among all messages so far;
-            -1 is the last message.
+        acknowledge_index: The message whose ``acknowledge`` the listener then calls, counted from 0 among all messages
+            so far; -1 is the last message.
         acknowledge_each: Whether the listener acknowledges each message in its callback.
         fail_at: The first callback that raises an exception, counted from 1; None if no callback fails.
         fail_times: The number of callbacks that raise, from `fail_at` on.

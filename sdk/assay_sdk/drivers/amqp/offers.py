@@ -3,7 +3,7 @@
 A broker may offer capabilities in its open (OASIS AMQP 1.0, 2.7.1), but AMQP 1.0 defines no names for them.
 
 - `OFFERED`: JMS brokers offer these capabilities by name.  A connection has such a capability only if its broker offers
-  it.  `OFFERED_TO_SENDERS` are those that a broker may offer on a link instead, for its destination only.
+  it.  `OFFERED_TO_SENDERS` has the capabilities that a broker may instead offer on a link, for its destination only.
 - `ASSUMED`: these capabilities have no names, so every connection has them.  The table says how the client notices
   that a broker lacks one.
 """
@@ -68,7 +68,7 @@ def capabilities(offered: Iterable[str]) -> frozenset[Capability]:
 
 
 def desired_of_sender(connection: frozenset[Capability]) -> tuple[str, ...]:
-    """Return the names that a sender's attach desires: those of capabilities that the connection lacks.
+    """Return the names of the capabilities that a sender's attach desires, because its connection lacks them.
 
     Args:
         connection: Capabilities of the connection.

@@ -34,7 +34,7 @@ class SessionEnd:
 
     @property
     def usable(self) -> bool:
-        """Whether the client has not begun to close the session."""
+        """Whether the session can be used: the client has not begun to close it."""
         return self._closing is None
 
     def opened(self) -> None:

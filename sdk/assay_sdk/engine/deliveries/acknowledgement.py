@@ -19,7 +19,7 @@ class AckMode(StrEnum):
     CLIENT = "client"
     """The application acknowledges all messages that the session has delivered, with `acknowledge`."""
     DUPS_OK = "dups-ok"
-    """The SDK acknowledges several messages at a time; after a failure, some may come again."""
+    """The SDK acknowledges several messages at a time; after a failure, the broker may deliver some of them again."""
     TRANSACTED = "transacted"
     """Sends and received messages belong to a local unit of work, which the application commits or rolls back."""
     XA = "xa"

@@ -60,7 +60,7 @@ class Backoff(Struct, frozen=True, kw_only=True):
 
         Args:
             failures: Number of failed attempts in a row.
-            chance: Random numbers.
+            chance: Source of random numbers.
         """
         whole_ms = min(self.longest_ms, self.first_ms << min(failures, 32))
         return int(whole_ms * _NS_PER_MS * (1 - self.jitter * chance.random()))
@@ -113,7 +113,7 @@ class Reconnecting:
         runner: Runs the operations.
         observer: Called with each event of each connection.
         backoff: How long to wait between attempts.
-        chance: Random numbers for the waits.
+        chance: Source of random numbers for the waits.
         prepare: Prepares a new connection.  The attempt fails if the connection is lost meanwhile.
     """
 

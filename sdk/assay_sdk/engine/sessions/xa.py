@@ -57,7 +57,7 @@ class EngineXaResource:
         """Prepare a branch.
 
         Returns:
-            Whether the branch is prepared, or was read-only and has ended.
+            `XaVote.PREPARED`, or `XaVote.READ_ONLY` if the branch changed nothing; it has then ended.
 
         Raises:
             RefusedError: The session is closed, or the broker refuses the call.

@@ -143,7 +143,7 @@ def _with_constant(relation: Relation, left: Read, constant: str | Number) -> Co
     """Return the condition that compares a value with a constant.
 
     It is faster than `_related`, because the type of the constant is tested only once.  The parser accepts strings and
-    booleans only with = and <>, so `related` is right for them, too.
+    booleans only with = and <>, so the comparison functions for numbers are right for them, too.
     """
     kind = type(constant)
     related = _RELATIONS[relation]

@@ -68,7 +68,7 @@ class _Part(NamedTuple):
 
 
 class _FaultError(Exception):
-    """A fault that a callback has found; `parse` adds the selector's text and raises a `SelectorError`."""
+    """The error of a callback for a fault in the selector; `parse` raises a `SelectorError` with the text instead."""
 
     def __init__(self, problem: str, position: int, *expected: str) -> None:
         super().__init__(problem)

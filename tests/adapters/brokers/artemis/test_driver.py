@@ -121,7 +121,7 @@ class Line:
         return answer.refused.kind
 
     def arrived(self, link: int, number: int = 1, limit_ms: int = 10_000) -> Arrived:
-        """Return the message with a number on a link; the first has number 1."""
+        """Wait for the n-th message on a link (`number`, from 1), and return its event."""
         self.until(lambda: len(self.all(link)) >= number, limit_ms)
         return self.all(link)[number - 1]
 

@@ -19,19 +19,19 @@ start = ["{python}", "-m", "assay", "broker", "--amqp", "127.0.0.1:{{port}}", "-
 
 
 def at(url: str, more: str = "") -> str:
-    """Return the text of a file for a broker that runs at a URL; `more` follows in its ``[broker]``."""
+    """Return the text of a file for a broker that runs at a URL; `more` is the end of its ``[broker]`` table."""
     return f'{HEAD}\n[broker]\nurl = "{url}"\n{more}\n{CAPABILITIES}'
 
 
 def write(folder: Path, text: str) -> Path:
-    """Write a file."""
+    """Write a file that describes a broker, and return its path."""
     file = folder / "acme.toml"
     file.write_text(text, encoding="utf-8")
     return file
 
 
 def program(folder: Path, name: str, text: str) -> Path:
-    """Write an executable."""
+    """Write an executable program, and return its path."""
     path = folder / name
     path.write_text(text, encoding="utf-8")
     path.chmod(0o755)

@@ -52,7 +52,7 @@ Make = Callable[[str], UrlBackend]
 
 @pytest.fixture
 def make(tmp_path: Path, runner: RealRunner) -> Iterator[Make]:
-    """Provide a function that makes the backend of a file's text."""
+    """Provide a function that makes a backend from the text of a file."""
     made: list[UrlBackend] = []
 
     def one(text: str) -> UrlBackend:
@@ -71,7 +71,7 @@ def needed(outcome: Outcome[object]) -> object:
 
 
 def place(backend: UrlBackend, *capabilities: Capability) -> Place:
-    """Return an instance; with capabilities, one for a scenario with faults."""
+    """Return an instance: with capabilities, for a scenario with faults; without, the shared instance."""
     found = backend.provision(Needs(capabilities=frozenset(capabilities), own_instance=bool(capabilities)))
     assert isinstance(found, Place), found
     return found
@@ -105,7 +105,7 @@ def keeps(of: Place, queue: str, disturb: Callable[[], None]) -> bool:
 
 @contextmanager
 def answering(octets: bytes | None) -> Generator[int]:
-    """Listen on a port that answers each connection with octets, and closes it; None never answers."""
+    """Listen on a port; answer each connection with octets and close it, or with None never answer."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         held: list[socket.socket] = []
 

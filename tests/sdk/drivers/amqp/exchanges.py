@@ -1,4 +1,4 @@
-"""Exchanges that the tests of one connection share."""
+"""Helpers for tests of the driver with a scripted peer: the peer's messages, and an open receiver."""
 
 from __future__ import annotations
 

@@ -233,7 +233,7 @@ class Bench:
         return self.expect(Opened | Closed)
 
     def expect(self, kind: Any, number: int = 1) -> Any:
-        """Return the event of a kind with a number, as soon as it has come; the first has number 1."""
+        """Wait for the n-th event of a kind (`number`, from 1), and return it."""
 
         def found() -> list[DriverEvent]:
             return [event for event in self.said if isinstance(event, kind)]
@@ -298,7 +298,7 @@ ACTIVE = Endpoint.LOCAL_ACTIVE | Endpoint.REMOTE_ACTIVE
 
 
 def settle(state: int) -> Callable[[Any], None]:
-    """Return an outcome for `Peer.answer`."""
+    """Return a function for `Peer.answer` that gives a delivery an outcome."""
 
     def outcome(delivery: Delivery) -> None:
         delivery.update(state)

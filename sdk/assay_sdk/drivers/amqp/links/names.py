@@ -68,7 +68,7 @@ class LinkNames:
         self._used: set[str] = set()
 
     def plain(self, address: Address | None) -> str:
-        """Return a unique name for a link, unless the link is for a named subscription."""
+        """Return a unique name for a link that belongs to no named subscription."""
         return f"assay:{address.name if address else 'anonymous'}:{uuid.uuid4()}"
 
     def subscription(self, command: OpenReceiver) -> str | Refused:

@@ -257,8 +257,8 @@ class ReceiverEnd(Incoming):
     def ended(self, why: Refused) -> None:
         """Forget all deliveries, and answer all open commands.
 
-        The client sends its detach after the outcomes, so a link that the client has closed counts the outcomes as
-        settled.  Otherwise the client does not know whether the broker has got them, and answers `Failed`.
+        After a close by the client, the answer for sent outcomes is `Done`, because the detach follows the outcomes.
+        Otherwise the client does not know whether the broker has got the outcomes, and answers `Failed`.
         """
         self._deliveries.clear()
         self._enlisted.clear()

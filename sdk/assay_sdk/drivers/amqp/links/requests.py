@@ -22,7 +22,7 @@ an outcome other than rejected.  The delivery is None if the broker gave no outc
 
 
 class RequestLink(LinkEnd):
-    """A link that sends requests and calls back with their outcomes.
+    """A link that sends requests, and calls a function of each request with the outcome.
 
     Args:
         context: Connection of the link.
@@ -68,7 +68,7 @@ class RequestLink(LinkEnd):
             self.engine.advance()
 
     def delivery(self, delivery: Delivery) -> None:
-        """Call back with the outcome of a request."""
+        """Call the function of a request with the request's outcome."""
         if not delivery.updated or not (delivery.settled or int(delivery.remote_state)):
             return
         answer = self._sent.pop(str(delivery.tag), None)
@@ -79,7 +79,7 @@ class RequestLink(LinkEnd):
         delivery.settle()
 
     def ended(self, why: Refused) -> None:
-        """Call back for all open requests, because the broker gives no more outcomes."""
+        """Call the functions of all open requests with a refusal, because the broker gives no more outcomes."""
         self._why = why
         open_answers = [*self._sent.values(), *(answer for _, answer in self._waiting)]
         self._sent.clear()

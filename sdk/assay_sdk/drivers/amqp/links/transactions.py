@@ -90,7 +90,7 @@ class Transaction:
         self._go_on(TransactionState.OVER)
 
     def sending(self) -> None:
-        """Count one message of the unit that has no outcome yet."""
+        """Count a message that the client sends in the unit, and that has no outcome yet."""
         self._unanswered += 1
 
     def answered(self) -> None:

@@ -49,7 +49,7 @@ class FalteringStore(SqliteStore):
     """A store in a folder, with flushes that the kit can make fail."""
 
     failing = 0
-    """The number of next flushes that fail."""
+    """The number of flushes that still have to fail."""
 
     def begin_flush(self) -> Callable[[], None] | None:
         """Begin to flush all written records, or fail if the kit has asked for a failure.

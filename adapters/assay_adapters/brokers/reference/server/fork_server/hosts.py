@@ -56,10 +56,10 @@ class Host(Protocol):
         ...
 
     def data(self, home: Path) -> Path:
-        """Return the folder of a server's store, by its path for the server.
+        """Return the path of the folder for a server's store, as the server sees it.
 
         Args:
-            home: The folder with the server's log, by its path for this process.
+            home: The folder with the server's log, as this process sees it.
         """
         ...
 
