@@ -127,7 +127,7 @@ class Instance(Protocol):
 class Watched(Protocol):
     """An instance whose broker the kit does not own, so that the broker may end at any time.
 
-    A class of instances may have this method beside those of `Instance`.
+    A class of instances may have the method `absence` in addition to the methods of `Instance`.
     """
 
     def absence(self) -> str:

@@ -25,7 +25,7 @@ _PLACEHOLDER = re.compile(r"\{[A-Za-z_-]*\}")
 
 
 def described(file: Path) -> Description:
-    """Return the content of a file without mistakes.
+    """Return the content of a file that describes a broker.
 
     Raises:
         DescriptionError: The file has mistakes, or cannot be read.

@@ -180,7 +180,7 @@ class AmqpWire:
         self._line.flush()
 
     def line_fed(self) -> None:
-        """Handle Proton's events."""
+        """Handle Proton's events, because the socket has passed octets to Proton."""
         while not self._gone and (event := self._collector.peek()) is not None:
             self._collector.pop()
             handle = self._handlers.get(event.type)

@@ -1,4 +1,4 @@
-"""Random tests of lost connections: at-least-once messages arrive, at-most-once and confirmed ones never twice."""
+"""Random tests of lost connections: each at-least-once message arrives; other and confirmed ones never arrive twice."""
 
 from __future__ import annotations
 
