@@ -199,7 +199,7 @@ def _remove(container: Any) -> bool:
 
 
 def _load(image: str) -> None:
-    """Load an image to this machine, if it is not there.
+    """Load an image to this machine, unless the machine has the image.
 
     Call it outside `ctrl_c_deferred`, because loading can take long and Ctrl-C must be able to interrupt it.
 

@@ -15,7 +15,7 @@ Said = Literal["accepted", "rejected", "released", "modified", "none"]
 
 
 class Delivery:
-    """A message on its way to subscriber s, or from a client if `of` is its connection."""
+    """A message to subscriber ``s``; or a message from a client, if `of` names the client's connection."""
 
     def __init__(
         self, story: Story, key: str = "m", *, of: str = "s", settled: bool = False, incoming: bool = True

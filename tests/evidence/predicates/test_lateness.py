@@ -18,7 +18,7 @@ CATCHING_UP_MS = CATCHING_UP_NS // NS_PER_MS
 
 
 def held_up(story: Story, until_ms: int, held_ms: int) -> None:
-    """Add a delay of the harness of `held_ms`, until `until_ms`."""
+    """Add a delay of the harness that lasts `held_ms` and ends at `until_ms`."""
     story.at(until_ms).tell(Late, held_ns=held_ms * NS_PER_MS, late_ns=held_ms * NS_PER_MS)
 
 

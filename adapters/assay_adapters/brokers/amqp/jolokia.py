@@ -111,12 +111,12 @@ class Mbeans:
         return self.jolokia.search(self._queue(name))
 
     def run_on_queue(self, name: str, operation: str) -> Outcome[None]:
-        """Run an operation of a queue, and drop its value."""
+        """Run an operation of a queue's MBean, and ignore its value."""
         mbean = self.queue(name)
         return mbean if isinstance(mbean, Refused) else _nothing(self.jolokia.run(mbean.value, operation))
 
     def run_on_broker(self, operation: str, *arguments: str | bool) -> Outcome[None]:
-        """Run an operation of the broker, and drop its value."""
+        """Run an operation of the broker's MBean, and ignore its value."""
         found = self.jolokia.search(self._broker)
         if isinstance(found, Refused):
             return found

@@ -111,7 +111,7 @@ class ContainerTable(Struct, frozen=True, kw_only=True, rename="kebab"):
 
 
 class Description(Struct, frozen=True, kw_only=True, rename="kebab"):
-    """The content of the whole file.
+    """The content of a file that describes a broker.
 
     Args:
         title: The product's name.
