@@ -61,6 +61,14 @@ def names_with_variants() -> tuple[str, ...]:
     return tuple(name for name in backend_names() if (entry := _loadable(name)) is not None and entry.has_variants)
 
 
+def names_without_file() -> tuple[str, ...]:
+    """Return the names of the installed backends that need no file, in alphabetical order.
+
+    Backends of other packages that cannot be loaded are included.
+    """
+    return tuple(name for name in backend_names() if (entry := _loadable(name)) is None or not entry.takes_file)
+
+
 def known_file(name: str) -> Path | None:
     """Return the file of known outcomes that a backend's entry names; None if it names none.
 
@@ -101,7 +109,7 @@ def open_backend(name: str, options: BackendOptions | None = None) -> Backend:
         others = ", ".join(names_with_defects())
         raise NotOursError(f"Backend {name!r} has no defects to switch on; those with defects: {others}.")
     if not entry.has_stores and asked.store is not None:
-        others = ", ".join(other for other in backend_names() if _load(other).has_stores)
+        others = ", ".join(other for other in backend_names() if (one := _loadable(other)) and one.has_stores)
         raise NotOursError(f"Backend {name!r} brings its own store; only {others} lets you choose one.")
     if not entry.has_variants and asked.variant is not None:
         others = ", ".join(names_with_variants())

@@ -129,15 +129,15 @@ def summary(verdicts: Verdicts, seconds: float | None) -> str:
 
 
 def repeated(runs: Sequence[Verdicts]) -> list[str]:
-    """Return a line for each scenario that several runs on one backend tried, with the number of each verdict."""
-    found: dict[tuple[str, str], Counter[Verdict]] = {}
+    """Return a line for each scenario that several runs on one pair tried, with the number of each verdict."""
+    found: dict[tuple[str, str, str], Counter[Verdict]] = {}
     for run in runs:
         for scenario in run.scenarios:
-            found.setdefault((run.backend, scenario.scenario), Counter())[scenario.verdict] += 1
+            found.setdefault((run.backend, run.client, scenario.scenario), Counter())[scenario.verdict] += 1
     return [
         f"{backend}: {scenario}: {_listed({verdict.value: tally[verdict] for verdict in reversed(Verdict)})}"
         f" in {tally.total()} runs"
-        for (backend, scenario), tally in found.items()
+        for (backend, _, scenario), tally in found.items()
         if tally.total() > 1
     ]
 

@@ -15,6 +15,7 @@ from assay.commands.backends import BackendReport
 from assay_evidence.schemas import DIALECT, Schema, schema_text
 from assay_evidence.schemas import SCHEMAS as EVIDENCE
 from assay_features import Rule
+from assay_reports import Comparison
 from assay_steps.kill_matrix.matrix import KillMatrix
 
 
@@ -36,11 +37,18 @@ def defects_schema() -> Schema:
     return {"$schema": DIALECT, "title": "Kill matrix of Assay's scenarios and defects, version 1", **schema}
 
 
+def matrix_schema() -> Schema:
+    """Make the schema of the `matrix.json` of a report on several pairs."""
+    schema = msgspec.json.schema(Comparison)
+    return {"$schema": DIALECT, "title": "Matrix of brokers and clients, version 1", **schema}
+
+
 SCHEMAS: Mapping[str, Callable[[], Schema]] = {
     **EVIDENCE,
     "rules-1.json": rules_schema,
     "backends-1.json": backends_schema,
     "defects-1.json": defects_schema,
+    "matrix-1.json": matrix_schema,
 }
 
 

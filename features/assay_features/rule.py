@@ -38,6 +38,11 @@ class Profile(StrEnum):
     QOS_MQ = "qos-mq"
     BATCH = "batch"
 
+    @property
+    def names_product(self) -> bool:
+        """Whether the profile's rules are for a named product, IBM MQ, and not for any broker of the kind."""
+        return self in {Profile.DELAY_MQ, Profile.DELAY_ZOS, Profile.QOS_MQ}
+
 
 class ProfileDefinition(Struct, frozen=True):
     """The definition of a profile: the kind of products that can claim it, and the capabilities that it requires."""

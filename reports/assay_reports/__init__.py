@@ -5,8 +5,16 @@ from assay_reports.junit import junit_xml
 from assay_reports.machine import rules_json
 from assay_reports.site import render_site
 from assay_reports.sources import KillMatrix, KnownOutcome, RunEvidence, read_kills, read_known, read_run
+from assay_reports.views.comparison import FORM as MATRIX_FORM
+from assay_reports.views.comparison import PAGE as MATRIX_PAGE
+from assay_reports.views.comparison import Absence, AbsenceState, Comparison, read_absent
 
 __all__ = [
+    "MATRIX_FORM",
+    "MATRIX_PAGE",
+    "Absence",
+    "AbsenceState",
+    "Comparison",
     "KillMatrix",
     "KnownOutcome",
     "OutputError",
@@ -14,6 +22,7 @@ __all__ = [
     "RunEvidence",
     "SourceError",
     "junit_xml",
+    "read_absent",
     "read_kills",
     "read_known",
     "read_run",

@@ -1,6 +1,6 @@
 """The HTML report: a folder of static pages that a browser shows without a server, a network or scripts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import resources
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -12,12 +12,21 @@ from markupsafe import Markup
 from assay_evidence.figures import counted
 from assay_evidence.verdicts import Verdict
 from assay_reports.errors import OutputError
-from assay_reports.presentation import FACES, LEVELS, READING_ORDER, ROLES, STRENGTHS
+from assay_reports.presentation import (
+    FACES,
+    LEVELS,
+    NOT_RUN,
+    NOTHING_TO_OBSERVE,
+    READING_ORDER,
+    ROLES,
+    STRENGTHS,
+)
 from assay_reports.rows import rows
 from assay_reports.sources import RunEvidence
 from assay_reports.text import visible
 from assay_reports.views.arrangement import arranged
 from assay_reports.views.backends import backend_page
+from assay_reports.views.comparison import ABSENT, FORM, PAGE, Absence, compared, form_of
 from assay_reports.views.matrix import matrix
 from assay_reports.views.own import headline, own_of
 from assay_reports.views.pairs import pairs_of
@@ -27,6 +36,8 @@ MANIFEST = "site.json"
 """The file that lists the site's files, so that a later report knows which files it may replace."""
 _FIT = (Markup, int, float)
 _ASSETS = ("style.css", "report.js")
+_STATES = {face.key: face for face in (*FACES.values(), NOT_RUN, NOTHING_TO_OBSERVE)}
+"""The presentation of each state of a cell of the matrix."""
 
 
 class Manifest(msgspec.Struct, frozen=True):
@@ -35,12 +46,13 @@ class Manifest(msgspec.Struct, frozen=True):
     files: tuple[str, ...]
 
 
-def render_site(runs: Sequence[RunEvidence], out: Path) -> Path:
-    """Write the report of one or several runs.
+def render_site(runs: Sequence[RunEvidence], out: Path, absent: Iterable[Absence] = ()) -> Path:
+    """Write the report of one or several runs; with several backends, also the matrix of brokers and clients.
 
     Args:
         runs: The runs, one for each pair of client and broker, in the order of the matrix's columns.
         out: The site's folder, which is created if it is missing. An earlier report in it is replaced.
+        absent: The backends that were asked for and have no run.
 
     Returns:
         The path of the start page.
@@ -51,7 +63,7 @@ def render_site(runs: Sequence[RunEvidence], out: Path) -> Path:
     """
     if not runs:
         raise OutputError(out, "no run to report on was given; name an output folder of `assay run`.")
-    pages = dict(_pages(runs, out))
+    pages = dict(_pages(runs, out, tuple(absent)))
     try:
         _clear(out)
         for name, content in pages.items():
@@ -64,10 +76,11 @@ def render_site(runs: Sequence[RunEvidence], out: Path) -> Path:
     return out / "index.html"
 
 
-def _pages(runs: Sequence[RunEvidence], out: Path) -> Iterator[tuple[str, bytes]]:
+def _pages(runs: Sequence[RunEvidence], out: Path, absent: Sequence[Absence]) -> Iterator[tuple[str, bytes]]:
     catalogue = runs[0].catalogue
     pairs = pairs_of(runs, catalogue)
     environment = _environment()
+    several = len(pairs) + len(absent) > 1
     faces = [FACES[Verdict.PASS], *(FACES[verdict] for verdict in READING_ORDER if verdict is not Verdict.PASS)]
 
     def page(template: str, root: str, **values: object) -> bytes:
@@ -79,6 +92,7 @@ def _pages(runs: Sequence[RunEvidence], out: Path) -> Iterator[tuple[str, bytes]
             strengths=STRENGTHS,
             roles=ROLES,
             levels=LEVELS,
+            several=several,
             **values,
         )
         return text.encode()
@@ -86,6 +100,10 @@ def _pages(runs: Sequence[RunEvidence], out: Path) -> Iterator[tuple[str, bytes]
     rules, own = matrix(pairs, catalogue), own_of(pairs)
     lead = headline(own, pairs, rules)
     yield "index.html", page("index.html", "", matrix=rules, own=own, headline=lead)
+    if several:
+        told = compared(pairs, catalogue, absent)
+        yield PAGE, page("matrix.html", "", page=told, states=_STATES, absent=ABSENT)
+        yield FORM, form_of(told)
     for feature in own.features:
         yield feature.href, page("feature.html", "../", page=feature)
     for rule in catalogue.rules:

@@ -129,12 +129,6 @@ def test_what_several_backends_left_gives_way_to_the_next_run(assay: Assay, tmp_
     assert not (tmp_path / "artemis").exists()
 
 
-def test_the_same_backend_twice_is_one_run(assay: Assay, tmp_path: Path) -> None:
-    ended = assay("run", "--out", tmp_path, "--rule", "PD-34", "--backend", "reference", "--backend", "reference+amqp")
-    assert ended.code is Exit.AS_EXPECTED
-    assert (tmp_path / "journals").is_dir()
-
-
 def test_a_rule_that_was_asked_for_and_has_no_scenario_is_told(assay: Assay, tmp_path: Path) -> None:
     ended = assay("run", "--out", tmp_path, "--rule", "PD-34", "--rule", "DD-42")
     assert ended.code is Exit.INCONCLUSIVE

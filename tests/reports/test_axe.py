@@ -19,6 +19,7 @@ pytestmark = pytest.mark.chromium
 AXE = "axe-core@4.14.1"
 PAGES = (
     "index.html",
+    "matrix.html",
     "rules/DD-02.html",
     "rules/QS-06.html",
     "rules/DD-42.html",
@@ -111,7 +112,7 @@ def test_axe_finds_nothing(copied: Path, axe: Path, browser: str, name: str, loo
 
 
 @pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("name", PAGES[:2])
+@pytest.mark.parametrize("name", PAGES[:3])
 def test_no_page_is_wider_than_its_window(copied: Path, browser: str, name: str, look: str) -> None:
     page = copied / name
     probe = "<script>document.title = document.documentElement.scrollWidth - innerWidth</script></body>"
@@ -137,7 +138,7 @@ def test_the_filter_hides_rows_and_counts_what_is_left(copied: Path, browser: st
 @pytest.mark.parametrize("look", LOOKS)
 def test_pictures_are_taken_for_a_person(site: Path, browser: str, tmp_path: Path, look: str) -> None:
     folder = Path(os.environ.get("ASSAY_PICTURES", tmp_path))
-    for name in (*PAGES[:2], PAGES[-1]):
+    for name in (*PAGES[:3], PAGES[-1]):
         picture = folder / f"{Path(name).stem}-{look}.png"
         chromium(browser, tmp_path / "profile", site / name, *LOOKS[look], f"--screenshot={picture}")
         assert picture.stat().st_size > 10_000

@@ -12,7 +12,7 @@ from tests.reports.pages import Page, pages_of
 
 from assay_evidence.events import AnyEvent
 from assay_evidence.verdicts import Verdicts
-from assay_reports import KnownOutcome, RunEvidence, junit_xml, render_site
+from assay_reports import Absence, AbsenceState, KnownOutcome, RunEvidence, junit_xml, render_site
 from assay_reports.text import visible
 
 HOSTILE = "</script></title></svg>\"'><img src=x onerror=alert(1)>\x00\x1b\u202e\u05dc\u2066]]>{{ 7 * 7 }}&lt;"
@@ -58,7 +58,9 @@ def poisoned_run(run: RunEvidence) -> RunEvidence:
 
 @pytest.fixture(scope="module")
 def hostile(runs: tuple[RunEvidence, RunEvidence], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return render_site([poisoned_run(run) for run in runs], tmp_path_factory.mktemp("out") / "report").parent
+    absent = [Absence(f"acme{HOSTILE}", AbsenceState.LEFT_OUT, HOSTILE)]
+    out = tmp_path_factory.mktemp("out") / "report"
+    return render_site([poisoned_run(run) for run in runs], out, absent).parent
 
 
 def test_no_text_becomes_an_element_or_an_attribute(hostile: Path, site: Path) -> None:

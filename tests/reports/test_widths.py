@@ -95,6 +95,13 @@ def test_without_scripts_a_narrow_window_still_says_that_tables_scroll(
     assert found["silent"] == 0
 
 
+@pytest.mark.parametrize("width", [320, 390])
+def test_the_matrix_fits_a_phone(site: Path, browser: str, tmp_path: Path, width: int) -> None:
+    found = measured(site, "matrix.html", width, browser, tmp_path)
+    assert found["wider"] == 0
+    assert found["silent"] == 0
+
+
 @pytest.mark.parametrize("width", [320, 1440])
 def test_the_time_line_shows_the_due_line_and_what_breaks_the_rule(
     failed: Path, browser: str, tmp_path: Path, width: int
@@ -103,7 +110,7 @@ def test_the_time_line_shows_the_due_line_and_what_breaks_the_rule(
     assert found["marks"] == found["within"] == 2
 
 
-@pytest.mark.parametrize("name", ["index.html", "backends/artemis--assay-sdk-0-1-0-classic.html"])
+@pytest.mark.parametrize("name", ["index.html", "matrix.html", "backends/artemis--assay-sdk-0-1-0-classic.html"])
 def test_at_1440_pixels_nothing_clips(site: Path, browser: str, tmp_path: Path, name: str) -> None:
     assert measured(site, name, 1440, browser, tmp_path)["clipped"] == 0
 

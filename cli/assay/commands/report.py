@@ -15,28 +15,41 @@ from assay.exits import Exit, UsageProblem
 from assay.outcome import SEVERITY, ending, others_failed, scenarios_of, show, tell
 from assay.terminal import Terminal
 from assay_adapters.known import KnownOutcome, KnownOutcomes, Surprise
-from assay_reports import RunEvidence, SourceError, junit_xml, read_run, render_site
-from assay_steps.plugin.folder import JOURNALS, JUNIT, KNOWN, REPORT
+from assay_reports import (
+    MATRIX_FORM,
+    MATRIX_PAGE,
+    Absence,
+    AbsenceState,
+    RunEvidence,
+    SourceError,
+    junit_xml,
+    read_absent,
+    read_run,
+    render_site,
+)
+from assay_steps.plugin.folder import EARLIER, JOURNALS, JUNIT, KNOWN, REPORT
 from assay_steps.plugin.run import Concluded, conclude
 from assay_steps.processes.garbage_collection import collect_rarely
 
 
 def report(
-    folders: Annotated[list[Path], typer.Argument(help="Output folders of assay run.")],
+    folders: Annotated[
+        list[Path], typer.Argument(help="Output folders of assay run; a folder with several runs stands for all.")
+    ],
     out: Annotated[Path | None, typer.Option(help="Folder for the report. Default: the first folder.")] = None,
 ) -> int:
     """Judge the journals of earlier runs again, and write verdicts, JUnit XML and the report; exit as the runs did."""
-    runs: list[RunEvidence] = []
-    for folder in folders:
-        if not (folder / JOURNALS).is_dir():
-            raise UsageProblem(f"{folder} holds no {JOURNALS}/: name an output folder of assay run.")
-        with writable(folder), collect_rarely():
-            concluded = conclude(folder)
-        runs.append(read_run(folder, concluded.journals, concluded.verdicts))
+    runs: dict[Path, RunEvidence] = {}
+    absent: list[Absence] = []
+    for given in folders:
+        found = {folder: judged(folder) for folder in runs_in(given)}
+        runs |= dict(sorted(found.items(), key=lambda one: _began(one[1])))
+        if given not in runs:
+            absent += read_absent(given / REPORT / MATRIX_FORM)
     terminal = Terminal()
-    worst = Exit.AS_EXPECTED
-    for folder, run in zip(folders, runs, strict=True):
-        if len(folders) > 1:
+    worst = of_absent(absent)
+    for folder, run in runs.items():
+        if len(runs) > 1:
             terminal.print(f"{folder}: run {run.verdicts.run}", markup=False, soft_wrap=True, style="bold")
         show(run.verdicts, terminal)
         surprises, unjudged = surprises_of(folder, run), others_failed(folder)
@@ -44,9 +57,48 @@ def report(
         ended = Exit.NOT_AS_EXPECTED if unjudged else ending(run.verdicts, surprises)
         worst = max(worst, ended, key=SEVERITY.index)
     with writable(out or folders[0]):
-        index = write_site(folders, runs, out or folders[0])
-    terminal.print(f"report: {index}", markup=False, soft_wrap=True)
+        index = write_site(tuple(runs), tuple(runs.values()), out or folders[0], absent)
+    show_report(index, terminal)
     return worst
+
+
+def runs_in(folder: Path) -> list[Path]:
+    """Return a run's folder, or the folders of several runs inside it.
+
+    Raises:
+        UsageProblem: The folder holds no run.
+    """
+    if (folder / JOURNALS).is_dir():
+        return [folder]
+    inner = [journals.parent for journals in folder.glob(f"*/{JOURNALS}") if journals.parent.name != EARLIER]
+    if not inner:
+        raise UsageProblem(f"{folder} holds no {JOURNALS}/: name an output folder of assay run.")
+    return sorted(inner)
+
+
+def judged(folder: Path) -> RunEvidence:
+    """Judge a run's journals again, and write its verdicts."""
+    with writable(folder), collect_rarely():
+        concluded = conclude(folder)
+    return read_run(folder, concluded.journals, concluded.verdicts)
+
+
+def _began(run: RunEvidence) -> int:
+    """Return the time of the run's begin, for the order of the columns; 0 if no journal has it."""
+    return run.begin.wall_ns if run.begin else 0
+
+
+def of_absent(absent: Sequence[Absence]) -> Exit:
+    """Return the exit code that absent backends cause; one that only `all` chose causes none."""
+    as_asked = all(one.state is AbsenceState.LEFT_OUT for one in absent)
+    return Exit.AS_EXPECTED if as_asked else Exit.INCONCLUSIVE
+
+
+def show_report(index: Path, terminal: Terminal) -> None:
+    """Print the path of the report's start page, and of the matrix if there is one."""
+    terminal.print(f"report: {index}", markup=False, soft_wrap=True)
+    if (matrix := index.with_name(MATRIX_PAGE)).is_file():
+        terminal.print(f"matrix: {matrix}", markup=False, soft_wrap=True)
 
 
 @contextmanager
@@ -77,20 +129,21 @@ def surprises_of(folder: Path, run: RunEvidence) -> list[Surprise]:
     return KnownOutcomes(entries).surprises(scenarios_of(run.verdicts), today, whole=False)
 
 
-def write_reports(ended: Mapping[Path, Concluded], out: Path) -> Path:
+def write_reports(ended: Mapping[Path, Concluded], out: Path, absent: Sequence[Absence] = ()) -> Path:
     """Write the reports of runs that have just ended, and return the site's start page.
 
     Args:
         ended: The conclusion of each run, by the run's folder.
         out: The folder for the report.
+        absent: The backends without a run.
     """
     runs = [read_run(folder, concluded.journals, concluded.verdicts) for folder, concluded in ended.items()]
-    return write_site(tuple(ended), runs, out)
+    return write_site(tuple(ended), runs, out, absent)
 
 
-def write_site(folders: Sequence[Path], runs: Sequence[RunEvidence], out: Path) -> Path:
+def write_site(folders: Sequence[Path], runs: Sequence[RunEvidence], out: Path, absent: Sequence[Absence] = ()) -> Path:
     """Write ``junit.xml`` into each folder and one site for all; return the site's start page."""
     for folder, run in zip(folders, runs, strict=True):
         (folder / JUNIT).write_bytes(junit_xml([run.verdicts]))
     with collect_rarely():
-        return render_site(runs, out / REPORT)
+        return render_site(runs, out / REPORT, absent)

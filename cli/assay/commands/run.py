@@ -16,16 +16,18 @@ import pytest
 import typer
 from msgspec.structs import replace
 
-from assay.commands.report import write_reports
+from assay.commands.report import of_absent, show_report, write_reports
 from assay.exits import CannotRunError, Exit, NothingSelected, UsageProblem
 from assay.messages import milliseconds
 from assay.outcome import SEVERITY, ending, others_failed, repeated, scenarios_of, show, tell
 from assay.progress import RunProgress
+from assay.selection import chosen, faces_of, folders, present
 from assay.terminal import Terminal
 from assay_adapters.known import known_outcomes
 from assay_adapters.registry import names_with_defects
 from assay_evidence.verdicts import Verdicts
 from assay_features import FeaturesError, feature_root, load_catalogue
+from assay_reports import Absence, AbsenceState
 from assay_steps.plugin.checks import rule_counts
 from assay_steps.plugin.feature_files import feature_files
 from assay_steps.plugin.folder import LOG, VERDICTS, room
@@ -47,8 +49,6 @@ FEW_WORKERS = 4
 """The number of processes if pytest's arguments select scenarios, because they usually select only a few."""
 _IDLE = frozenset({"--collect-only", "--co", "--fixtures", "--markers", "--setup-plan", "--version", "--help", "-h"})
 """The arguments with which pytest prints information and runs no scenario."""
-_NO_FOLDER = re.compile(r"[^A-Za-z0-9.+_-]+")
-"""The characters of a backend's name, such as those of ``url:brokers/acme.toml``, that its folder's name leaves out."""
 _WORKERS = re.compile(r"-n(\d+|auto|logical)?|--numprocesses(=.*)?|--dist(=.*)?|-d")
 """The arguments with which pytest-xdist starts processes; only this command may decide about processes."""
 EACH = 4
@@ -57,7 +57,11 @@ EACH = 4
 
 def run(
     backend: Annotated[
-        list[str] | None, typer.Option(help="A broker to test; may be repeated. Default: reference.")
+        list[str] | None,
+        typer.Option(
+            help="A broker to test; may be repeated, or a list with commas; `all` tests every broker that can be "
+            "started here. Default: reference."
+        ),
     ] = None,
     profile: Annotated[str | None, typer.Option(help="Only rules of this profile.")] = None,
     rule: Annotated[list[str] | None, typer.Option(help="Only this rule; may be repeated.")] = None,
@@ -82,8 +86,8 @@ def run(
     face: Annotated[
         str | None,
         typer.Option(
-            help="Face of the client: simplified (the default), classic or mqlight. Scenarios that it cannot run "
-            "use another face; the summary counts them."
+            help="Face of the client: simplified (the default), classic or mqlight, or a list with commas. Scenarios "
+            "that a face cannot run use another face; the summary counts them."
         ),
     ] = None,
     defect: Annotated[str | None, typer.Option(help="Switch on a named defect of the reference pair.")] = None,
@@ -98,7 +102,7 @@ def run(
 ) -> int:
     """Test the rules on a broker, print the verdicts, and write the evidence and a report."""
     late_ms = milliseconds("--late", late)
-    names = list(dict.fromkeys(name.removesuffix("+amqp") for name in backend or [REFERENCE]))
+    backends = chosen(backend or [REFERENCE])
     for_pytest = tuple(with_features(pytest_args or ()))
     asked = [
         SuiteOptions(
@@ -111,39 +115,26 @@ def run(
             workers=workers or 0,
             seed=seed,
             store=store,
-            face=face,
+            face=one_face,
             defect=defect,
             variant=variant,
             late_ms=late_ms,
             pytest_args=for_pytest,
         )
-        for name, folder in folders(names, times, out)
+        for name, one_face, folder in folders(backends, faces_of(face), times, out)
     ]
-    for options in {options.backend: options for options in asked}.values():
-        check(options)
+    asked, absent = present(asked, backends, check)
     if workers is None:
         asked = [with_workers(options) for options in asked]
     with room(out):
         try:
-            return try_all(asked, out)
+            return try_all(asked, out, absent)
         except KeyboardInterrupt:
             if not any((options.out / VERDICTS).exists() for options in asked):
                 raise
             told = f"stopped: {STOPPED}, before the report was complete; `assay report` writes it."
             Terminal().print(told, markup=False, soft_wrap=True)
             return Exit.INCONCLUSIVE
-
-
-def folders(names: Sequence[str], times: int, out: Path) -> list[tuple[str, Path]]:
-    """Return each run's backend and folder: the output folder for one run, or a subfolder for each of several."""
-    if times == 1:
-        return [(name, out if len(names) == 1 else out / _plain(name)) for name in names]
-    return [(name, out / f"{_plain(name)}-{number}") for name in names for number in range(1, times + 1)]
-
-
-def _plain(name: str) -> str:
-    """Return a backend's name as the name of a folder."""
-    return _NO_FOLDER.sub("-", name)
 
 
 def with_features(arguments: Sequence[str]) -> Iterator[str]:
@@ -213,44 +204,83 @@ def check(options: SuiteOptions) -> None:
     known_outcomes(options.backend)
 
 
-def try_all(asked: Sequence[SuiteOptions], out: Path) -> Exit:
+def try_all(asked: Sequence[SuiteOptions], out: Path, absent: Sequence[Absence] = ()) -> Exit:
     """Run the suite on one backend after the other; a backend that cannot run does not stop the others.
+
+    Args:
+        asked: The options of each run.
+        out: The folder for the report.
+        absent: The backends that were asked for and cannot be started here.
 
     Raises:
         CommandError: No backend could run.
         KeyboardInterrupt: The user pressed Ctrl-C before any scenario ran.
     """
     terminal = Terminal()
-    tried: dict[Path, Concluded] = {}
-    worst = Exit.AS_EXPECTED
-    problem: BaseException | None = None
+    for absence in absent:
+        terminal.print(f"{absence.backend}: not tried: {absence.reason}", markup=False, soft_wrap=True)
+    runs = Runs(absent, several=len(asked) + len(absent) > 1)
     for options in asked:
+        runs.take(options, terminal)
+    problem = runs.problem
+    if problem is not None and not runs.tried:
+        raise KeyboardInterrupt if isinstance(problem, StoppedError) else problem
+    for line in repeated([concluded.verdicts for concluded in runs.tried.values()]):
+        terminal.print(line, markup=False, soft_wrap=True)
+    index = write_reports(runs.tried, out, runs.lost)
+    if isinstance(problem, StoppedError) and (runs.stopped or not runs.several):
+        terminal.print(f"stopped: {problem}", markup=False, soft_wrap=True)
+    show_report(index, terminal)
+    return runs.worst
+
+
+class Runs:
+    """The runs on one backend after the other.
+
+    Args:
+        absent: The backends that were asked for and cannot be started here.
+        several: Whether the user asked for more than one run.
+    """
+
+    def __init__(self, absent: Sequence[Absence], *, several: bool) -> None:
+        self.several = several
+        self.tried: dict[Path, Concluded] = {}
+        """The conclusion of each run, by the run's folder."""
+        self.lost = list(absent)
+        """The backends without verdicts."""
+        self.worst = of_absent(absent)
+        self.problem: CannotRunError | StoppedError | None = None
+        """The reason why the latest incomplete run ended; None if all runs are complete."""
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the user stopped the whole command; if a run ends for another reason, the next run follows."""
+        return isinstance(self.problem, StoppedError) and self.problem.by_user
+
+    def take(self, options: SuiteOptions, terminal: Terminal) -> None:
+        """Run the suite on the next backend, unless the user has stopped the command."""
         ended = Exit.INCONCLUSIVE
         try:
-            ended, tried[options.out] = try_one(options, terminal)
-        except CannotRunError as cannot:
-            problem = cannot
-            if len(asked) > 1:
-                shutil.rmtree(options.out, ignore_errors=True)
-                terminal.print(f"{options.backend}: not tried: {cannot}", markup=False, soft_wrap=True)
-        except StoppedError as stopped:
-            problem = stopped
-            if stopped.concluded is not None:
-                tried[options.out] = stopped.concluded
-            elif len(asked) > 1:
-                shutil.rmtree(options.out, ignore_errors=True)
-            break
-        finally:
-            worst = max(worst, ended, key=SEVERITY.index)
-    if problem is not None and not tried:
-        raise KeyboardInterrupt if isinstance(problem, StoppedError) else problem
-    for line in repeated([concluded.verdicts for concluded in tried.values()]):
-        terminal.print(line, markup=False, soft_wrap=True)
-    index = write_reports(tried, out)
-    if isinstance(problem, StoppedError):
-        terminal.print(f"stopped: {problem}", markup=False, soft_wrap=True)
-    terminal.print(f"report: {index}", markup=False, soft_wrap=True)
-    return worst
+            if self.stopped:
+                self.lost.append(Absence(options.backend, AbsenceState.STOPPED, STOPPED))
+            else:
+                ended, self.tried[options.out] = try_one(options, terminal)
+        except (CannotRunError, StoppedError) as problem:
+            self.problem = problem
+            self._keep(options, problem)
+            if self.several and not self.stopped:
+                how = "stopped" if options.out in self.tried else "not tried"
+                terminal.print(f"{options.backend}: {how}: {problem}", markup=False, soft_wrap=True)
+        self.worst = max(self.worst, ended, key=SEVERITY.index)
+
+    def _keep(self, options: SuiteOptions, problem: CannotRunError | StoppedError) -> None:
+        """Keep the verdicts of an incomplete run; without verdicts, keep the reason and remove the run's folder."""
+        if isinstance(problem, StoppedError) and problem.concluded is not None:
+            self.tried[options.out] = problem.concluded
+        elif self.several:
+            shutil.rmtree(options.out, ignore_errors=True)
+            state = AbsenceState.STOPPED if self.stopped else AbsenceState.BROKEN
+            self.lost.append(Absence(options.backend, state, str(problem)))
 
 
 def try_one(options: SuiteOptions, terminal: Terminal) -> tuple[Exit, Concluded]:
@@ -296,11 +326,13 @@ class StoppedError(Exception):
     Args:
         why: The reason for the stop.
         concluded: The journals up to the stop with their verdicts; None without verdicts.
+        by_user: Whether the user stopped the command, and not only this run.
     """
 
-    def __init__(self, why: str, concluded: Concluded | None) -> None:
+    def __init__(self, why: str, concluded: Concluded | None, *, by_user: bool = False) -> None:
         super().__init__(why if concluded is None else f"{why}; the verdict of scenarios that did not run is error.")
         self.concluded = concluded
+        self.by_user = by_user
 
 
 def attempt(options: SuiteOptions) -> Concluded:
@@ -331,7 +363,7 @@ def attempt(options: SuiteOptions) -> Concluded:
         case pytest.ExitCode.USAGE_ERROR:
             raise UsageProblem(usage_error(options.out / LOG))
         case pytest.ExitCode.INTERRUPTED:
-            raise StoppedError(STOPPED, concluded)
+            raise StoppedError(STOPPED, concluded, by_user=True)
         case _ if concluded is not None:
             raise StoppedError(result.ended or f"pytest ended with {code.name}", concluded)
         case _:
