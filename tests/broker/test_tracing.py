@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.broker.qos_stories import LINK, TOPIC, publish, subscribe
-from tests.broker.stories import Client, Log, Story
+from tests.broker.defects.stories.qos import LINK, TOPIC, publish, subscribe
+from tests.broker.defects.stories.story import Client, Log, Story
 
 from assay_sdk import driver
 from assay_sdk.driver import Outcome, Target

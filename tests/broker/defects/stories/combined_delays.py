@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.broker.administration_stories import look, send
-from tests.broker.failure_stories import EVERYTHING, MS, PLAIN, REPLIES, TOPIC, Office
-from tests.broker.processor_stories import stage
+from tests.broker.defects.stories.administration import look, send
+from tests.broker.defects.stories.failures import EVERYTHING, MS, PLAIN, REPLIES, TOPIC, Office
+from tests.broker.defects.stories.processor import stage
 
 from assay_broker.core.administration.changes import AlterObject, DefineObject, DeleteObject, SetAuthority
 from assay_broker.core.objects.factory import BASE_TOPIC, DEAD_LETTER_QUEUE, STAGING_QUEUE
@@ -16,7 +16,7 @@ from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.report_options import WHOLE_REPORT, Mqro
 
 if TYPE_CHECKING:
-    from tests.broker.stories import Story
+    from tests.broker.defects.stories.story import Story
 
 Q = Address(AddressKind.QUEUE, "Q")
 MANY = 25

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.broker.administration_stories import MS, look, send, take
-from tests.broker.failure_stories import REPLIES, Office
-from tests.broker.stories import DURABLE
+from tests.broker.defects.stories.administration import MS, look, send, take
+from tests.broker.defects.stories.failures import REPLIES, Office
+from tests.broker.defects.stories.story import DURABLE
 
 from assay_broker.core.administration.changes import DefineObject, DeleteObject
 from assay_broker.core.objects.factory import DEAD_LETTER_QUEUE, STAGING_QUEUE
@@ -15,7 +15,7 @@ from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.report_options import WHOLE_REPORT, Mqro
 
 if TYPE_CHECKING:
-    from tests.broker.stories import Story
+    from tests.broker.defects.stories.story import Story
 
 Q = Address(AddressKind.QUEUE, "Q")
 TOPIC = Address(AddressKind.TOPIC, "T")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.broker.qos_stories import HOUR, LINK, publish, subscribe
-from tests.broker.stories import DURABLE, TOPIC, Client, Log, Q
+from tests.broker.defects.stories.qos import HOUR, LINK, publish, subscribe
+from tests.broker.defects.stories.story import DURABLE, TOPIC, Client, Log, Q
 
 from assay_sdk import driver
 from assay_sdk.driver import Outcome, Target
@@ -14,7 +14,7 @@ from assay_sdk.model.properties import RETAIN
 from assay_sdk.model.xa import XaEnd, Xid
 
 if TYPE_CHECKING:
-    from tests.broker.stories import Story
+    from tests.broker.defects.stories.story import Story
 
 _LOSSES = 20
 _SENT = (1, "of Q"), (5, "of R")

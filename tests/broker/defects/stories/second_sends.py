@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.broker.administration_stories import look, send
-from tests.broker.failure_stories import Office
-from tests.broker.stories import DURABLE, SHARED_DURABLE, TOPIC, Q
+from tests.broker.defects.stories.administration import look, send
+from tests.broker.defects.stories.failures import Office
+from tests.broker.defects.stories.story import DURABLE, SHARED_DURABLE, TOPIC, Q
 
 from assay_broker.core.administration.changes import (
     AlterObject,
@@ -22,7 +22,7 @@ from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.xa import XaEnd, Xid
 
 if TYPE_CHECKING:
-    from tests.broker.stories import Client, Story
+    from tests.broker.defects.stories.story import Client, Story
 
 MS = 1_000_000
 FREE = 9

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.broker.stories import DURABLE, SHARED_DURABLE, TOPIC, Q, Story
+from tests.broker.defects.stories.story import DURABLE, SHARED_DURABLE, TOPIC, Q, Story
 
 from assay_sdk import driver
 from assay_sdk.model.message import Message

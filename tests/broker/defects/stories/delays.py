@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.broker.stories import DURABLE, SHARED, TOPIC, Q, Story
+from tests.broker.defects.stories.story import DURABLE, SHARED, TOPIC, Q, Story
 from tests.broker.test_inprocess import MS
 
 from assay_sdk import driver

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING
 
-from tests.broker.failure_stories import Office
+from tests.broker.defects.stories.failures import Office
 
 from assay_broker.core.administration.changes import AlterObject, Condition, DefineObject, DisplayObjects, NativeBrowse
 from assay_broker.core.objects.factory import BASE_TOPIC
@@ -15,7 +15,7 @@ from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, AddressKind, Message
 
 if TYPE_CHECKING:
-    from tests.broker.stories import Client, Story
+    from tests.broker.defects.stories.story import Client, Story
 
 TTL = 1_000
 HOUR = 3_600_000

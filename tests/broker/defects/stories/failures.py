@@ -18,7 +18,7 @@ from assay_sdk.model.reasons import Refused
 from assay_sdk.model.report_options import WHOLE_REPORT, Mqro
 
 if TYPE_CHECKING:
-    from tests.broker.stories import Story
+    from tests.broker.defects.stories.story import Story
 
 MS = 1_000_000
 TOPIC = Address(AddressKind.TOPIC, "T")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.broker.administration_stories import MS, TOPIC, look, send, take
-from tests.broker.failure_stories import REPLIES, Office
-from tests.broker.processor_stories import stage
+from tests.broker.defects.stories.administration import MS, TOPIC, look, send, take
+from tests.broker.defects.stories.failures import REPLIES, Office
+from tests.broker.defects.stories.processor import stage
 
 from assay_broker.core.administration.changes import ClearQueue, DefineObject
 from assay_broker.core.objects.factory import STAGING_QUEUE
@@ -16,7 +16,7 @@ from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.report_options import WHOLE_REPORT, Mqro
 
 if TYPE_CHECKING:
-    from tests.broker.stories import Story
+    from tests.broker.defects.stories.story import Story
 
 Q = Address(AddressKind.QUEUE, "Q")
 FAR_MS = 60_000

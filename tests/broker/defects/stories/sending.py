@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
-from tests.broker.failure_stories import MS, TOPIC, Office
+from tests.broker.defects.stories.failures import MS, TOPIC, Office
 
 from assay_broker.core.administration.changes import ClearQueue, DefineObject, NativePut
 from assay_broker.core.objects.factory import STAGING_QUEUE
@@ -15,7 +15,7 @@ from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.properties import RETAIN
 
 if TYPE_CHECKING:
-    from tests.broker.stories import Client, Story
+    from tests.broker.defects.stories.story import Client, Story
 
 Q = Address(AddressKind.QUEUE, "Q")
 CLUSTERED: tuple[dict[str, Value], ...] = (

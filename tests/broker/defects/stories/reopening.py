@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.broker.failure_stories import Office
-from tests.broker.stories import DURABLE, SHARED_DURABLE, TOPIC, Q
+from tests.broker.defects.stories.failures import Office
+from tests.broker.defects.stories.story import DURABLE, SHARED_DURABLE, TOPIC, Q
 
 from assay_broker.core.administration.changes import AlterObject, DefineObject
 from assay_broker.core.objects.factory import DURABLE_MODEL
@@ -15,7 +15,7 @@ from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, AddressKind, Message
 
 if TYPE_CHECKING:
-    from tests.broker.stories import Client, Story
+    from tests.broker.defects.stories.story import Client, Story
 
 
 def _leave_out_own(client: Client, link: int, name: str | None = None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.broker.failure_stories import Office
+from tests.broker.defects.stories.failures import Office
 
 from assay_broker.core.administration.changes import (
     AlterObject,
@@ -23,7 +23,7 @@ from assay_sdk import driver
 from assay_sdk.model.message import Address, AddressKind, Message
 
 if TYPE_CHECKING:
-    from tests.broker.stories import Client, Story
+    from tests.broker.defects.stories.story import Client, Story
 
 MS = 1_000_000
 TOPIC = Address(AddressKind.TOPIC, "T")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.broker.administration_stories import send
-from tests.broker.failure_stories import Office
-from tests.broker.qos_stories import publish, subscribe
-from tests.broker.stories import DURABLE, SHARED_DURABLE, TOPIC, Q
+from tests.broker.defects.stories.administration import send
+from tests.broker.defects.stories.failures import Office
+from tests.broker.defects.stories.qos import publish, subscribe
+from tests.broker.defects.stories.story import DURABLE, SHARED_DURABLE, TOPIC, Q
 
 from assay_broker.core.administration.changes import DefineObject
 from assay_broker.core.objects.model import Kind
@@ -16,7 +16,7 @@ from assay_sdk.driver import Outcome
 from assay_sdk.model.message import Address, AddressKind
 
 if TYPE_CHECKING:
-    from tests.broker.stories import Story
+    from tests.broker.defects.stories.story import Story
 
 _LARGE = 100_000
 

@@ -5,21 +5,21 @@ from importlib import import_module
 from pkgutil import walk_packages
 
 import pytest
-from tests.broker.administration_stories import ADMINISTRATION_STORIES
-from tests.broker.branch_stories import BRANCH_STORIES
-from tests.broker.combined_delay_stories import COMBINED_DELAY_STORIES
-from tests.broker.delay_stories import DELAY_STORIES
-from tests.broker.delivery_stories import DELIVERY_STORIES
-from tests.broker.failure_stories import FAILURE_STORIES
-from tests.broker.lookalike_stories import LOOKALIKE_STORIES
-from tests.broker.processor_stories import PROCESSOR_STORIES
-from tests.broker.qos_stories import QOS_STORIES
-from tests.broker.reopening_stories import REOPENING_STORIES
-from tests.broker.returning_stories import RETURNING_STORIES
-from tests.broker.second_send_stories import SECOND_SEND_STORIES
-from tests.broker.sending_stories import SENDING_STORIES
-from tests.broker.staging_stories import STAGING_STORIES
-from tests.broker.stories import Story
+from tests.broker.defects.stories.administration import ADMINISTRATION_STORIES
+from tests.broker.defects.stories.branches import BRANCH_STORIES
+from tests.broker.defects.stories.combined_delays import COMBINED_DELAY_STORIES
+from tests.broker.defects.stories.delays import DELAY_STORIES
+from tests.broker.defects.stories.deliveries import DELIVERY_STORIES
+from tests.broker.defects.stories.failures import FAILURE_STORIES
+from tests.broker.defects.stories.lookalikes import LOOKALIKE_STORIES
+from tests.broker.defects.stories.processor import PROCESSOR_STORIES
+from tests.broker.defects.stories.qos import QOS_STORIES
+from tests.broker.defects.stories.reopening import REOPENING_STORIES
+from tests.broker.defects.stories.returning import RETURNING_STORIES
+from tests.broker.defects.stories.second_sends import SECOND_SEND_STORIES
+from tests.broker.defects.stories.sending import SENDING_STORIES
+from tests.broker.defects.stories.staging import STAGING_STORIES
+from tests.broker.defects.stories.story import Story
 
 from assay_broker import defects
 from assay_broker.defects import DEFECTS, Defect
@@ -87,7 +87,7 @@ def test_every_defect_shows_in_a_tour_of_everything_and_remembers_nothing(name: 
         if (seen := told(tell, DEFECTS[name])) != unbroken
     )
     first = next(shown, None)
-    assert first is not None, f"no story in tests/broker/*_stories.py shows {name}: add one"
+    assert first is not None, f"no story in tests/broker/defects/stories shows {name}: add one"
     tell, seen = first
     assert told(tell, DEFECTS[name]) == seen
 

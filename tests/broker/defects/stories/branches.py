@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.broker.failure_stories import Office
+from tests.broker.defects.stories.failures import Office
 
 from assay_broker.core.administration.changes import DefineObject
 from assay_broker.core.objects.model import Kind
@@ -13,7 +13,7 @@ from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.xa import XaEnd, XaStart, Xid
 
 if TYPE_CHECKING:
-    from tests.broker.stories import Client, Story
+    from tests.broker.defects.stories.story import Client, Story
 
 Q = Address(AddressKind.QUEUE, "Q")
 OTHER = Address(AddressKind.QUEUE, "R")
