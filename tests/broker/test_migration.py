@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 import pytest
-from tests.broker.networks import World
+from tests.broker.networks.world import World
 
 from assay_broker.core.administration import changes
 from assay_broker.core.messages.descriptor import Described, native_id

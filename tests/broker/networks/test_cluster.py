@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.broker.networks import World
+from tests.broker.networks.world import World
 
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_sdk import driver
