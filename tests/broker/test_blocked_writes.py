@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.broker.test_inprocess import Line, World
+from tests.broker.world import Line, World
 
 from assay_sdk import driver
 from assay_sdk.driver import Durability

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.broker.test_inprocess import Line, World
+from tests.broker.world import Line, World
 
 from assay_broker.stores.sqlite import SqliteStore
 from assay_broker.stores.watched import WatchedDisk

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.broker.test_inprocess import Line, World
+from tests.broker.world import Line, World
 
 from assay_broker.shell import QueueManager
 from assay_broker.stores.sqlite import SqliteStore

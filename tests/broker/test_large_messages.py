@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from tests.broker.test_inprocess import World
+from tests.broker.world import World
 
 from assay_broker.core.objects.factory import LOCAL_DEFAULT
 from assay_broker.core.objects.model import Definition, Kind

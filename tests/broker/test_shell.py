@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.broker.test_inprocess import MS, Line, World
+from tests.broker.world import MS, Line, World
 
 from assay_broker.core.records import Record
 from assay_broker.stores import StoreError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.broker.defects.stories.story import DURABLE, SHARED, TOPIC, Q, Story
-from tests.broker.test_inprocess import MS
+from tests.broker.world import MS
 
 from assay_sdk import driver
 from assay_sdk.model.message import Address, AddressKind, Message

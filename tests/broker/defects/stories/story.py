@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.broker.test_inprocess import MS, Line, World
+from tests.broker.world import MS, Line, World
 
 from assay_broker.core.settings import Platform
 from assay_broker.defects import Defect
