@@ -378,7 +378,7 @@ def test_a_scenario_that_sleeps_is_an_error(assay: Assay, tmp_path: Path) -> Non
 
 
 def test_a_feature_behind_the_dashes_takes_the_suites_place_and_decides_no_rule(assay: Assay, tmp_path: Path) -> None:
-    feature = Path(__file__).parents[1] / "steps" / "vocabulary" / "samples" / "orders.feature"
+    feature = Path(__file__).parents[2] / "steps" / "vocabulary" / "samples" / "orders.feature"
     done = assay("run", "--out", str(tmp_path / "out"), "--", str(feature))
     assert done.code == Exit.AS_EXPECTED
     verdicts = load_verdicts(tmp_path / "out" / "verdicts.json")
