@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.cli.commands.test_broker import Running, running
 from tests.cli.conftest import Assay
+from tests.cli.servers import Running, running
 
 from assay.exits import Exit
 from assay_broker.security.users import entry

@@ -18,8 +18,8 @@ import pytest
 from proton import symbol
 from tests.broker.amqp.serving import serving
 from tests.broker.security.test_tls import CERTIFICATE, KEY
-from tests.cli.commands.test_broker import running
 from tests.cli.conftest import Assay, environment
+from tests.cli.servers import running
 from tests.sdk.faces.test_foreign_bodies import send as send_foreign
 
 from assay.commands.receive import receive

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from tests.broker.http.conftest import Guards, KnownUsers, Served
-from tests.cli.commands.test_broker import running
 from tests.cli.conftest import Assay
+from tests.cli.servers import running
 
 from assay.exits import Exit
 from assay_broker.http import HttpLimits
