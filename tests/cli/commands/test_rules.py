@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from tests.cli.conftest import Assay
 
 from assay.rule_guide import guide_to
+from assay_evidence.verdicts import load_verdicts
 from assay_features import feature_root, load_catalogue
 from assay_features.rule import Judged, Rule, Strength
 from assay_steps.defects import all_defects
+from assay_steps.plugin.checks import rule_counts
 
 CATALOGUE = load_catalogue()
 
@@ -58,3 +62,22 @@ def test_what_a_guide_names_is_there(rule: Rule) -> None:
 def test_every_rule_that_the_broker_must_keep_is_named_in_code() -> None:
     kept = [rule for rule in CATALOGUE.rules if rule.strength is Strength.MUST and rule.judged == (Judged.BROKER,)]
     assert [rule.id for rule in kept if not guide_to(rule).code] == []
+
+
+def test_no_line_of_a_table_ends_in_blanks_elsewhere_than_on_a_terminal(assay: Assay) -> None:
+    for line in assay("rules").out.splitlines():
+        assert line == line.rstrip()
+
+
+def test_a_rule_asked_for_by_its_id_is_shown_with_its_sentence(assay: Assay) -> None:
+    rule = load_catalogue().rule("DD-02")
+    assert rule.rule not in assay("rules").out
+    assert rule.rule in " ".join(assay("rules", "--rule", "DD-02").out.split())  # the output breaks it into lines
+
+
+def test_rules_say_how_many_scenarios_try_them(assay: Assay, done: Path) -> None:
+    ran = {rule.id: len(rule.scenarios) for rule in load_verdicts(done / "verdicts.json").rules}
+    counts = rule_counts(feature_root().rglob("*.feature"))
+    assert {rule: counts[rule] for rule in ran} == ran
+    row = next(line.split() for line in assay("rules").out.splitlines() if line.startswith("DD-02"))
+    assert str(counts["DD-02"]) in row
