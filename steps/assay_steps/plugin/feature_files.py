@@ -17,7 +17,7 @@ from pytest_bdd.feature import get_features
 from pytest_bdd.parser import ScenarioTemplate
 
 from assay_steps.plugin.checks import written
-from assay_steps.plugin.lost_steps import lost_parts
+from assay_steps.plugin.steps.lost import lost_parts
 
 NO_SOURCES = frozenset({"build", "dist", "node_modules", "site-packages"})
 """Names of folders whose feature files are copies."""

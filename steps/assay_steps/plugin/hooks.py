@@ -30,15 +30,16 @@ from assay_steps.cast.claims import Evidence
 from assay_steps.cast.journal import ScenarioJournal
 from assay_steps.cast.recording import SetupRefusedError
 from assay_steps.cast.world import World
-from assay_steps.plugin import checks, feature_files, own_steps
+from assay_steps.plugin import checks, feature_files
 from assay_steps.plugin.cases import CASE, Case, case_of, feature_of, mistakes_of, repeated_rows, template_of, templates
-from assay_steps.plugin.current_step import CURRENT_STEP, CurrentStep
 from assay_steps.plugin.folder import FolderError
 from assay_steps.plugin.probes import is_probe, wanted_probes
 from assay_steps.plugin.run import MAIN, PLUGIN, Provided, Run, RunOptions
-from assay_steps.plugin.step_lookup import StepLookup, is_ours
+from assay_steps.plugin.steps import own
+from assay_steps.plugin.steps.current import CURRENT_STEP, CurrentStep
+from assay_steps.plugin.steps.lookup import StepLookup, is_ours
+from assay_steps.plugin.steps.unknown import explain
 from assay_steps.plugin.suite import INI, SUITE
-from assay_steps.plugin.unknown_steps import explain
 from assay_steps.processes.forking import Forks
 from assay_steps.processes.interrupts import Interrupts
 from assay_steps.processes.scheduling import FaultScheduling, group_of, interleaved, write_groups
@@ -348,8 +349,8 @@ class AssayPlugin:
     ) -> None:
         """Record a finished step in the journal."""
         world = request.node.stash.get(WORLD, None)
-        if world is not None and own_steps.checks_itself(step.type, step_func, world.evidence):
-            own_steps.claim_check(world.evidence)
+        if world is not None and own.checks_itself(step.type, step_func, world.evidence):
+            own.claim_check(world.evidence)
         self._step(request.node, step, "done", "")
         current = request.node.stash.get(CURRENT_STEP, None)
         if current is not None:
@@ -378,9 +379,9 @@ class AssayPlugin:
     ) -> bool:
         """Record the failed check of a user's own Then-step as a claim; return False for any other step."""
         world = item.stash.get(WORLD, None)
-        if world is None or not own_steps.checks_itself(step.type, step_func, world.evidence):
+        if world is None or not own.checks_itself(step.type, step_func, world.evidence):
             return False
-        own_steps.claim_check(world.evidence, failure)
+        own.claim_check(world.evidence, failure)
         item.stash[FAILED_CHECK] = failure
         self._step(item, step, "done", "")
         return True

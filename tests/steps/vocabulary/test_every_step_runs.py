@@ -18,7 +18,7 @@ from assay_adapters.ports.entry import BackendOptions
 from assay_adapters.registry import open_backend
 from assay_features import feature_root
 from assay_steps.plugin.cases import needs_of
-from assay_steps.plugin.step_lookup import vocabulary
+from assay_steps.plugin.steps.lookup import vocabulary
 
 pytest_plugins = ["pytester"]
 

@@ -19,7 +19,7 @@ from msgspec import Struct
 from pytest_bdd.steps import StepFunctionContext
 
 from assay_sdk.model.durations import parse_duration
-from assay_steps.plugin.step_lookup import keywords_of, vocabulary
+from assay_steps.plugin.steps.lookup import keywords_of, vocabulary
 from assay_steps.words.handbook import handbook
 from assay_steps.words.mistakes import MistakeError
 from assay_steps.words.parsing import TYPES

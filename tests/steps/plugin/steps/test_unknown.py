@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from assay_steps.plugin.step_lookup import vocabulary
-from assay_steps.plugin.unknown_steps import explain, nearest_steps
+from assay_steps.plugin.steps.lookup import vocabulary
+from assay_steps.plugin.steps.unknown import explain, nearest_steps
 
 
 @pytest.mark.parametrize(
