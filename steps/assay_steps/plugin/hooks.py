@@ -33,8 +33,10 @@ from assay_steps.cast.world import World
 from assay_steps.plugin import checks, feature_files
 from assay_steps.plugin.cases import CASE, Case, case_of, feature_of, mistakes_of, repeated_rows, template_of, templates
 from assay_steps.plugin.folder import FolderError
+from assay_steps.plugin.markers import marker_lines
 from assay_steps.plugin.probes import is_probe, wanted_probes
-from assay_steps.plugin.run import MAIN, PLUGIN, Provided, Run, RunOptions
+from assay_steps.plugin.provisioning import Provided
+from assay_steps.plugin.run import MAIN, PLUGIN, Run, RunOptions
 from assay_steps.plugin.steps import own
 from assay_steps.plugin.steps.current import CURRENT_STEP, CurrentStep
 from assay_steps.plugin.steps.lookup import StepLookup, is_ours
@@ -101,7 +103,7 @@ class AssayPlugin:
             raise pytest.UsageError(problem.told("--assay-out")) from problem
         except (LookupError, ValueError, OSError) as problem:
             raise pytest.UsageError(str(problem)) from problem
-        for marker in self.run.markers():
+        for marker in marker_lines(self.run.catalogue):
             config.addinivalue_line("markers", marker)
         config.add_cleanup(partial(set_pace, 1))  # later runs in this process begin with the factor 1
         config.add_cleanup(self.run.backend.close)  # stops brokers however the session ends
@@ -206,7 +208,7 @@ class AssayPlugin:
         if case is None:
             return
         try:
-            provisioned: Provided | Unsupported | None = self.run.provision(case)
+            provisioned: Provided | Unsupported | None = self.run.provisioning.provide(case)
             absence = ""
         except BackendError as problem:
             provisioned, absence = None, str(problem)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,10 +18,9 @@ import pytest
 from msgspec import Struct, convert, structs, to_builtins
 
 from assay_adapters.known import KnownOutcome, known_outcomes
-from assay_adapters.members import lacking
 from assay_adapters.ports.backend import Backend, BackendError, Instance
-from assay_adapters.ports.capabilities import Needs, Unsupported, missing
-from assay_adapters.ports.client import Client, Endpoint, Source
+from assay_adapters.ports.capabilities import Needs, Unsupported
+from assay_adapters.ports.client import Endpoint
 from assay_evidence import events
 from assay_evidence.errors import JournalError
 from assay_evidence.interrupts import ctrl_c_deferred
@@ -29,26 +28,25 @@ from assay_evidence.judge import judge
 from assay_evidence.reader import Journals, read_journals
 from assay_evidence.verdicts import ScenarioVerdict, Verdicts, verdicts_json
 from assay_evidence.writer import JournalWriter
-from assay_features import Role, load_catalogue
+from assay_features import load_catalogue
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.durations import format_duration
 from assay_sdk.runners.machine_clock import MachineClock
 from assay_sdk.time import Clock
 from assay_steps.behaviour import Behaviour
 from assay_steps.cast.claims import Evidence
-from assay_steps.cast.faces import Faces, faces_for
 from assay_steps.cast.journal import ScenarioJournal, instant
 from assay_steps.cast.pace import measured_pace
 from assay_steps.cast.time_limits import TimeLimits
 from assay_steps.cast.world import World
 from assay_steps.plugin import checks
-from assay_steps.plugin.cases import JUDGED_TAGS, OWN_INSTANCE, STRENGTH_TAGS, Case, kind_tags
+from assay_steps.plugin.cases import Case
 from assay_steps.plugin.folder import GROUPS, JOURNALS, KNOWN, UNJUDGED, VERDICTS, make_room
+from assay_steps.plugin.provisioning import Provided, Provisioning
 from assay_steps.plugin.request import RunRequest
 from assay_steps.processes.heartbeat import Heartbeat
 from assay_steps.processes.interrupts import Interrupts
 from assay_steps.variants.model import Variant
-from assay_steps.words.mistakes import NEEDS_PREFIX, PROBE_PREFIX
 from assay_steps.words.spans import set_pace
 
 VIRTUAL_LIMITS = TimeLimits(expected_ms=60_000, quiet_ms=5_000, late_ms=5_000)
@@ -111,18 +109,6 @@ def new_run_id() -> str:
     return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(2)}"
 
 
-class Provided(Struct, frozen=True, eq=False):
-    """The broker instance and the clients for a scenario.
-
-    Args:
-        instance: The broker instance.
-        faces: The clients, and the choice of the client that runs the scenario.
-    """
-
-    instance: Instance
-    faces: Faces
-
-
 class Concluded(Struct, frozen=True):
     """The conclusion of a run.
 
@@ -155,9 +141,8 @@ class Run:
         self.selected = {rule.id for rule in pair.rules}
         self.behaviour: Behaviour | None = pair.behaviour
         self.backend: Backend = pair.backend
+        self.provisioning = self._provisioning()
         self._left: Backend | None = None
-        self._whole: set[type] = set()
-        """The classes of broker instances that have all members of the port, as `_provisioned` has checked."""
         self.clock: Clock = MachineClock()
         self.writers: list[str] = []
         self.unjudged: set[str] = set()
@@ -171,31 +156,15 @@ class Run:
         self.concluded: Concluded | None = None
         """The conclusion of the run; None in a process that does not control the run, and before the run's end."""
 
+    def _provisioning(self) -> Provisioning:
+        return Provisioning(self.backend, self.options.backend, self.options.face, self.behaviour, self.catalogue)
+
     def _open_journal(self) -> JournalWriter:
         options = self.options
         path = Path(options.out) / JOURNALS / f"{options.writer}.jsonl"
         return JournalWriter(path, run=options.run, writer=options.writer)
 
     # for pytest ------------------------------------------------------------------------------------------------------
-
-    def markers(self) -> Iterator[str]:
-        """List pytest's marker lines, one for each tag of the kit."""
-        for rule in self.catalogue.rules:
-            yield f"{rule.id}: {rule.title}"
-        for profile in sorted({rule.profile.value for rule in self.catalogue.rules}):
-            yield f"{profile}: rules of this profile"
-        for role in Role:
-            yield f"{role}: the scenario's role: {role.meaning}"
-        for strength in sorted({*STRENGTH_TAGS} - {*Role}):
-            yield f"{strength}: the scenario's strength, if it differs from its rule's"
-        for tag in JUDGED_TAGS:
-            yield f"{tag}: the part that the scenario judges, if it differs from its rule's"
-        for capability in Capability:
-            yield f"{NEEDS_PREFIX}{capability.value}: the scenario needs this capability of client and broker"
-            yield f"{PROBE_PREFIX}{capability.value}: the scenario looks for this capability"
-        for tag in kind_tags():
-            yield f"{tag}: the scenario is about a queue manager of this kind"
-        yield f"{OWN_INSTANCE}: the scenario disturbs all other scenarios on its broker"
 
     @property
     def groups(self) -> Path:
@@ -216,7 +185,7 @@ class Run:
         """
         if self.virtual:
             return
-        provisioned = self._provisioned(Needs())
+        provisioned = self.provisioning.instance(Needs())
         if isinstance(provisioned, Unsupported):
             raise LookupError(f"Backend {self.backend.name!r} has no broker to share: {provisioned.source.text}")
         self.options = structs.replace(self.options, shared=provisioned.endpoint("amqp"))
@@ -299,61 +268,18 @@ class Run:
 
     def _measured_pace(self) -> int:
         try:
-            instance = self._provisioned(Needs())
+            instance = self.provisioning.instance(Needs())
         except BackendError:
             return 1  # the broker ended just now; every scenario will say so
         if isinstance(instance, Unsupported):
             return 1
         try:
-            client = Faces(self._clients(instance), self.options.face).chosen
+            client = self.provisioning.faces(instance).chosen
             return measured_pace(instance, client, f"pace.{self.options.run}.{self.options.writer}")
         finally:
             instance.close()
 
     # a scenario ------------------------------------------------------------------------------------------------------
-
-    def provision(self, case: Case) -> Provided | Unsupported:
-        """Provide a broker instance that meets the case's needs, and the clients that run the case.
-
-        A probe runs even if the backend does not declare the capability; its needs only choose the client's face.
-        """
-        instance = self._instance(case.needs if case.probe is None else Needs())
-        if isinstance(instance, Unsupported):
-            return self._explained(case, instance)
-        looked_for = set() if case.probe is None else {case.probe}
-        faces = faces_for(self._clients(instance), case.needs.capabilities | looked_for, self.options.face)
-        if isinstance(faces, Unsupported):
-            instance.close()
-            return faces
-        return Provided(instance, faces)
-
-    def _instance(self, needs: Needs) -> Instance | Unsupported:
-        unmet = missing(needs, self.backend.capabilities, self.backend.lacks, self.options.backend)
-        return unmet or self._provisioned(needs)
-
-    def _provisioned(self, needs: Needs) -> Instance | Unsupported:
-        """Get a broker instance from the backend, and check that its class is complete.
-
-        Another package may have made the backend, so its instances may lack members of `Instance`.
-
-        Raises:
-            BackendError: The instance cannot be started, or lacks a member.
-        """
-        provisioned = self.backend.provision(needs)
-        if not isinstance(provisioned, Unsupported) and type(provisioned) not in self._whole:
-            if lack := lacking(provisioned, Instance):
-                raise BackendError(f"Backend {self.options.backend!r}: {lack}")
-            self._whole.add(type(provisioned))
-        return provisioned
-
-    def _explained(self, case: Case, unsupported: Unsupported) -> Unsupported:
-        """Replace the reason for a missing capability by the catalogue's reason, if no single server can have it."""
-        if self.backend.environment.ours:
-            for rule in case.rules:
-                reason = self.catalogue.rule(rule).beyond_one_server
-                if reason is not None:
-                    return Unsupported(unsupported.capability, Source(reason, f"the catalogue, {rule}"))
-        return unsupported
 
     def journal(self, case: Case, clock: Clock) -> ScenarioJournal:
         """Make the journal for the scenario of a case."""
@@ -375,12 +301,6 @@ class Run:
             rounds=VIRTUAL_ROUNDS if self.virtual else REAL_ROUNDS,
             judges_client=case.judges_client,
         )
-
-    def _clients(self, instance: Instance) -> dict[str, Client]:
-        clients = dict(instance.clients())
-        if self.behaviour is None or self.behaviour.port is None:
-            return clients
-        return {name: self.behaviour.port(client) for name, client in clients.items()}
 
     @property
     def virtual(self) -> bool:
@@ -417,6 +337,7 @@ class Run:
         self.options = structs.replace(self.options, writer=writer)
         self._left = self.backend  # keeps it alive: the parent process closes it
         self.backend = self.options.open(self.options.shared).backend
+        self.provisioning = self._provisioning()
         self._journal = self._open_journal()
         self._opening = None
         self._begin()
