@@ -9,7 +9,6 @@ verdicts; pytest's outcomes follow them.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Generator
 from functools import partial
 from pathlib import Path
@@ -31,26 +30,23 @@ from assay_steps.cast.journal import ScenarioJournal
 from assay_steps.cast.recording import SetupRefusedError
 from assay_steps.cast.world import World
 from assay_steps.plugin import checks, feature_files
-from assay_steps.plugin.cases import CASE, Case, case_of, feature_of, mistakes_of, repeated_rows, template_of, templates
+from assay_steps.plugin.cases import CASE, template_of
+from assay_steps.plugin.collection import Collection, Process
 from assay_steps.plugin.folder import FolderError
 from assay_steps.plugin.markers import marker_lines
-from assay_steps.plugin.probes import is_probe, wanted_probes
+from assay_steps.plugin.probes import is_probe
 from assay_steps.plugin.provisioning import Provided
-from assay_steps.plugin.run import MAIN, PLUGIN, Run, RunOptions
+from assay_steps.plugin.run import PLUGIN, Run, RunOptions
 from assay_steps.plugin.steps import own
 from assay_steps.plugin.steps.current import CURRENT_STEP, CurrentStep
-from assay_steps.plugin.steps.lookup import StepLookup, is_ours
+from assay_steps.plugin.steps.lookup import StepLookup
 from assay_steps.plugin.steps.unknown import explain
-from assay_steps.plugin.suite import INI, SUITE
 from assay_steps.processes.forking import Forks
 from assay_steps.processes.interrupts import Interrupts
-from assay_steps.processes.scheduling import FaultScheduling, group_of, interleaved, write_groups
+from assay_steps.processes.scheduling import FaultScheduling
 from assay_steps.vocabulary import VOCABULARY
-from assay_steps.words.mistakes import SHAPED_LIKE_OURS, MistakeError
+from assay_steps.words.mistakes import MistakeError
 from assay_steps.words.spans import set_pace
-
-FIRST_WORKER = "gw0"
-"""The name that pytest-xdist gives to the first worker."""
 
 WORLD = pytest.StashKey[World]()
 JOURNAL = pytest.StashKey[ScenarioJournal]()
@@ -74,8 +70,10 @@ def register(config: pytest.Config) -> None:
     config.pluginmanager.register(feature_files, "assay-feature-file")
     plugin = AssayPlugin(config)
     config.pluginmanager.register(plugin, PLUGIN)
-    if plugin.forks:
-        forking = Forks(plugin.forks, plugin.run, plugin.run.writers, plugin.interrupts, plugin.group, first=is_probe)
+    collection = Collection(config, plugin.run, plugin.process)
+    config.pluginmanager.register(collection, "assay-collection")
+    if forks := plugin.process.forks:
+        forking = Forks(forks, plugin.run, plugin.run.writers, plugin.interrupts, collection.group, first=is_probe)
         config.pluginmanager.register(forking, "assay-forks")
 
 
@@ -83,19 +81,15 @@ class AssayPlugin:
     """The kit's plugin, which does one pytest process's part of a run."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self.config = config
         workerinput: dict[str, Any] | None = getattr(config, "workerinput", None)
-        self.controls = workerinput is None
-        self.delegates = self.controls and bool(
-            getattr(config.option, "tx", None) or config.getoption("numprocesses", 0)
+        controls = workerinput is None
+        self.process = Process(
+            controls=controls,
+            delegates=controls and bool(getattr(config.option, "tx", None) or config.getoption("numprocesses", 0)),
+            forks=int(config.getoption("assay_forks") or 0),
         )
-        if self.delegates:
+        if self.process.delegates:
             checks.check_expressions(config)
-        self.forks = int(config.getoption("assay_forks") or 0)
-        self.is_one_of_many = not self.controls or self.forks > 0
-        self._selected: dict[str, Case] = {}
-        self._probes: list[pytest.Item] = []
-        self._tries_own_modules = config.inipath == INI and str(SUITE) not in config.args
         self.interrupts = Interrupts.of(config)
         try:
             self.run = Run(RunOptions.of(config, workerinput), self.interrupts)
@@ -107,7 +101,7 @@ class AssayPlugin:
             config.addinivalue_line("markers", marker)
         config.add_cleanup(partial(set_pace, 1))  # later runs in this process begin with the factor 1
         config.add_cleanup(self.run.backend.close)  # stops brokers however the session ends
-        if self.controls:
+        if self.process.controls:
             try:
                 self.run.start_shared()
             except BackendError as problem:
@@ -125,79 +119,6 @@ class AssayPlugin:
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> FaultScheduling:
         """Return a scheduler that runs scenarios with faults in groups, one worker for each group."""
         return FaultScheduling(config, log, self.run.groups)
-
-    # collection ------------------------------------------------------------------------------------------------------
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_bdd_apply_tag(self, tag: str) -> None:
-        """Register the tags of features as markers, because pytest's strict markers refuse unknown ones.
-
-        A mistyped tag in the form of the kit's tags is registered too, because the selection reports it with its line.
-        If `assay run` runs a user's own modules, their features may have any tag.
-        """
-        if SHAPED_LIKE_OURS.fullmatch(tag) or self._tries_own_modules:
-            self.config.addinivalue_line("markers", f"{tag}: a tag of a feature")
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Compare the collected scenarios with the feature files, mark each one, and select those of the run."""
-        self._guard(config, items)
-        mistakes = [told for item in items for told in mistakes_of(item, self.run.catalogue, is_ours)]
-        mistakes += repeated_rows(items, is_ours)
-        mistakes += checks.duplicate_names(
-            (template.feature.filename, feature_of(template)) for template in templates(items)
-        )
-        if mistakes:
-            raise pytest.UsageError("\n".join(dict.fromkeys(mistakes)))
-        kept: list[pytest.Item] = []
-        dropped: list[pytest.Item] = []
-        for item in items:
-            case = case_of(item, self.run.catalogue, is_ours)
-            if case is None:
-                kept.append(item)
-                continue
-            item.stash[CASE] = case
-            if case.profile:
-                item.add_marker(case.profile)
-            if case.probe is not None:
-                self._probes.append(item)
-            elif self.run.selects(case) and item.get_closest_marker("skip") is None:
-                self._selected[item.nodeid] = case
-                (kept if self.run.options.names(case.id) else dropped).append(item)
-            else:
-                dropped.append(item)
-        if dropped:
-            config.hook.pytest_deselected(items=dropped)
-        items[:] = interleaved(kept, _feature) if self.is_one_of_many and not self.run.virtual else kept
-
-    def _guard(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        if any("::" in argument for argument in config.args):
-            return  # the call names single tests
-        if self.run.options.writer not in {MAIN, FIRST_WORKER}:
-            return  # one worker's check is enough: it takes half of a worker's start
-        collected = Counter((template.feature.filename, template.name) for template in templates(items))
-        expected = checks.written(Path(filename) for filename, _ in collected)
-        problems = checks.missing_scenarios(expected, collected)
-        if problems:
-            raise pytest.UsageError("\n".join(problems))
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Write the plan to the journal, so that the judge finds planned scenarios without evidence."""
-        if self.delegates:
-            return
-        if self.run.options.probes:
-            session.items[:0] = wanted_probes(self._probes, session.items, narrowed=self.run.narrowed)
-        cases = {item.nodeid: item.stash[CASE] for item in session.items if CASE in item.stash}
-        self.run.plan(list(cases.values()), [case for test, case in self._selected.items() if test not in cases])
-        if not self.controls:
-            write_groups(self.run.groups, {item.nodeid: group for item in session.items if (group := self.group(item))})
-
-    def group(self, item: pytest.Item) -> str:
-        """Return the group of a test, which one process runs as a whole; empty if any process may run the test."""
-        case = item.stash.get(CASE, None)
-        shares = case is not None and case.needs.own_instance and self.run.backend.reuses_faulted
-        return group_of(case.id) if case is not None and shares else ""
 
     # running ---------------------------------------------------------------------------------------------------------
 
@@ -437,13 +358,13 @@ class AssayPlugin:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
         """Close the journal; the process that controls the run also writes `verdicts.json`."""
-        self.run.finish(concludes=self.controls)
+        self.run.finish(concludes=self.process.controls)
 
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self, config: pytest.Config) -> None:
         """Print the path of the folder of evidence at the end of pytest's output."""
         terminal = config.pluginmanager.get_plugin("terminalreporter")
-        if self.controls and terminal is not None and self.run.concluded is not None:
+        if self.process.controls and terminal is not None and self.run.concluded is not None:
             terminal.write_line(f"evidence: {self.run.options.out}")
 
     @pytest.fixture
@@ -472,12 +393,6 @@ def _named(item: pytest.Item) -> str:
     here = Path.cwd()
     module = item.path.relative_to(here) if item.path.is_relative_to(here) else item.path
     return f"{module.as_posix()}::{item.nodeid.partition('::')[2]}"
-
-
-def _feature(item: pytest.Item) -> str:
-    """Return the feature of a test; the module of a test without a case."""
-    case = item.stash.get(CASE, None)
-    return item.nodeid.partition("::")[0] if case is None else case.feature
 
 
 def _told(problem: BaseException, step: Step | None, item: pytest.Item) -> str:

@@ -9,8 +9,7 @@ import pytest
 from assay_adapters.brokers.reference.server.backend import CAPABILITIES
 from assay_features import Role, load_catalogue
 from assay_sdk.model.capabilities import SITUATIONAL
-from assay_steps.plugin.cases import Case
-from assay_steps.plugin.hooks import CASE
+from assay_steps.plugin.cases import CASE, Case
 from assay_steps.plugin.suite import SuiteOptions, run_suite
 
 

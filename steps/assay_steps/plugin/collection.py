@@ -1,0 +1,137 @@
+"""The collection of scenarios: checks them against the feature files, selects those of the run, and writes the plan."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from msgspec import Struct
+
+from assay_steps.plugin import checks
+from assay_steps.plugin.cases import CASE, Case, case_of, feature_of, mistakes_of, repeated_rows, templates
+from assay_steps.plugin.probes import wanted_probes
+from assay_steps.plugin.run import MAIN, Run
+from assay_steps.plugin.steps.lookup import is_ours
+from assay_steps.plugin.suite import INI, SUITE
+from assay_steps.processes.scheduling import group_of, interleaved, write_groups
+from assay_steps.words.mistakes import SHAPED_LIKE_OURS
+
+FIRST_WORKER = "gw0"
+"""The name that pytest-xdist gives to the first worker."""
+
+
+class Process(Struct, frozen=True):
+    """The part of this process in the run.
+
+    Args:
+        controls: Whether the process controls the run; False in a worker of pytest-xdist.
+        delegates: Whether pytest-xdist's workers run the scenarios of this process.
+        forks: The number of forked processes that run the scenarios; 0 for none.
+    """
+
+    controls: bool
+    delegates: bool
+    forks: int
+
+    @property
+    def is_one_of_many(self) -> bool:
+        """Whether several processes run the scenarios."""
+        return not self.controls or self.forks > 0
+
+
+class Collection:
+    """The part of the kit's plugin that collects scenarios.
+
+    Args:
+        config: Pytest's configuration.
+        run: The run.
+        process: The process's part in the run.
+    """
+
+    def __init__(self, config: pytest.Config, run: Run, process: Process) -> None:
+        self._config = config
+        self._run = run
+        self._process = process
+        self._selected: dict[str, Case] = {}
+        self._probes: list[pytest.Item] = []
+        self._tries_own_modules = config.inipath == INI and str(SUITE) not in config.args
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_bdd_apply_tag(self, tag: str) -> None:
+        """Register the tags of features as markers, because pytest's strict markers refuse unknown ones.
+
+        A mistyped tag in the form of the kit's tags is registered too, because the selection reports it with its line.
+        If `assay run` runs a user's own modules, their features may have any tag.
+        """
+        if SHAPED_LIKE_OURS.fullmatch(tag) or self._tries_own_modules:
+            self._config.addinivalue_line("markers", f"{tag}: a tag of a feature")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Compare the collected scenarios with the feature files, mark each one, and select those of the run."""
+        self._guard(config, items)
+        mistakes = [told for item in items for told in mistakes_of(item, self._run.catalogue, is_ours)]
+        mistakes += repeated_rows(items, is_ours)
+        mistakes += checks.duplicate_names(
+            (template.feature.filename, feature_of(template)) for template in templates(items)
+        )
+        if mistakes:
+            raise pytest.UsageError("\n".join(dict.fromkeys(mistakes)))
+        kept: list[pytest.Item] = []
+        dropped: list[pytest.Item] = []
+        for item in items:
+            case = case_of(item, self._run.catalogue, is_ours)
+            if case is None:
+                kept.append(item)
+                continue
+            item.stash[CASE] = case
+            if case.profile:
+                item.add_marker(case.profile)
+            if case.probe is not None:
+                self._probes.append(item)
+            elif self._run.selects(case) and item.get_closest_marker("skip") is None:
+                self._selected[item.nodeid] = case
+                (kept if self._run.options.names(case.id) else dropped).append(item)
+            else:
+                dropped.append(item)
+        if dropped:
+            config.hook.pytest_deselected(items=dropped)
+        items[:] = interleaved(kept, _feature) if self._process.is_one_of_many and not self._run.virtual else kept
+
+    def _guard(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        if any("::" in argument for argument in config.args):
+            return  # the call names single tests
+        if self._run.options.writer not in {MAIN, FIRST_WORKER}:
+            return  # one worker's check is enough: it takes half of a worker's start
+        collected = Counter((template.feature.filename, template.name) for template in templates(items))
+        expected = checks.written(Path(filename) for filename, _ in collected)
+        problems = checks.missing_scenarios(expected, collected)
+        if problems:
+            raise pytest.UsageError("\n".join(problems))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Write the plan to the journal, so that the judge finds planned scenarios without evidence."""
+        if self._process.delegates:
+            return
+        if self._run.options.probes:
+            session.items[:0] = wanted_probes(self._probes, session.items, narrowed=self._run.narrowed)
+        cases = {item.nodeid: item.stash[CASE] for item in session.items if CASE in item.stash}
+        self._run.plan(list(cases.values()), [case for test, case in self._selected.items() if test not in cases])
+        if not self._process.controls:
+            write_groups(
+                self._run.groups, {item.nodeid: group for item in session.items if (group := self.group(item))}
+            )
+
+    def group(self, item: pytest.Item) -> str:
+        """Return the group of a test, which one process runs as a whole; empty if any process may run the test."""
+        case = item.stash.get(CASE, None)
+        shares = case is not None and case.needs.own_instance and self._run.backend.reuses_faulted
+        return group_of(case.id) if case is not None and shares else ""
+
+
+def _feature(item: pytest.Item) -> str:
+    """Return the feature of a test; the module of a test without a case."""
+    case = item.stash.get(CASE, None)
+    return item.nodeid.partition("::")[0] if case is None else case.feature
