@@ -1,0 +1,78 @@
+"""The journal's schema: all kinds of events, each of them a JSON object on its own line.
+
+A journal is the only evidence.  Each writer (a process) has one file.  `seq` counts from 0 without gaps and the last
+record is `end`, so a missing or repeated line shows.  Each line ends with a checksum (`assay_evidence.lines`), so an
+altered line shows, too.  To compare the times of two events, use `mono_ns` if both have the same `boot`, or else
+`wall_ns` with the `unc_ns` of both.
+
+The schema changes by additions only.  A field keeps its name and has the same type in all kinds of events, because the
+Spark pipeline reads all kinds with one flat schema.
+"""
+
+from __future__ import annotations
+
+from assay_evidence.events._broker import Admin, Disk, Fault
+from assay_evidence.events._client import Call, Callback, RefusedInfo, Return, Seen, Settle, Unit, Watch
+from assay_evidence.events._event import Event, MessageRef, Phase, Scalar
+from assay_evidence.events._frame import Frame, Said, Wire
+from assay_evidence.events._run import LATENESS, PACE, Begin, End, Plan, PlannedScenario
+from assay_evidence.events._scenario import Claim, Late, Predicate, ScenarioBegin, ScenarioEnd, Step, Unsupported
+
+__all__ = [
+    "LATENESS",
+    "PACE",
+    "Admin",
+    "AnyEvent",
+    "Begin",
+    "Call",
+    "Callback",
+    "Claim",
+    "Disk",
+    "End",
+    "Event",
+    "Fault",
+    "Frame",
+    "Late",
+    "MessageRef",
+    "Phase",
+    "Plan",
+    "PlannedScenario",
+    "Predicate",
+    "RefusedInfo",
+    "Return",
+    "Said",
+    "Scalar",
+    "ScenarioBegin",
+    "ScenarioEnd",
+    "Seen",
+    "Settle",
+    "Step",
+    "Unit",
+    "Unsupported",
+    "Watch",
+    "Wire",
+]
+
+AnyEvent = (
+    Begin
+    | Plan
+    | ScenarioBegin
+    | ScenarioEnd
+    | Late
+    | Unsupported
+    | Step
+    | Call
+    | Return
+    | Seen
+    | Callback
+    | Settle
+    | Unit
+    | Admin
+    | Fault
+    | Disk
+    | Frame
+    | Wire
+    | Watch
+    | Claim
+    | End
+)

@@ -1,0 +1,153 @@
+"""The events of the client under test: calls, received messages, settlements, units of work, watches."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct, field
+
+from assay_evidence.events._event import Event, MessageRef, Phase, Scalar
+
+
+class RefusedInfo(Struct, frozen=True, omit_defaults=True, gc=False):
+    """The reason why a call was refused: the data of the port's `Refused`.
+
+    Args:
+        kind: The JMS error class as a word (``illegal-state`` ...; `assay_sdk.model.reasons.JmsErrorKind`).
+        checked: Whether the client raised the checked exception (classic face), and not the runtime exception.
+        mqrc: The number of the MQRC; None if the refusal has none.
+        objects: The names of the objects at fault.
+        text: The error's text.
+    """
+
+    kind: str
+    checked: bool
+    mqrc: int | None = None
+    objects: tuple[str, ...] = ()
+    text: str = ""
+
+
+class Call(Event, frozen=True, kw_only=True, tag="call"):
+    """The start of a call on the client under test.
+
+    Args:
+        id: The call's id, unique in the writer; `Return.call` repeats it.
+        actor: The producer, consumer, session or connection that is called, by its name in the scenario.
+        op: The operation of the port (``send``, ``set``, ``receive``, ``commit`` ...).
+        args: The arguments; durations are in milliseconds.
+        destination: The queue or topic; None for a call without a destination.
+        unit: The unit of work to which the call belongs; None for none.
+        msg: The message of a send; None for other calls.
+    """
+
+    id: str
+    actor: str
+    op: str
+    args: dict[str, Scalar] = {}
+    destination: str | None = None
+    unit: str | None = None
+    msg: MessageRef | None = None
+
+
+class Return(Event, frozen=True, kw_only=True, tag="return"):
+    """The return of a call, with a value or a refusal.
+
+    Args:
+        call: The call's id (`Call.id`).
+        refused: The reason of the refusal; None if the call was accepted.
+        value: The returned values by name.
+        msg: The message as the client shows it after a send.
+        keys: The keys of the messages that a browse listed, in order. The field in the journal is ``kids``.
+    """
+
+    call: str
+    refused: RefusedInfo | None = None
+    value: dict[str, Scalar] = {}
+    msg: MessageRef | None = None
+    keys: tuple[str, ...] = field(default=(), name="kids")
+
+
+class Seen(Event, frozen=True, kw_only=True, tag="seen"):
+    """A sighting: the application received a message.
+
+    Args:
+        actor: The consumer's name in the scenario.
+        link: The name of the consumer's link; each attachment has its own.
+        destination: The queue, topic or subscription from which the message came.
+        msg: The message.
+        count: JMSXDeliveryCount (1 for the first delivery); 0 if the client does not show it.
+        redelivered: JMSRedelivered.
+        batch: The number of the message's batch, from 0; None outside batches.
+    """
+
+    actor: str
+    link: str
+    destination: str
+    msg: MessageRef
+    count: int
+    redelivered: bool
+    batch: int | None = None
+
+
+class Callback(Event, frozen=True, kw_only=True, tag="callback"):
+    """The end of a listener's callback.
+
+    Args:
+        actor: The consumer's name.
+        link: The name of the link from which the callback's messages came. The consumer may have another link by now.
+        batch: The number of the batch, from 0; None for a single message.
+        ended: Whether the callback returned or raised an exception.
+    """
+
+    actor: str
+    link: str
+    batch: int | None = None
+    ended: Literal["returned", "raised"]
+
+
+class Settle(Event, frozen=True, kw_only=True, tag="settle"):
+    """The client's settlement of a message.
+
+    Args:
+        actor: The consumer's name.
+        link: The name of the consumer's link.
+        msg: The message.
+        outcome: ``accepted``, ``released``, ``modified`` or ``rejected``.
+        unit: The unit of work in which the client settled it; None for none.
+    """
+
+    actor: str
+    link: str
+    msg: MessageRef
+    outcome: str
+    unit: str | None = None
+
+
+class Unit(Event, frozen=True, kw_only=True, tag="unit"):
+    """The begin or end of a unit of work, or a preparation of it.
+
+    Args:
+        actor: The session's name.
+        unit: The unit's name.
+        op: The operation.
+    """
+
+    actor: str
+    unit: str
+    op: Literal["begin", "commit", "rollback", "prepare", "recover"]
+
+
+class Watch(Event, frozen=True, kw_only=True, tag="watch"):
+    """The begin or end of a watch: the time in which a consumer is attached, has credit and can receive a message.
+
+    Args:
+        id: The watch's id, which is the same at begin and end.
+        actor: The consumer's name.
+        destination: The destination that the consumer watches.
+        phase: The begin or the end.
+    """
+
+    id: str
+    actor: str
+    destination: str
+    phase: Phase
