@@ -26,7 +26,7 @@ from msgspec import Struct
 from assay_evidence.concluding.clients import clients_of
 from assay_evidence.concluding.probes import of_probe
 from assay_evidence.concluding.profiles import statements
-from assay_evidence.concluding.rule_verdicts import conclude
+from assay_evidence.concluding.rules import find_rule, rule_verdicts
 from assay_evidence.concluding.weighing import (
     NS_PER_SECOND,
     RESTS_ON_WHOLE_JOURNAL,
@@ -53,12 +53,12 @@ from assay_evidence.events import (
     Unsupported,
 )
 from assay_evidence.history import History, visible_to
-from assay_evidence.levels import Level, levels_of, unreached
+from assay_evidence.levels import levels_of, unreached
 from assay_evidence.lines import JournalDamage
 from assay_evidence.predicates import PREDICATES
 from assay_evidence.predicates.shapes import check_shape
 from assay_evidence.verdicts import SCHEMA, Finding, RuleVerdict, ScenarioVerdict, Verdict, Verdicts
-from assay_features import Catalogue, Role, Rule, UnknownRuleError
+from assay_features import Catalogue, Role
 
 NO_CLAIM = "The scenario made no claim."
 """The reason for the verdict on a scenario whose steps all ran and made no claim."""
@@ -96,7 +96,7 @@ def judge(events: Iterable[AnyEvent], catalogue: Catalogue, damage: Sequence[Jou
     scenarios = [run.scenario(name) for name in run.names()]
     begin = run.begin
     own = [one for one in scenarios if not one.foreign and not one.probe]
-    rules = _rules(own, catalogue, run.left_out, begin.ours if begin else ())
+    rules = rule_verdicts(own, catalogue, run.left_out, begin.ours if begin else ())
     foreign = tuple(scenario for scenario in scenarios if scenario.foreign)
     return Verdicts(
         schema=SCHEMA,
@@ -285,7 +285,7 @@ class _Run:
                 reason = f"{event.keyword} {event.text}: {lack}"
                 found.append(Finding(claim=event.ref, verdict=Verdict.ERROR, reason=reason))
         for rule in facts.rules:
-            if _rule(self._catalogue, rule) is None:
+            if find_rule(self._catalogue, rule) is None:
                 reason = f"The catalogue has no rule {rule}, which is a tag of the scenario {name}."
                 found.append(Finding(claim="", verdict=Verdict.ERROR, reason=reason))
         if _is_unfinished(trace):
@@ -368,56 +368,3 @@ def _of_kind(trace: Iterable[AnyEvent], kind: type[E]) -> list[E]:
 def _harmed(harm: JournalDamage) -> str:
     where = f", line {harm.line} of {harm.file}" if harm.line else ""
     return f"The journal of {harm.writer} is damaged ({harm.kind}{where}): {harm.text}"
-
-
-def _rule(catalogue: Catalogue, rule_id: str) -> Rule | None:
-    try:
-        return catalogue.rule(rule_id)
-    except UnknownRuleError:
-        return None
-
-
-def _rules(
-    scenarios: list[ScenarioVerdict], catalogue: Catalogue, left_out: Counter[str], ours: Collection[str]
-) -> tuple[RuleVerdict, ...]:
-    tried: defaultdict[str, list[ScenarioVerdict]] = defaultdict(list)
-    for scenario in scenarios:
-        for rule_id in scenario.rules:
-            tried[rule_id].append(scenario)
-    unknown = sorted(tried.keys() - {rule.id for rule in catalogue.rules})
-    ordered = [rule.id for rule in catalogue.rules if rule.id in tried] + unknown
-    return tuple(_rule_verdict(name, tried[name], _rule(catalogue, name), left_out[name], ours) for name in ordered)
-
-
-def _rule_verdict(
-    name: str, scenarios: list[ScenarioVerdict], rule: Rule | None, left_out: int, ours: Collection[str]
-) -> RuleVerdict:
-    concluded = conclude(scenarios, left_out, ours)
-    parts = tuple(part.value for part in rule.judged) if rule else ()
-    passed = [one for one in scenarios if one.verdict is Verdict.PASS and one.role != Role.KIT]
-    return RuleVerdict(
-        id=name,
-        verdict=concluded.verdict,
-        strength=rule.strength.value if rule else "",
-        judged="+".join(parts),
-        profile=rule.profile.value if rule else "",
-        scenarios=tuple(scenarios),
-        left_out=left_out,
-        passed=concluded.passed,
-        asked=concluded.asked,
-        reason=concluded.reason,
-        levels=_levels(level for one in passed for level in one.levels),
-        unseen=_levels(level for one in scenarios if one.role != Role.KIT for level in one.unseen),
-        parts={part: _of_part(part, scenarios, left_out, ours) for part in parts} if len(parts) > 1 else {},
-    )
-
-
-def _of_part(part: str, scenarios: list[ScenarioVerdict], left_out: int, ours: Collection[str]) -> Verdict:
-    """Return the verdict on one part of the pair, from all scenarios that judge this part, alone or with the other."""
-    about = [one for one in scenarios if part in one.judged.split("+")]
-    return conclude(about, left_out, ours).verdict
-
-
-def _levels(found: Iterable[Level]) -> tuple[Level, ...]:
-    reached = set(found)
-    return tuple(level for level in Level if level in reached)
