@@ -28,6 +28,7 @@ from typing import Final
 
 from brokers.caller import Place
 from brokers.clients import Consume, Counters, Produce, Slot, client, consume, produce
+from brokers.frames import Role, WireError
 from brokers.launch import LaunchError, free_port
 from brokers.loads import Confirms, Connections, Idle, Load, Rate, Settings, Waiting
 from brokers.overload import MEMORY, Overload
@@ -35,7 +36,7 @@ from brokers.processes import usage
 from brokers.servers import QUEUES, SERVERS, Options, Running, Server, earlier, started
 from brokers.sink import Listen, sink
 from brokers.tables import Result, missed, table
-from brokers.wire import BODY, Role, WireError
+from brokers.wire import BODY
 
 ROUNDS: Final = 5
 CEILING: Final = "ceiling"

@@ -11,18 +11,8 @@ from msgspec import Struct
 
 from assay_sdk.amqp import types
 from assay_sdk.amqp.frames import PROTOCOL_HEADER, SASL_HEADER
-from brokers.wire import (
-    TIMEOUT_S,
-    Line,
-    Role,
-    WireError,
-    attach_frame,
-    begin_frame,
-    fields_of,
-    number_of,
-    open_frame,
-    sasl_frame,
-)
+from brokers.frames import Role, WireError, attach_frame, begin_frame, fields_of, number_of, open_frame, sasl_frame
+from brokers.wire import TIMEOUT_S, Line
 
 HOST: Final = "127.0.0.1"
 INIT: Final = 0x41

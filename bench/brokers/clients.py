@@ -19,7 +19,8 @@ from typing import Any, Final
 from msgspec import Struct
 
 from brokers.caller import Caller, Place
-from brokers.wire import Line, Role, WireError
+from brokers.frames import Role, WireError
+from brokers.wire import Line
 
 CONTEXT = multiprocessing.get_context("spawn")
 BATCH: Final = 128

@@ -11,10 +11,11 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from brokers.clients import Client, Consume, Counters, Produce, Slot, client, consume, produce
+from brokers.frames import Role, WireError
 from brokers.probes import Confirm, Connect, Hold, confirm, connect, hold
 from brokers.processes import Flushes, Usage, memory, usage
 from brokers.servers import MIB, Running
-from brokers.wire import BODY, Role, WireError
+from brokers.wire import BODY
 
 US: Final = 1e6
 NS_PER_US: Final = 1e3

@@ -9,11 +9,11 @@ from typing import Final
 from msgspec import Struct
 
 from brokers.clients import Client, Consume, Counters, Produce, Slot, client, consume, produce
+from brokers.frames import Role
 from brokers.loads import NS_PER_US, Better, Column, Figures, Settings, centile, finish
 from brokers.probes import RoundTrips, round_trips
 from brokers.processes import memory
 from brokers.servers import MIB, Running
-from brokers.wire import Role
 
 MEMORY: Final = 64 * MIB
 """Octets of messages that a broker may hold in memory: less than what would pile up."""

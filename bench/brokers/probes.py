@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from brokers.caller import Caller, Place
 from brokers.clients import Counters, Slot
-from brokers.wire import Line, Role, WireError
+from brokers.frames import Role, WireError
+from brokers.wire import Line
 
 NS = 1_000_000_000
 

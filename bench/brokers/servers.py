@@ -16,8 +16,8 @@ import msgspec
 from msgspec import Struct
 
 from brokers.caller import Caller, Place
+from brokers.frames import Role, WireError
 from brokers.launch import Launched, LaunchError, free_port, image_there, wait_until
-from brokers.wire import Role, WireError
 
 QUEUES: Final = 400
 """The number of queues that are defined on brokers that need definitions."""

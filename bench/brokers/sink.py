@@ -15,7 +15,8 @@ from assay_sdk.amqp import types
 from assay_sdk.amqp.frames import PROTOCOL_HEADER, SASL_HEADER
 from brokers.caller import HOST
 from brokers.clients import BATCH, Counters, Slot
-from brokers.wire import CLOSE, Line, Role, attach_frame, begin_frame, field_of, open_frame, sasl_frame
+from brokers.frames import CLOSE, Role, attach_frame, begin_frame, field_of, open_frame, sasl_frame
+from brokers.wire import Line
 
 MECHANISMS, OUTCOME = 0x40, 0x44
 _SETTLED = 1

@@ -14,26 +14,31 @@ from collections.abc import Callable
 from functools import cache
 from typing import Final
 
-from msgspec import Struct
-
 from assay_sdk.amqp import types
 from assay_sdk.amqp.frames import frame
 from assay_sdk.amqp.types import Described
+from brokers.frames import (
+    ACCEPTED,
+    CLOSE,
+    DISPOSITION,
+    FLOW,
+    READ,
+    RECEIVER,
+    TRANSFER,
+    WINDOW,
+    Role,
+    WireError,
+    field_of,
+    fields_of,
+    number_of,
+)
 
 BODY: Final = 256
 """Octets of a message's body."""
 
-OPEN, BEGIN, ATTACH, FLOW, TRANSFER, DISPOSITION, _, _, CLOSE = range(0x10, 0x19)
-SOURCE, TARGET, ACCEPTED = 0x28, 0x29, 0x24
-_SOURCE_CAPABILITIES, _TARGET_CAPABILITIES = 10, 6
-
-WINDOW: Final = 0x7FFFFFFF
-"""Our session window: never the limit."""
-
 SERIAL: Final = 0xFFFFFFFF
 """Sequence numbers are taken modulo this and one (RFC 1982)."""
 
-READ: Final = 262_144
 TIMEOUT_S: Final = 30.0
 _HEAD: Final = 8
 _A: Final = ord("A")
@@ -48,29 +53,6 @@ _FILLING = bytes(itertools.islice(itertools.cycle(range(97, 123)), BODY - 8))
 _DISPOSITION = b"\x00\x53\x15\xc0"
 _UINT_0, _SMALL_UINT = 0x43, 0x52
 _NULL, _YES = types.null(), types.boolean(value=True)
-_SENDER, _RECEIVER = types.boolean(value=False), types.boolean(value=True)
-
-
-class WireError(Exception):
-    """An answer of a broker that ends the measurement; the text names the broker and the answer."""
-
-
-class Role(Struct, frozen=True):
-    """The link of a connection.
-
-    Args:
-        address: The link's address.
-        sends: Whether the link is a sender.
-        settled: Whether transfers are settled when they are sent (at most once).
-        durable: The durable field in the header of the messages.
-        credit: For a receiver, the number of messages that may be in transit.
-    """
-
-    address: str
-    sends: bool
-    settled: bool = False
-    durable: bool = True
-    credit: int = 1_000
 
 
 class Line:
@@ -236,7 +218,7 @@ class Line:
 
     def _disposition(self, body: bytes) -> None:
         """Handle a Disposition; the usual forms are read without the decoder."""
-        if body[:4] == _DISPOSITION and body[6:7] == _RECEIVER:
+        if body[:4] == _DISPOSITION and body[6:7] == RECEIVER:
             first, at = _uint(body, 7)
             last, at = _uint(body, at) if body[at : at + 1] != _NULL else (first, at + 1)
             settled = body[at : at + 1] == _YES
@@ -348,7 +330,7 @@ class Line:
         last = self._first_delivery + upto - 1 & SERIAL
         self._unsettled_from = upto
         accepted = types.described(ACCEPTED, types.fields([]))
-        self._say(DISPOSITION, _RECEIVER, types.uint(first), types.uint(last), _RECEIVER, accepted)
+        self._say(DISPOSITION, RECEIVER, types.uint(first), types.uint(last), RECEIVER, accepted)
 
     def top_up(self, taken: int) -> None:
         """Renew the credit when half of it is used.
@@ -378,54 +360,6 @@ def _layout(settled: bool, durable: bool) -> tuple[Callable[..., bytes], int, by
     return layout.pack, layout.size, before
 
 
-def open_frame(name: str) -> bytes:
-    """Return an Open frame."""
-    fields = types.string(name), types.string("127.0.0.1"), types.uint(READ)
-    return frame(types.described(OPEN, types.fields(fields)))
-
-
-@cache
-def begin_frame(remote: bytes) -> bytes:
-    """Return a Begin frame.
-
-    Args:
-        remote: The encoded channel of the other side's session; null if the other side has not begun one.
-    """
-    fields = remote, types.uint(0), types.uint(WINDOW), types.uint(WINDOW), types.uint(7)
-    return frame(types.described(BEGIN, types.fields(fields)))
-
-
-@cache
-def attach_frame(name: str, role: Role) -> bytes:
-    """Return an Attach frame."""
-    ours, theirs = types.string(name), types.string(role.address)
-    # Without the capability, Artemis takes an unknown name for a topic's.
-    source = _terminus(ours if role.sends else theirs, _SOURCE_CAPABILITIES)
-    target = _terminus(theirs if role.sends else ours, _TARGET_CAPABILITIES)
-    fields = [
-        types.string(name),
-        types.uint(0),
-        _SENDER if role.sends else _RECEIVER,
-        types.ubyte(1 if role.settled else 0),
-        types.ubyte(0),
-        types.described(SOURCE, source),
-        types.described(TARGET, target),
-        types.null(),
-        types.null(),
-        types.uint(0) if role.sends else types.null(),
-    ]
-    return frame(types.described(ATTACH, types.fields(fields)))
-
-
-def sasl_frame(descriptor: int, *fields: bytes) -> bytes:
-    """Return a SASL frame."""
-    return frame(types.described(descriptor, types.fields(fields)), sasl=True)
-
-
-def _terminus(address: bytes, capabilities: int) -> bytes:
-    return types.fields([address, *[types.null()] * (capabilities - 1), types.symbol("queue")])
-
-
 def _uint(body: bytes, at: int) -> tuple[int, int]:
     code = body[at]
     if code == _UINT_0:
@@ -433,28 +367,3 @@ def _uint(body: bytes, at: int) -> tuple[int, int]:
     if code == _SMALL_UINT:
         return body[at + 1], at + 2
     return int.from_bytes(body[at + 1 : at + 5]), at + 5
-
-
-def fields_of(value: object) -> list[object]:
-    """Return the fields of a performative."""
-    inner = value.value if isinstance(value, Described) else None
-    return inner if isinstance(inner, list) else []
-
-
-def field_of(fields: list[object], index: int) -> object:
-    """Return a field by its index; None if it was left out."""
-    return fields[index] if index < len(fields) else None
-
-
-def number_of(fields: list[object], index: int, default: int | None = None) -> int:
-    """Return a numeric field by its index.
-
-    Raises:
-        WireError: The field is missing and has no default.
-    """
-    value = field_of(fields, index)
-    if isinstance(value, int):
-        return value
-    if default is None:
-        raise WireError(f"a number is missing in {fields!r}")
-    return default
