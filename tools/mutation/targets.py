@@ -61,9 +61,12 @@ PACKAGES = (
     Package("light", (f"{_ENGINE}/light", "sdk/assay_sdk/faces/mqlight")),
     Package(
         "faces",
-        tuple(
-            f"sdk/assay_sdk/faces/{name}.py"
-            for name in ("classic", "consumer", "message", "producer", "session", "simplified", "xa")
+        (
+            *(
+                f"sdk/assay_sdk/faces/{name}.py"
+                for name in ("classic", "consumer", "message", "producer", "session", "xa")
+            ),
+            "sdk/assay_sdk/faces/simplified",
         ),
     ),
 )

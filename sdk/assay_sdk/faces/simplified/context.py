@@ -1,7 +1,4 @@
-"""The simplified face: `connect` returns a `Context`, which creates producers and consumers (JMS 2.0, 5.2).
-
-Its calls raise `assay_sdk.errors.MessagingRuntimeError` and its subclasses.
-"""
+"""The context: a connection and a session in one object (JMS 2.0, 5.2)."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from assay_sdk.engine.operations import Operation
 from assay_sdk.engine.sessions.consumer import EngineConsumer
 from assay_sdk.engine.sessions.session import EngineSession
 from assay_sdk.engine.settings import DeliveryMode
-from assay_sdk.errors import RUNTIME, MessageFormatError, MessagingRuntimeError
+from assay_sdk.errors import RUNTIME, MessagingRuntimeError
 from assay_sdk.faces.caller import (
     Caller,
     ConnectSettings,
@@ -26,97 +23,14 @@ from assay_sdk.faces.caller import (
     open_connection,
     refusal_listener,
 )
-from assay_sdk.faces.consumer import ConsumerBase
 from assay_sdk.faces.poison import PoisonOptions
-from assay_sdk.faces.producer import ProducerBase
 from assay_sdk.faces.session import SessionBase
+from assay_sdk.faces.simplified.consumer import Consumer
+from assay_sdk.faces.simplified.producer import Producer
 from assay_sdk.faces.xa import XaResource
 from assay_sdk.model.destinations import Destination, Topic
 
-__all__ = ["Consumer", "Context", "Producer", "XaContext", "connect"]
-
 T = TypeVar("T")
-
-
-class Producer(ProducerBase[T]):
-    """A producer for one destination, or for a destination that each send names.
-
-    Its settings are properties (``producer.priority = 7``), and also methods that can be chained
-    (``producer.set_priority(7).set_time_to_live(1000).send("hello")``).
-    """
-
-    __slots__ = ()
-
-    def set_delivery_delay(self, delay: Duration) -> Self:
-        """Set the delivery delay of later sends (DD-01).
-
-        Raises:
-            MessagingRuntimeError: The delay is longer than the time to live (DD-13) or not a valid duration, or the
-                broker has no delivery delay (DD-10).  The setting keeps its earlier value (DD-15).
-        """
-        self.delivery_delay = delay
-        return self
-
-    def set_time_to_live(self, ttl: Duration) -> Self:
-        """Set the time to live of later sends; 0 for no expiry.
-
-        Raises:
-            MessagingRuntimeError: The time to live is shorter than the delivery delay (DD-12) or not a valid duration.
-                The setting keeps its earlier value (DD-15).
-        """
-        self.time_to_live = ttl
-        return self
-
-    def set_delivery_mode(self, mode: DeliveryMode) -> Self:
-        """Set the delivery mode of later sends (PD-02).
-
-        Raises:
-            MessagingRuntimeError: The mode is invalid, or the driver or the broker does not support it.
-        """
-        self.delivery_mode = mode
-        return self
-
-    def set_priority(self, priority: int) -> Self:
-        """Set the priority of later sends.
-
-        Args:
-            priority: 0 to 9, or `AS_DESTINATION`.
-
-        Raises:
-            MessagingRuntimeError: The priority is invalid, or the driver or the broker does not support priorities.
-        """
-        self.priority = priority
-        return self
-
-
-class Consumer(ConsumerBase[T]):
-    """A consumer of a queue or a subscription."""
-
-    def receive_body(self, timeout: Duration | None = None) -> T | None:
-        """Wait for a message and return its body.
-
-        If the body is not of the destination's type, the acknowledgement mode decides (JMS 2.0, `receiveBody`):
-
-        - With `AckMode.AUTO` or `DUPS_OK`, the message stays the consumer's next one, and is not marked as redelivered.
-          Call `receive` to get it, and read its `Message.raw_body`.
-        - In another mode the message counts as received.
-
-        Args:
-            timeout: How long to wait; None waits without limit, 0 does not wait.
-
-        Returns:
-            The body; None when no message came in time or the consumer was closed during the wait.
-
-        Raises:
-            MessagingRuntimeError: The body is not of the destination's type, or a condition of `receive`.
-        """
-        read: list[T] = []
-        timeout_ms = self._caller.optional_milliseconds(timeout, "a receive timeout")
-        operation = self._engine.receive(timeout_ms, lambda delivery: read.append(self._message(delivery).body))
-        try:
-            return self._caller.receive(operation, lambda _: read[0], self._engine.put_aside)
-        except MessageFormatError as error:
-            raise self._caller.error(error.refused) from error
 
 
 class _SharedConnection:
