@@ -16,13 +16,10 @@ from assay_broker.defects import DEFECTS as BROKER_DEFECTS
 from assay_broker.defects.model import by_name
 from assay_steps.defects.batch import BATCH_DEFECTS
 from assay_steps.defects.delay import DELAY_DEFECTS
-from assay_steps.defects.dispositions import DISPOSITION_DEFECTS
 from assay_steps.defects.model import Defect
 from assay_steps.defects.persistence import PERSISTENCE_DEFECTS
 from assay_steps.defects.producer_settings import PRODUCER_DEFECTS
 from assay_steps.defects.qos import QOS_DEFECTS
-from assay_steps.defects.qos_going_on import GOING_ON_QOS_DEFECTS
-from assay_steps.defects.qos_returning import RETURNING_QOS_DEFECTS
 from assay_steps.defects.refusals import REFUSAL_DEFECTS
 from assay_steps.defects.two_producers import TWO_PRODUCERS_DEFECTS
 from assay_steps.defects.unit_senders import UNIT_SENDER_DEFECTS
@@ -36,9 +33,6 @@ CLIENT_DEFECTS: tuple[Defect, ...] = (
     *REFUSAL_DEFECTS,
     *BATCH_DEFECTS,
     *QOS_DEFECTS,
-    *RETURNING_QOS_DEFECTS,
-    *GOING_ON_QOS_DEFECTS,
-    *DISPOSITION_DEFECTS,
 )
 
 

@@ -30,7 +30,7 @@ from assay_sdk.model.reasons import JmsErrorKind
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter, consuming
 from assay_steps.defects.model import Defect, at_port, on_wire
 from assay_steps.defects.ports import ConnectionFilter
-from assay_steps.defects.qos import LightLinks, is_ours, subscribes
+from assay_steps.defects.qos.qualities import LightLinks, is_ours, subscribes
 from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 
 _MOST_SENDS = 2

@@ -263,7 +263,7 @@ class _AfterTheCallback:
 
 _LATE = _AfterTheCallback()
 
-QOS_DEFECTS: tuple[Defect, ...] = (
+QUALITY_DEFECTS: tuple[Defect, ...] = (
     Defect(
         name="at-most-once-waits",
         rules=("QS-01", "QS-02"),

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from assay_sdk.driver import Arrived, DriverCommand, DriverEvent, Outcome, Send, Settle
 from assay_steps.defects.model import Defect, on_wire
-from assay_steps.defects.qos import LightLinks, is_ours
+from assay_steps.defects.qos.qualities import LightLinks, is_ours
 from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 
 _LATER_NS = 4_000_000_000

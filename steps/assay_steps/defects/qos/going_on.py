@@ -10,8 +10,8 @@ from assay_sdk.driver import Closed, Driver, DriverCommand, DriverEvent, Durabil
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter, consuming
 from assay_steps.defects.model import Defect, at_port, on_wire
 from assay_steps.defects.ports import ConnectionFilter
-from assay_steps.defects.qos import is_ours, subscribes
-from assay_steps.defects.qos_returning import AttachLostForGood
+from assay_steps.defects.qos.qualities import is_ours, subscribes
+from assay_steps.defects.qos.returning import AttachLostForGood
 from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 
 _LARGE = 100_000
