@@ -26,13 +26,13 @@ from assay_broker.defects.delay.release import RELEASE_DEFECTS
 from assay_broker.defects.delay.reports import REPORT_DEFECTS
 from assay_broker.defects.delay.resolution import RESOLUTION_DEFECTS
 from assay_broker.defects.delay.send_checks import SEND_CHECK_DEFECTS
-from assay_broker.defects.delay.staged_message import STAGED_MESSAGE_DEFECTS
 from assay_broker.defects.delay.staging.limits import LIMIT_DEFECTS
+from assay_broker.defects.delay.staging.messages import STAGED_MESSAGE_DEFECTS
 from assay_broker.defects.delay.staging.places import PLACE_DEFECTS
 from assay_broker.defects.delay.staging.processing import PROCESSING_DEFECTS
 from assay_broker.defects.delay.staging.producers import SEVERAL_PRODUCERS_DEFECTS
+from assay_broker.defects.delay.staging.queue import STAGING_QUEUE_DEFECTS
 from assay_broker.defects.delay.staging.senders import SENDER_DEFECTS
-from assay_broker.defects.delay.staging_queue import STAGING_QUEUE_DEFECTS
 from assay_broker.defects.delay.storage import STAGING_DEFECTS
 from assay_broker.defects.delay.timing import TIMING_DEFECTS
 from assay_broker.defects.delay.units import UNIT_DEFECTS
