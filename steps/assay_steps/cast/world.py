@@ -6,30 +6,28 @@ subscriptions.  All waits go through the broker instance's runner.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
 
 from msgspec import Struct
 
 from assay_adapters.ports.backend import Instance
-from assay_adapters.ports.client import AckMode, ClientConnection, Draft, Origin, Qos, Sent
-from assay_adapters.ports.faults import Cut, DiskEvent, FaultRequest, Kill, Restart, Unreachable
-from assay_adapters.ports.outcome import Ok, Outcome, Refused
+from assay_adapters.ports.client import AckMode, Draft, Origin, Qos, Sent
+from assay_adapters.ports.faults import DiskEvent
+from assay_adapters.ports.outcome import Ok, Refused
 from assay_evidence import events
-from assay_sdk.driver import Durability, Login
-from assay_sdk.model.capabilities import Capability
+from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, AddressKind
-from assay_sdk.model.reasons import JmsErrorKind
 from assay_steps.cast.actors import Consumer, Producer, open_consumer, open_producer
 from assay_steps.cast.administration import Administrator
 from assay_steps.cast.branches import Branch
 from assay_steps.cast.claims import Evidence
+from assay_steps.cast.connections import Connections
 from assay_steps.cast.faces import Faces
 from assay_steps.cast.faults import ScenarioFaults
 from assay_steps.cast.journal import ScenarioJournal
 from assay_steps.cast.messages import BODY, EVERY_OCTET, SentMessage, Sighting
-from assay_steps.cast.recording import Answer, Recorder, Scalar, SetupRefusedError
-from assay_steps.cast.sessions import Connection, Session
+from assay_steps.cast.recording import Answer, Recorder, SetupRefusedError
+from assay_steps.cast.sessions import Session
 from assay_steps.cast.sightings import Sightings
 from assay_steps.cast.time_limits import TimeLimits
 from assay_steps.cast.waiting import Waiting
@@ -38,8 +36,6 @@ from assay_steps.words.names import Names, Place
 from assay_steps.words.send_options import SendOptions
 
 PLAIN = SendOptions()
-AGAIN_MS = 100
-"""The milliseconds between two attempts to connect with the client id of an ended connection."""
 
 
 class Role(Struct, frozen=True):
@@ -51,10 +47,6 @@ class Role(Struct, frozen=True):
     member: str | None = None
     qos: Qos | None = None
     auto_confirm: bool | None = None
-
-
-def _taken(outcome: Outcome[ClientConnection]) -> bool:
-    return isinstance(outcome, Refused) and outcome.kind is JmsErrorKind.INVALID_CLIENT_ID
 
 
 def at_member(name: str, member: str | None) -> str:
@@ -90,18 +82,15 @@ class World(Waiting):
         self.sightings = Sightings(journal, instance.runner, self._lost, self._back)
         super().__init__(instance, limits, self.recorder, self.sightings, judges_client=judges_client)
         self.evidence = evidence
-        self.checks = True
         self.rounds = rounds
         self.many: tuple[str, ...] = ()
         """The labels of the messages of the last step that sent many messages."""
         self.names = Names(journal.scenario, instance.members, None if instance.environment.ours else journal.run)
-        self.faults = ScenarioFaults(instance, journal, self._suffered)
         self.administrator = Administrator(instance, self.recorder, self.names)
-        self.connections: Cast[Connection] = Cast("connection")
+        self.connections = Connections(self, self.recorder, self.sightings, self.names, faces)
+        self.faults = ScenarioFaults(instance, journal, self.connections.suffered)
         self._drafted: set[str] = set()
         """The labels of the messages that steps have sent or tried to send."""
-        self._by_client_id: defaultdict[str | None, list[str]] = defaultdict(list)
-        """The names of all connections with each client id, open or ended."""
         self.sessions: Cast[Session] = Cast("session")
         self.branches: Cast[Branch] = Cast("branch")
         self.producers: Cast[Producer] = Cast("producer")
@@ -152,74 +141,6 @@ class World(Waiting):
 
     # cast ------------------------------------------------------------------------------------------------------------
 
-    def _is_given_up(self, client_id: str | None) -> bool:
-        """Return whether all connections of the scenario with a client id have ended; False if it had none.
-
-        A broker may answer a close before it frees the client id, so `connect` tries to connect with such a client id
-        again.
-        """
-        names = self._by_client_id.get(client_id, []) if client_id else []
-        return bool(names) and not any(self.connections[name].open for name in names)
-
-    def connect(
-        self,
-        name: str,
-        *,
-        client_id: str | None = None,
-        face: str | None = None,
-        member: str | None = None,
-        user: str | None = None,
-    ) -> Answer[Connection]:
-        """Try to connect, and keep the connection or the refusal under a name.
-
-        Args:
-            name: The scenario's name for the connection.
-            client_id: The scenario's client id; made unique on a shared broker. None for no client id.
-            face: The face of the client; None for the scenario's own client.
-            member: The steps' name of the queue manager; None for the first.
-            user: The name of the connecting user; None for an anonymous user, or the instance's default user.
-        """
-        at = self.names.member(member)
-        endpoint = self.instance.endpoint("amqp", at)
-        own_id = self.names.identifier(client_id) if client_id else None
-        login = Login(user, user) if user else None
-        client = self._faces.of(face) if face else self._faces.chosen
-        args: dict[str, Scalar] = {"client_id": own_id, "checks": self.checks, "face": client.identity.face}
-        args |= ({"user": user} if user else {}) | ({"member": at} if at else {})
-        before = self.connections.get(name)
-
-        def attempt() -> Answer[ClientConnection]:
-            self.sightings.connecting = name
-            try:
-                return self.recorder.record(
-                    name,
-                    "connect",
-                    lambda: client.connect(endpoint, client_id=own_id, login=login, checks=self.checks),
-                    args=args,
-                )
-            finally:
-                self.sightings.connecting = ""
-
-        answer = attempt()
-        if (before is not None and before.torn) or self._is_given_up(own_id):
-            deadline_ms = self.now_ms() + self.limits.expected_ms
-            while _taken(answer.outcome) and self.now_ms() < deadline_ms:  # the broker may not have noticed the end yet
-                self.pass_time(AGAIN_MS)
-                answer = attempt()
-        if isinstance(answer.outcome, Ok):
-            self._by_client_id[own_id].append(name)
-            self.connections[name] = Connection(
-                self.recorder,
-                name,
-                answer.outcome.value,
-                at,
-                client.identity.face,
-                reconnects=Capability.RECONNECT in client.capabilities,
-            )
-            return Answer(answer.ref, Ok(self.connections[name]))
-        self.connections.miss(name, SetupRefusedError(answer.outcome, answer.ref))
-        return Answer(answer.ref, answer.outcome)
-
     def session(
         self,
         name: str,
@@ -237,7 +158,9 @@ class World(Waiting):
             return known
         host = self.connections.get(connection or name)
         if host is None or not host.open:
-            made = self.connect(connection or name, client_id=client_id, face=face, member=member, user=user)
+            made = self.connections.connect(
+                connection or name, client_id=client_id, face=face, member=member, user=user
+            )
             host = made.needed()
         self.sessions[name] = host.session(ack, name)
         return self.sessions[name]
@@ -395,26 +318,10 @@ class World(Waiting):
         journal.write(events.Disk, at=at, source=event.source, op=event.op, keys=event.keys)
 
     def _lost(self, actor: str) -> None:
-        for connection in self.connections.values():
-            if connection.hosts(actor):
-                connection.interrupted()
+        self.connections.interrupted(actor)
 
     def _back(self, actor: str) -> None:
-        for connection in self.connections.values():
-            if connection.hosts(actor):
-                connection.resumed()
-
-    def _suffered(self, fault: FaultRequest) -> None:
-        if isinstance(fault, Kill | Restart | Cut | Unreachable):
-            for connection in self.connections.values():
-                connection.lost()
-
-    def lose_member(self, member: str | None) -> None:
-        """Note that a queue manager is stopped, which ends the watches of all its consumers."""
-        gone = member or self.instance.members[0]
-        for connection in self.connections.values():
-            if (connection.member or self.instance.members[0]) == gone:
-                connection.lost()
+        self.connections.resumed(actor)
 
     def seen_by(self, actors: Iterable[str], keys: Iterable[str]) -> list[Sighting]:
         """Return the receptions of the named messages by the named actors, in order."""
@@ -446,9 +353,3 @@ class World(Waiting):
         command = f"search the data folder for {self.key(label)}"
         call = self.recorder.number("look")
         return self.recorder.journal.write(events.Admin, call=call, command=command, answer={"found": found.value}).ref
-
-    def dismiss(self) -> None:
-        """Close the connections that are still open; a refused close has no effect on the verdict."""
-        for connection in self.connections.values():
-            if connection.open:
-                connection.close()

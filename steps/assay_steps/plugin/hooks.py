@@ -226,7 +226,7 @@ class AssayPlugin:
         world = item.stash.get(WORLD, None)
         try:
             if world is not None:
-                world.dismiss()
+                world.connections.close()
                 self.run.release(world.instance)
         finally:
             for key in LEFT:

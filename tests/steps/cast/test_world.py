@@ -53,7 +53,7 @@ def world(tmp_path: Path) -> Iterator[World]:
             instance, journal, Evidence(journal, "PD-34", VIRTUAL_LIMITS.quiet_ms), limits=VIRTUAL_LIMITS, faces=faces
         )
         yield world
-        world.dismiss()
+        world.connections.close()
         instance.close()
 
 
@@ -111,16 +111,16 @@ def test_waiting_moves_the_backends_clock_and_no_other(world: World) -> None:
 
 
 def test_who_was_lost_tries_its_client_id_again_while_the_broker_takes_it_for_one_in_use(world: World) -> None:
-    world.connect("keeper", client_id="k").needed().abort()
-    holder = world.connect("holder", client_id="k").needed()
+    world.connections.connect("keeper", client_id="k").needed().abort()
+    holder = world.connections.connect("holder", client_id="k").needed()
     runner, begun_ms = world.instance.runner, world.now_ms()
     runner.call_at(runner.clock.monotonic_ns() + 250_000_000, lambda: void(holder.close()))
-    assert world.connect("keeper", client_id="k").accepted
+    assert world.connections.connect("keeper", client_id="k").accepted
     assert 250 <= world.now_ms() - begun_ms <= 400
 
 
 def test_a_client_that_has_closed_tries_its_client_id_again_while_the_broker_frees_it(world: World) -> None:
-    world.connect("keeper", client_id="k").needed().close()
+    world.connections.connect("keeper", client_id="k").needed().close()
     client = next(iter(world.instance.clients().values()))
     slow = client.connect(
         world.instance.endpoint("amqp"), client_id=world.names.identifier("k"), login=None, checks=True
@@ -128,14 +128,14 @@ def test_a_client_that_has_closed_tries_its_client_id_again_while_the_broker_fre
     assert isinstance(slow, Ok)
     runner, begun_ms = world.instance.runner, world.now_ms()
     runner.call_at(runner.clock.monotonic_ns() + 250_000_000, lambda: void(slow.value.close()))
-    assert world.connect("later", client_id="k").accepted
+    assert world.connections.connect("later", client_id="k").accepted
     assert 250 <= world.now_ms() - begun_ms <= 400
 
 
 def test_who_was_not_lost_is_told_at_once_that_its_client_id_is_in_use(world: World) -> None:
-    world.connect("holder", client_id="k").needed()
+    world.connections.connect("holder", client_id="k").needed()
     begun_ms = world.now_ms()
-    assert not world.connect("other", client_id="k").accepted
+    assert not world.connections.connect("other", client_id="k").accepted
     assert world.now_ms() == begun_ms
 
 
@@ -149,12 +149,12 @@ def test_before_anything_was_tried_there_is_no_last_answer(world: World) -> None
 
 
 def test_what_the_pair_refused_to_make_is_no_mistake_of_a_later_step(world: World) -> None:
-    world.connect("first", client_id="id").needed()
-    assert not world.connect("second", client_id="id").accepted
+    world.connections.connect("first", client_id="id").needed()
+    assert not world.connections.connect("second", client_id="id").accepted
     with pytest.raises(SetupRefusedError, match="invalid-client-id"):
         world.connections["second"].close()
     with pytest.raises(MistakeError, match="third"):
         world.connections["third"].close()
     world.connections["first"].close().needed()
-    world.connect("second", client_id="id").needed()
+    world.connections.connect("second", client_id="id").needed()
     world.connections["second"].close().needed()

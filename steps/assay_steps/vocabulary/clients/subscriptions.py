@@ -10,8 +10,9 @@ from pytest_bdd import given, then, when
 
 from assay_adapters.ports.client import AckMode, Script
 from assay_steps.cast.claims import Evidence
+from assay_steps.cast.connections import AGAIN_MS
 from assay_steps.cast.recording import Answer
-from assay_steps.cast.world import AGAIN_MS, Role, World
+from assay_steps.cast.world import Role, World
 from assay_steps.words.names import Place
 from assay_steps.words.parsing import phrase
 
@@ -223,12 +224,12 @@ def _open_nameless(world: World, role: Role, style: str | None) -> None:
 
 @given(phrase("a connection {name:Name} with client id {client:Name}"))
 def _(world: World, name: str, client: str) -> None:
-    world.connect(name, client_id=client).needed()
+    world.connections.connect(name, client_id=client).needed()
 
 
 @when(phrase("a connection {name:Name} asks for client id {client:Name}"))
 def _(world: World, name: str, client: str) -> None:
-    answer = world.connect(name, client_id=client)
+    answer = world.connections.connect(name, client_id=client)
     world.last = Answer(answer.ref, answer.outcome)
 
 

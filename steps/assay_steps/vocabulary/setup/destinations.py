@@ -23,7 +23,7 @@ def _(world: World, name: str = "topic") -> None:
 
 @given("the client's own checks are switched off")
 def _(world: World) -> None:
-    world.checks = False
+    world.connections.checks = False
 
 
 @when(phrase("{span:Duration} pass"))

@@ -15,13 +15,13 @@ from assay_steps.words.parsing import phrase
 
 @given(phrase("a connection {name:Name} to queue manager {member:Name}"))
 def _(world: World, name: str, member: str) -> None:
-    world.connect(name, member=member).needed()
+    world.connections.connect(name, member=member).needed()
 
 
 @when(phrase("queue manager {member:Name} is stopped"))
 def _(world: World, member: str) -> None:
     world.administrator.stop(member).needed()
-    world.lose_member(world.names.member(member))
+    world.connections.lose_member(world.names.member(member))
 
 
 @when(phrase("queue manager {member:Name} is started again"))

@@ -35,7 +35,7 @@ def _(world: World, user: str, right: str, place: Place) -> None:
 
 @given(phrase("a connection {name:Name} of user {user:Name}"))
 def _(world: World, name: str, user: str) -> None:
-    world.connect(name, user=user).needed()
+    world.connections.connect(name, user=user).needed()
 
 
 @when(phrase("user {user:Name} sends message {label:Name} to {place:Place}"))

@@ -1,0 +1,150 @@
+"""The connections of a scenario: their creation, their loss by faults, and their end."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from assay_adapters.ports.client import ClientConnection
+from assay_adapters.ports.faults import Cut, FaultRequest, Kill, Restart, Unreachable
+from assay_adapters.ports.outcome import Ok, Outcome, Refused
+from assay_sdk.driver import Login
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.reasons import JmsErrorKind
+from assay_steps.cast.faces import Faces
+from assay_steps.cast.recording import Answer, Recorder, Scalar, SetupRefusedError
+from assay_steps.cast.sessions import Connection
+from assay_steps.cast.sightings import Sightings
+from assay_steps.cast.waiting import Waiting
+from assay_steps.words.mistakes import Cast
+from assay_steps.words.names import Names
+
+AGAIN_MS = 100
+"""The milliseconds between two attempts to connect with the client id of an ended connection."""
+
+
+class Connections(Cast[Connection]):
+    """The connections of a scenario, by the names that the steps use.
+
+    Args:
+        waiting: Waits for the steps of the scenario.
+        recorder: Records the scenario's calls.
+        sightings: The events that the scenario's clients report.
+        names: The names of the scenario's objects at the broker.
+        faces: The clients, and the choice of the client that runs the scenario.
+    """
+
+    def __init__(self, waiting: Waiting, recorder: Recorder, sightings: Sightings, names: Names, faces: Faces) -> None:
+        super().__init__("connection")
+        self.checks = True
+        """Whether the clients of later connections check their calls before the broker gets them."""
+        self._waiting = waiting
+        self._recorder = recorder
+        self._sightings = sightings
+        self._names = names
+        self._faces = faces
+        self._by_client_id: defaultdict[str | None, list[str]] = defaultdict(list)
+        """The names of all connections with each client id, open or ended."""
+
+    def connect(
+        self,
+        name: str,
+        *,
+        client_id: str | None = None,
+        face: str | None = None,
+        member: str | None = None,
+        user: str | None = None,
+    ) -> Answer[Connection]:
+        """Try to connect, and keep the connection or the refusal under a name.
+
+        Args:
+            name: The scenario's name for the connection.
+            client_id: The scenario's client id; made unique on a shared broker. None for no client id.
+            face: The face of the client; None for the scenario's own client.
+            member: The steps' name of the queue manager; None for the first.
+            user: The name of the connecting user; None for an anonymous user, or the instance's default user.
+        """
+        at = self._names.member(member)
+        endpoint = self._waiting.instance.endpoint("amqp", at)
+        own_id = self._names.identifier(client_id) if client_id else None
+        login = Login(user, user) if user else None
+        client = self._faces.of(face) if face else self._faces.chosen
+        args: dict[str, Scalar] = {"client_id": own_id, "checks": self.checks, "face": client.identity.face}
+        args |= ({"user": user} if user else {}) | ({"member": at} if at else {})
+        before = self.get(name)
+
+        def attempt() -> Answer[ClientConnection]:
+            self._sightings.connecting = name
+            try:
+                return self._recorder.record(
+                    name,
+                    "connect",
+                    lambda: client.connect(endpoint, client_id=own_id, login=login, checks=self.checks),
+                    args=args,
+                )
+            finally:
+                self._sightings.connecting = ""
+
+        answer = attempt()
+        if (before is not None and before.torn) or self._is_given_up(own_id):
+            deadline_ms = self._waiting.now_ms() + self._waiting.limits.expected_ms
+            # The broker may not have noticed the end yet.
+            while _taken(answer.outcome) and self._waiting.now_ms() < deadline_ms:
+                self._waiting.pass_time(AGAIN_MS)
+                answer = attempt()
+        if isinstance(answer.outcome, Ok):
+            self._by_client_id[own_id].append(name)
+            self[name] = Connection(
+                self._recorder,
+                name,
+                answer.outcome.value,
+                at,
+                client.identity.face,
+                reconnects=Capability.RECONNECT in client.capabilities,
+            )
+            return Answer(answer.ref, Ok(self[name]))
+        self.miss(name, SetupRefusedError(answer.outcome, answer.ref))
+        return Answer(answer.ref, answer.outcome)
+
+    def _is_given_up(self, client_id: str | None) -> bool:
+        """Return whether all connections of the scenario with a client id have ended; False if it had none.
+
+        A broker may answer a close before it frees the client id, so `connect` tries to connect with such a client id
+        again.
+        """
+        names = self._by_client_id.get(client_id, []) if client_id else []
+        return bool(names) and not any(self[name].open for name in names)
+
+    def interrupted(self, actor: str) -> None:
+        """Note that the connection of an actor is lost and that its client reconnects."""
+        for connection in self.values():
+            if connection.hosts(actor):
+                connection.interrupted()
+
+    def resumed(self, actor: str) -> None:
+        """Note that the client of an actor has reconnected."""
+        for connection in self.values():
+            if connection.hosts(actor):
+                connection.resumed()
+
+    def suffered(self, fault: FaultRequest) -> None:
+        """Note the loss of all connections, if a fault ends them."""
+        if isinstance(fault, Kill | Restart | Cut | Unreachable):
+            for connection in self.values():
+                connection.lost()
+
+    def lose_member(self, member: str | None) -> None:
+        """Note that a queue manager is stopped, which ends the watches of all its consumers."""
+        gone = member or self._waiting.instance.members[0]
+        for connection in self.values():
+            if (connection.member or self._waiting.instance.members[0]) == gone:
+                connection.lost()
+
+    def close(self) -> None:
+        """Close the connections that are still open; a refused close has no effect on the verdict."""
+        for connection in self.values():
+            if connection.open:
+                connection.close()
+
+
+def _taken(outcome: Outcome[ClientConnection]) -> bool:
+    return isinstance(outcome, Refused) and outcome.kind is JmsErrorKind.INVALID_CLIENT_ID
