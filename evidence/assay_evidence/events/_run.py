@@ -9,7 +9,7 @@ from assay_evidence.events._event import Event
 LATENESS = "a message may be late by"
 """The entry of `Begin.environment` with the run's own limit for lateness; without it, the default limit holds."""
 PACE = "times of the scenarios are multiplied by"
-"""The entry of `Begin.environment` with the run's pace (`assay_steps.cast.pace`); without it, the pace is 1."""
+"""The entry of `Begin.environment` with the run's pace (`assay_steps.cast.timing.pace`); without it, the pace is 1."""
 
 
 class PlannedScenario(Struct, frozen=True, omit_defaults=True, gc=False):

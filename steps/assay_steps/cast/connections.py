@@ -14,7 +14,7 @@ from assay_steps.cast.faces import Faces
 from assay_steps.cast.recording import Answer, Recorder, Scalar, SetupRefusedError
 from assay_steps.cast.sessions import Connection
 from assay_steps.cast.sightings import Sightings
-from assay_steps.cast.waiting import Waiting
+from assay_steps.cast.timing.waiting import Waiting
 from assay_steps.words.mistakes import Cast
 from assay_steps.words.names import Names
 

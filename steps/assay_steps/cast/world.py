@@ -29,8 +29,8 @@ from assay_steps.cast.messages import BODY, EVERY_OCTET, SentMessage, Sighting
 from assay_steps.cast.recording import Answer, Recorder, SetupRefusedError
 from assay_steps.cast.sessions import Session
 from assay_steps.cast.sightings import Sightings
-from assay_steps.cast.time_limits import TimeLimits
-from assay_steps.cast.waiting import Waiting
+from assay_steps.cast.timing.limits import TimeLimits
+from assay_steps.cast.timing.waiting import Waiting
 from assay_steps.words.mistakes import Cast
 from assay_steps.words.names import Names, Place
 from assay_steps.words.send_options import SendOptions

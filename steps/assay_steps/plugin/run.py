@@ -36,8 +36,8 @@ from assay_sdk.time import Clock
 from assay_steps.behaviour import Behaviour
 from assay_steps.cast.claims import Evidence
 from assay_steps.cast.journal import ScenarioJournal, instant
-from assay_steps.cast.pace import measured_pace
-from assay_steps.cast.time_limits import TimeLimits
+from assay_steps.cast.timing.limits import TimeLimits
+from assay_steps.cast.timing.pace import measured_pace
 from assay_steps.cast.world import World
 from assay_steps.plugin import checks
 from assay_steps.plugin.cases import Case
@@ -71,7 +71,7 @@ class RunOptions(RunRequest, frozen=True, kw_only=True):
         writer: This process's name, which is also the name of its journal.
         out: The folder of evidence.
         shared: The address of the broker that all processes share; None if each scenario has its own.
-        pace: The run's pace (`assay_steps.cast.pace`); None if it is not measured yet.
+        pace: The run's pace (`assay_steps.cast.timing.pace`); None if it is not measured yet.
     """
 
     run: str

@@ -2,7 +2,7 @@
 
 Scenarios assume a pair that answers in less than a tenth of a second: after the next steps, a message with a delay of 2
 s is still staged.  If each answer takes a second, the message is no longer staged then, and a correct broker would
-fail.  So the run chooses one factor (`assay_steps.cast.pace`) and multiplies every duration of every step by it.
+fail.  So the run chooses one factor (`assay_steps.cast.timing.pace`) and multiplies every duration of every step by it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def set_pace(factor: int) -> None:
     """Set the factor for the durations of all steps that are parsed from now on.
 
     Args:
-        factor: The pace, from 1 to `assay_steps.cast.pace.LARGEST`.
+        factor: The pace, from 1 to `assay_steps.cast.timing.pace.LARGEST`.
     """
     _Pace.factor = factor
 

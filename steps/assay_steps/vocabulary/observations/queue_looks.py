@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from assay_adapters.ports.administration import STRUC_ID, Scalar
 from assay_steps.cast.looks import Found, Look
-from assay_steps.cast.waiting import NS_PER_MS
+from assay_steps.cast.timing.waiting import NS_PER_MS
 from assay_steps.cast.world import World
 from assay_steps.words.names import Place
 

@@ -17,7 +17,7 @@ from assay_adapters.ports.faults import (
     Unreachable,
     WorkerDies,
 )
-from assay_steps.cast.waiting import NS_PER_MS
+from assay_steps.cast.timing.waiting import NS_PER_MS
 from assay_steps.cast.world import PLAIN, World
 from assay_steps.vocabulary.clients.sending import producer_for, send
 from assay_steps.words.names import Place

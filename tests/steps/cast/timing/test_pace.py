@@ -16,8 +16,8 @@ from assay_evidence.reader import read_journals
 from assay_evidence.verdicts import Verdict, load_verdicts
 from assay_sdk.model.durations import parse_duration
 from assay_sdk.time import StalledError
-from assay_steps.cast.pace import LARGEST, measured_pace
-from assay_steps.cast.time_limits import TimeLimits
+from assay_steps.cast.timing.limits import TimeLimits
+from assay_steps.cast.timing.pace import LARGEST, measured_pace
 from assay_steps.kill_matrix.trials import DONE
 from assay_steps.plugin.suite import SuiteOptions, run_suite
 from assay_steps.words.spans import read_span, set_pace

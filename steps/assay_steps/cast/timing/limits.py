@@ -35,7 +35,7 @@ class TimeLimits(Struct, frozen=True):
         """Return the limits multiplied by the run's pace; the allowed lateness stays as it is.
 
         Args:
-            factor: The run's pace (`assay_steps.cast.pace`).
+            factor: The run's pace (`assay_steps.cast.timing.pace`).
         """
         return structs.replace(
             self,

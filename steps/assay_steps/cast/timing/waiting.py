@@ -14,7 +14,7 @@ from assay_steps.cast.actors import Consumer
 from assay_steps.cast.messages import SentMessage
 from assay_steps.cast.recording import Recorder
 from assay_steps.cast.sightings import Sightings
-from assay_steps.cast.time_limits import TimeLimits
+from assay_steps.cast.timing.limits import TimeLimits
 from assay_steps.words.mistakes import Cast
 
 NS_PER_MS = 1_000_000
