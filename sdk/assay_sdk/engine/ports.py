@@ -119,9 +119,10 @@ class Closable(Protocol):
 
 
 class SessionPort(Protocol):
-    """The methods of a session that its producers and consumers call."""
+    """The methods of a session that its producers, its consumers and its requests call."""
 
     behaviour: Behaviour
+    number: int
 
     @property
     def connection(self) -> ConnectionPort:
@@ -133,12 +134,12 @@ class SessionPort(Protocol):
         """Whether the session may deliver messages now."""
         ...
 
-    def create_producer(self, address: Address | None) -> Operation[Closable]:
-        """Create a producer; an address of None creates a producer whose sends each name a destination."""
+    def use(self) -> None:
+        """Check that the session can be used."""
         ...
 
-    def cancel(self, message_id: str) -> Operation[bool]:
-        """Cancel a delayed message, and return whether the broker has cancelled it."""
+    def create_producer(self, address: Address | None) -> Operation[Closable]:
+        """Create a producer; an address of None creates a producer whose sends each name a destination."""
         ...
 
     def unit_of_work(self) -> Operation[int | None]:

@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar, overload
 
 from assay_sdk.driver import Durability
 from assay_sdk.engine.deliveries.acknowledgement import Settling
+from assay_sdk.engine.sessions import requests
 from assay_sdk.engine.sessions.consumer import EngineConsumer
 from assay_sdk.engine.sessions.producer import EngineProducer
 from assay_sdk.engine.sessions.session import EngineSession
@@ -51,7 +52,7 @@ class QueueBrowser(Generic[T]):
             JmsError: The session is closed or lost, the selector is invalid, the driver or the broker cannot browse, or
                 the broker refuses the queue.
         """
-        messages = self._caller(self._engine.browse(self._queue.address, self._selector))
+        messages = self._caller(requests.browse(self._engine, self._queue.address, self._selector))
         return iter([Message.from_wire(message, self._queue.converter) for message in messages])
 
 
@@ -112,7 +113,7 @@ class SessionBase:
                 the user may neither send to the destination nor administer the staging queue, or the handle is not a
                 message id.
         """
-        return self._caller(self._engine.cancel(self._checked_handle(handle)))
+        return self._caller(requests.cancel(self._engine, self._checked_handle(handle)))
 
     def unsubscribe(self, name: str, *, shared: bool = False) -> None:
         """Remove a durable subscription.
@@ -125,7 +126,7 @@ class SessionBase:
             JmsError: The name is invalid, the subscription does not exist or has a consumer, or it is unshared and the
                 connection has no client id.
         """
-        self._caller(self._engine.unsubscribe(name, shared=shared))
+        self._caller(requests.unsubscribe(self._engine, name, shared=shared))
 
     def create_browser(self, queue: Queue[T], selector: str | None = None) -> QueueBrowser[T]:
         """Create a browser of a queue.
@@ -197,7 +198,7 @@ class SessionBase:
         Raises:
             JmsError: The connection did not create the destination, or still has a consumer on it.
         """
-        self._caller(self._engine.delete_temporary(self._caller.address(destination)))
+        self._caller(requests.delete_temporary(self._engine, self._caller.address(destination)))
 
     @overload
     def request(
@@ -279,7 +280,7 @@ class SessionBase:
             request.reply_to = None
 
     def _temporary(self, kind: AddressKind) -> str:
-        return self._caller(self._engine.make_temporary(kind)).name
+        return self._caller(requests.make_temporary(self._engine, kind)).name
 
     def _producer(self, destination: Destination[T] | None) -> EngineProducer:
         address = None if destination is None else self._caller.address(destination)

@@ -9,6 +9,7 @@ from assay_sdk.engine.calls import RefusedError
 from assay_sdk.engine.connection import EngineConnection
 from assay_sdk.engine.deliveries.acknowledgement import AckMode
 from assay_sdk.engine.operations import perform, spawn
+from assay_sdk.engine.sessions import requests
 from assay_sdk.engine.settings import ConnectionOptions, Source
 from assay_sdk.engine.states import Life, Link
 from assay_sdk.model.capabilities import Capability
@@ -78,7 +79,7 @@ def test_after_a_loss_every_call_says_that_the_connection_is_lost() -> None:
         consumer.set_message_listener(lambda _: None),
         bench.session.commit(),
         bench.session.create_producer(QUEUE),
-        bench.session.browse(QUEUE, None),
+        requests.browse(bench.session, QUEUE, None),
         bench.connection.start(),
     ):
         with pytest.raises(RefusedError) as caught:
@@ -185,7 +186,7 @@ def test_a_consumer_that_the_connection_cannot_have_is_refused_before_anything_i
 def test_a_browse_that_the_connection_cannot_do_is_refused(lacks: Capability) -> None:
     bench = Bench(capabilities=frozenset(Capability) - {lacks})
     with pytest.raises(RefusedError) as caught:
-        bench.do(bench.session.browse(QUEUE, "a = 1"))
+        bench.do(requests.browse(bench.session, QUEUE, "a = 1"))
     assert caught.value.refused.kind is JmsErrorKind.UNSUPPORTED
 
 
@@ -198,18 +199,18 @@ def test_a_session_with_units_needs_a_connection_with_units() -> None:
 def test_browsing_takes_nothing() -> None:
     bench = Bench()
     bench.wire.put("a", "b")
-    assert [message.body for message in bench.do(bench.session.browse(QUEUE, None))] == ["a", "b"]
+    assert [message.body for message in bench.do(requests.browse(bench.session, QUEUE, None))] == ["a", "b"]
     assert bench.wire.bodies() == ["a", "b"]
 
 
 def test_unsubscribing_needs_a_name_and_unless_shared_a_client_id() -> None:
     bench = Bench()
     with pytest.raises(RefusedError) as caught:
-        bench.do(bench.session.unsubscribe("", shared=True))
+        bench.do(requests.unsubscribe(bench.session, "", shared=True))
     assert caught.value.refused.mqrc == Mqrc.SUB_NAME_ERROR
     with pytest.raises(RefusedError, match="client id"):
-        bench.do(bench.session.unsubscribe("S", shared=False))
-    bench.do(bench.session.unsubscribe("S", shared=True))
+        bench.do(requests.unsubscribe(bench.session, "S", shared=False))
+    bench.do(requests.unsubscribe(bench.session, "S", shared=True))
     assert bench.wire.all(port.Unsubscribe)[0].shared
 
 
@@ -218,11 +219,11 @@ def test_a_subscription_with_a_consumer_of_this_connection_is_not_removed() -> N
     consumer = bench.do(bench.session.create_consumer(DURABLE))
     other = bench.do(bench.connection.session(AckMode.CLIENT))
     with pytest.raises(RefusedError, match="close it first") as caught:
-        bench.do(other.unsubscribe("S", shared=False))
+        bench.do(requests.unsubscribe(other, "S", shared=False))
     assert caught.value.refused.mqrc == Mqrc.SUBSCRIPTION_IN_USE
     assert not bench.wire.all(port.Unsubscribe)
     bench.do(consumer.close(THREAD))
-    bench.do(other.unsubscribe("S", shared=False))
+    bench.do(requests.unsubscribe(other, "S", shared=False))
 
 
 def test_a_refused_consumer_leaves_nothing_behind() -> None:

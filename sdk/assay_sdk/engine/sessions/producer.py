@@ -12,6 +12,7 @@ from assay_sdk.engine.calls import RefusedError, lost
 from assay_sdk.engine.checks import Moment, SettingsToCheck, check_priority, check_rules, check_send_capabilities
 from assay_sdk.engine.operations import Operation, Wait, result_of
 from assay_sdk.engine.ports import SessionPort
+from assay_sdk.engine.sessions import requests
 from assay_sdk.engine.settings import AS_DESTINATION, DeliveryMode, ProducerSettings
 from assay_sdk.engine.states import LIFE, Act, Life, LifeEvent, Machine
 from assay_sdk.model.capabilities import Capability
@@ -140,7 +141,7 @@ class EngineProducer:
 
     def cancel(self, message_id: str) -> Operation[bool]:
         """Cancel the delayed message with this id, and return whether the broker has cancelled the message."""
-        return self._session.cancel(message_id)
+        return requests.cancel(self._session, message_id)
 
     def close(self) -> Operation[None]:
         """Close the producer; a second call does nothing."""

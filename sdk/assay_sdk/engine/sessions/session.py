@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from assay_sdk.driver import (
-    Browse,
-    Cancel,
     CloseSession,
     Done,
     Durability,
@@ -14,7 +12,6 @@ from assay_sdk.driver import (
     OpenSender,
     Outcome,
     Settle,
-    Unsubscribe,
 )
 from assay_sdk.engine.calls import Pending, RefusedError
 from assay_sdk.engine.checks import (
@@ -23,7 +20,6 @@ from assay_sdk.engine.checks import (
     check_selector,
     check_source_capabilities,
     check_subscription_name,
-    need,
 )
 from assay_sdk.engine.deliveries.acknowledgement import Behaviour, Leaving, Settling
 from assay_sdk.engine.deliveries.delivery import EngineDelivery, Recipient
@@ -37,9 +33,8 @@ from assay_sdk.engine.sessions.producer import EngineProducer
 from assay_sdk.engine.sessions.units import UnitOfWork
 from assay_sdk.engine.settings import DUPS_OK_LIMIT, Source
 from assay_sdk.engine.states import LIFE, Act, Life, LifeEvent, Machine
-from assay_sdk.model.capabilities import Capability
-from assay_sdk.model.message import Address, AddressKind, Message
-from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
+from assay_sdk.model.message import Address
+from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.observer import Seen, Settled
 
 
@@ -139,66 +134,6 @@ class EngineSession:
         consumer.attached(answer.properties)
         return consumer
 
-    def browse(self, address: Address, selector: str | None) -> Operation[tuple[Message, ...]]:
-        """List the messages of a queue in its order, without removing them.
-
-        Raises:
-            RefusedError: The selector is invalid, the connection lacks a capability, or the broker refuses.
-        """
-        self.use()
-        check_selector(selector)
-        need(Capability.BROWSE, self.connection.capabilities)
-        if selector:
-            need(Capability.SELECTOR, self.connection.capabilities)
-        answer = yield from result_of(
-            self.connection.submit(lambda token: Browse(token, self.number, address, selector or None))
-        )
-        return tuple(message for message in answer.value or () if isinstance(message, Message))
-
-    def unsubscribe(self, name: str, *, shared: bool) -> Operation[None]:
-        """Remove a durable subscription.
-
-        Args:
-            name: Name of the subscription.
-            shared: Whether the subscription is shared.
-
-        Raises:
-            RefusedError: The name is invalid, the subscription does not exist or has a consumer, or it is unshared and
-                the connection has no client id.
-        """
-        self.use()
-        check_subscription_name(name)
-        self._refuse_own_subscription(name)
-        need(Capability.DURABLE_SUBSCRIPTION, self.connection.capabilities)
-        if self.connection.options.checks and not shared and self.connection.client_id is None:
-            raise RefusedError(
-                Refused(
-                    JmsErrorKind.ILLEGAL_STATE,
-                    f"the client id is a part of the name of the durable subscription {name!r}: connect with it",
-                    objects=(name,),
-                )
-            )
-        yield from result_of(self.connection.submit(lambda token: Unsubscribe(token, self.number, name, shared=shared)))
-
-    def make_temporary(self, kind: AddressKind) -> Operation[Address]:
-        """Create a temporary destination, which lasts as long as the connection.
-
-        Raises:
-            RefusedError: The session is closed or lost, or the broker has no temporary destinations.
-        """
-        self.use()
-        return (yield from self.connection.make_temporary(kind))
-
-    def delete_temporary(self, address: Address) -> Operation[None]:
-        """Delete a temporary destination before its connection ends.
-
-        Raises:
-            RefusedError: The session is closed or lost, another connection created the destination, or this connection
-                has a consumer on it.
-        """
-        self.use()
-        yield from self.connection.delete_temporary(address)
-
     # -- operations: settling --------------------------------------------------------------------------------------
 
     def acknowledge(self) -> Operation[None]:
@@ -252,30 +187,6 @@ class EngineSession:
             # After a rollback the broker leaves enlisted messages with the link.  The client sends an outcome for
             # them, so that the broker counts the delivery as failed and delivers them again.
             yield from self._draw_back(tuple(self.consumers.values()), tuple(self._unsettled))
-
-    def cancel(self, message_id: str) -> Operation[bool]:
-        """Cancel a delayed message.
-
-        Args:
-            message_id: Id of the message, which its send returned on this or another connection.
-
-        Returns:
-            True if the broker has cancelled the message; False if the message is not staged, or its send is not
-            committed.
-
-        Raises:
-            RefusedError: The session is closed or lost, the broker cannot cancel messages, or the user lacks the
-                authority.
-        """
-        self.use()
-        need(Capability.CANCEL, self.connection.capabilities)
-        try:
-            yield from result_of(self.connection.submit(lambda token: Cancel(token, self.number, message_id)))
-        except RefusedError as error:
-            if error.refused.mqrc == Mqrc.NO_MSG_AVAILABLE:
-                return False
-            raise
-        return True
 
     def close(self, caller: int) -> Operation[None]:
         """Close the session (JMS 2.0, 6.2.15, 8.8).
@@ -455,16 +366,6 @@ class EngineSession:
     def _accept_lazily(self) -> None:
         if len(self._unsettled) >= DUPS_OK_LIMIT:
             self.settle(tuple(self._unsettled), Outcome.ACCEPTED)
-
-    def _refuse_own_subscription(self, name: str) -> None:
-        """Refuse to remove a subscription that this connection consumes (JMS 2.0, 8.3.6).
-
-        The client checks this, because over AMQP the request would use the name of the attached link.
-        """
-        for source in self.connection.sources():
-            if source.name == name and source.durability is Durability.DURABLE:
-                text = f"{Mqrc.SUBSCRIPTION_IN_USE.label}: {name} has a consumer: close it first"
-                raise RefusedError(refused(Mqrc.SUBSCRIPTION_IN_USE, text, name))
 
     def _use_unit(self, what: str) -> None:
         self.use()
