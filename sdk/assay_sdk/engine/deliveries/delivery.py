@@ -6,6 +6,7 @@ from typing import Protocol
 
 from assay_sdk.driver import Arrived
 from assay_sdk.engine.calls import Pending
+from assay_sdk.engine.deliveries.failures import FailurePause, Pausing
 from assay_sdk.engine.deliveries.poison import PoisonLimit
 from assay_sdk.engine.settings import Source
 from assay_sdk.observer import Handed
@@ -13,21 +14,14 @@ from assay_sdk.observer import Handed
 _NS_PER_MS = 1_000_000
 
 
-class Recipient(Protocol):
+class Recipient(Pausing, Protocol):
     """The interface of a consumer for the code that settles its deliveries."""
 
+    failures: FailurePause
     held: int
     number: int
     poison: PoisonLimit
     source: Source
-
-    def pause(self) -> None:
-        """Stop delivering and requesting messages until `go_on`."""
-        ...
-
-    def go_on(self) -> None:
-        """End one `pause`; the consumer continues when every pause has ended."""
-        ...
 
     def drain(self) -> Pending[None]:
         """Drain the link: the broker sends available messages within the credit, and returns unused credit."""
@@ -39,14 +33,6 @@ class Recipient(Protocol):
 
     def let_go(self) -> None:
         """Count one delivered message as settled."""
-        ...
-
-    def failed(self) -> None:
-        """Pause the consumer, because the listener raised or a poison message could not be moved."""
-        ...
-
-    def succeeded(self) -> None:
-        """Set the number of failures in a row to 0, because the listener has returned."""
         ...
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from assay_sdk.engine.deliveries.delivery import EngineDelivery, Recipient
-from assay_sdk.time import Runner
 
 
 class Handing:
@@ -35,11 +34,6 @@ class Buffering(Recipient, Protocol):
     """The attributes and methods of a consumer that its feed uses."""
 
     buffer: deque[EngineDelivery]
-
-    @property
-    def runner(self) -> Runner:
-        """Runner of the connection."""
-        ...
 
     def take(self) -> EngineDelivery | None:
         """Take the next message from the buffer; None if no message is left."""

@@ -24,8 +24,6 @@ from msgspec import Struct
 from assay_sdk.driver import BOQNAME_PROPERTY, BOTHRESH_PROPERTY, DEADQ_PROPERTY, PeerProperties
 from assay_sdk.model.message import Address, AddressKind
 
-_FIRST_PAUSE_MS, _LONGEST_PAUSE_MS = 100, 10_000
-
 
 class Unmoved(StrEnum):
     """The treatment of a poison message that no target accepts."""
@@ -88,18 +86,3 @@ def limit_of(policy: PoisonPolicy, source: PeerProperties) -> PoisonLimit:
     names = (source.get(BOQNAME_PROPERTY), source.get(DEADQ_PROPERTY))
     theirs = tuple(Address(AddressKind.QUEUE, str(name)) for name in names if name)
     return PoisonLimit(int(threshold), own or theirs, Unmoved.REJECTED_IF_NON_PERSISTENT)
-
-
-def pause_ms(failures: int) -> int:
-    """Return the pause of a consumer after its listener raised.
-
-    Args:
-        failures: Number of failures in a row, at least 1.
-
-    Returns:
-        The pause in milliseconds: 0 after the first failure, 100 after the second, then doubled with each failure up
-        to 10,000.
-    """
-    if failures <= 1:
-        return 0
-    return min(_FIRST_PAUSE_MS << min(failures - 2, 16), _LONGEST_PAUSE_MS)

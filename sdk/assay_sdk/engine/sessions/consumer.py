@@ -9,15 +9,16 @@ from assay_sdk.driver import Arrived, CloseLink, Credit, Done, Drain, Outcome, P
 from assay_sdk.engine.calls import Pending, RefusedError, lost
 from assay_sdk.engine.deliveries.batches import BatchFeed
 from assay_sdk.engine.deliveries.delivery import EngineDelivery, Recipient
+from assay_sdk.engine.deliveries.failures import FailurePause
 from assay_sdk.engine.deliveries.feeds import Feed, Handing, MessageFeed
-from assay_sdk.engine.deliveries.poison import NO_LIMIT, limit_of, pause_ms
+from assay_sdk.engine.deliveries.poison import NO_LIMIT, limit_of
 from assay_sdk.engine.operations import Operation, Wait, closed, spawn, unbroken
 from assay_sdk.engine.ports import SessionPort
 from assay_sdk.engine.sessions.poison_moves import move_away
 from assay_sdk.engine.settings import Source
 from assay_sdk.engine.states import LINK, USE, Act, Link, LinkEvent, Machine, Use, UseEvent
 from assay_sdk.model.reasons import JmsErrorKind, Refused
-from assay_sdk.time import CancelJob, Runner
+from assay_sdk.time import Runner
 
 _NS_PER_MS = 1_000_000
 
@@ -56,10 +57,7 @@ class EngineConsumer:
         self._ended: Refused | None = None
         self.poison = NO_LIMIT
         """The delivery limit for poison messages, and the targets to which they are moved."""
-        self._failures = 0
-        """Number of times in a row that the listener raised or a poison message could not be moved."""
-        self._rest: CancelJob | None = None
-        """Cancels the timer that ends the pause after a failure; None without such a pause."""
+        self.failures = FailurePause()
 
     @property
     def state(self) -> Link:
@@ -258,29 +256,6 @@ class EngineConsumer:
         self._paused -= 1
         self.resume()
 
-    def failed(self) -> None:
-        """Pause the consumer, because the listener raised or a poison message could not be moved.
-
-        The pause grows with each failure in a row (`pause_ms`).
-        """
-        self._failures += 1
-        span_ms = pause_ms(self._failures)
-        if span_ms and self._rest is None and self.state is Link.ATTACHED:
-            self.pause()
-            due_ns = self._connection.clock.monotonic_ns() + span_ms * _NS_PER_MS
-            self._rest = self._connection.runner.call_at(due_ns, self.rested)
-
-    def succeeded(self) -> None:
-        """Set the number of failures in a row to 0, because the listener has returned."""
-        self._failures = 0
-
-    def rested(self) -> None:
-        """End the pause after a failure; does nothing without one."""
-        rest, self._rest = self._rest, None
-        if rest is not None:
-            rest()
-            self.go_on()
-
     def release_buffer(self) -> None:
         """Release the buffered messages to the broker, which does not count their deliveries."""
         buffered = tuple(self.buffer)
@@ -441,8 +416,8 @@ class EngineConsumer:
     def _stop_listening(self, event: UseEvent) -> Operation[None]:
         if self._use.take(event) is not Act.GO:
             return
-        self.succeeded()
-        self.rested()
+        self.failures.succeeded()
+        self.failures.end(self)
         if self._feed is not None:
             self._feed.reset()
             self._feed = None
@@ -466,9 +441,7 @@ class EngineConsumer:
         self._end()
 
     def _end(self) -> None:
-        if self._rest is not None:
-            self._rest()
-            self._rest = None
+        self.failures.forget()
         if self._feed is not None:
             self._feed.reset()
             self._feed = None

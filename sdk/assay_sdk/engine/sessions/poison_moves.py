@@ -62,7 +62,7 @@ def _left(session: SessionPort, delivery: EngineDelivery, why: Refused) -> Opera
     unmoved, message = consumer.poison.unmoved, delivery.message
     rejected = unmoved is Unmoved.REJECTED or (unmoved is Unmoved.REJECTED_IF_NON_PERSISTENT and not message.durable)
     if not rejected:
-        consumer.failed()
+        consumer.failures.failed(consumer)
     answers = session.settle((delivery,), Outcome.REJECTED if rejected else Outcome.RELEASED)
     if unmoved is not Unmoved.REJECTED:
         what = "it is discarded" if rejected else "it stays on its queue and is delivered again"

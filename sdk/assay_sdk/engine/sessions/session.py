@@ -348,10 +348,10 @@ class EngineSession:
             raised: The listener's exception; None if it returned.
         """
         if raised is None:
-            handing.consumer.succeeded()
+            handing.consumer.failures.succeeded()
         if raised is not None:
             if self.behaviour.raise_redelivers:
-                handing.consumer.failed()
+                handing.consumer.failures.failed(handing.consumer)
                 yield from self._draw_back((handing.consumer,), handing.deliveries)
         elif self.behaviour.settling is Settling.NOW:
             self.settle(handing.deliveries, Outcome.ACCEPTED)

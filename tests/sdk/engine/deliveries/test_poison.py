@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from assay_sdk.driver import PeerProperties
-from assay_sdk.engine.deliveries.poison import NO_LIMIT, PoisonLimit, PoisonPolicy, Unmoved, limit_of, pause_ms
+from assay_sdk.engine.deliveries.failures import pause_ms
+from assay_sdk.engine.deliveries.poison import NO_LIMIT, PoisonLimit, PoisonPolicy, Unmoved, limit_of
 from assay_sdk.model.message import Address, AddressKind
 
 
