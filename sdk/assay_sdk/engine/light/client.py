@@ -8,13 +8,14 @@ from collections.abc import Sequence
 
 import msgspec
 
-from assay_sdk.driver import Arrived, OpenSender, Send, Unsubscribe
+from assay_sdk.driver import Unsubscribe
 from assay_sdk.engine.calls import Pending, RefusedError, lost
 from assay_sdk.engine.checks import check_subscription_name
 from assay_sdk.engine.connection import ExceptionListener
 from assay_sdk.engine.identity import message_id
 from assay_sdk.engine.light.callbacks import Callbacks
 from assay_sdk.engine.light.reconnection import Backoff, ConnectionAttempt, ConnectionMaker, Reconnecting
+from assay_sdk.engine.light.senders import sender_link, transfer
 from assay_sdk.engine.light.subscription import LightDelivery, LightSubscription, OnDelivery, SubscriptionTerms
 from assay_sdk.engine.operations import Operation, Wait, result_of
 from assay_sdk.engine.settings import Qos
@@ -26,38 +27,6 @@ from assay_sdk.time import Runner
 _LOG = logging.getLogger(__name__)
 
 _NS_PER_MS = 1_000_000
-
-
-class _SenderLink:
-    """The link of a sender on one connection.
-
-    Args:
-        attempt: The connection of the link.
-        key: Key of the link in `ConnectionAttempt.senders`.
-    """
-
-    def __init__(self, attempt: ConnectionAttempt, key: object) -> None:
-        self._attempt = attempt
-        self._key = key
-
-    def arrived(self, event: Arrived) -> None:
-        """Raise an error, because a sender receives no messages, so the driver has a bug.
-
-        Raises:
-            AssertionError: Always.
-        """
-        raise AssertionError(f"a delivery {event.delivery} on a sender")
-
-    def drained(self) -> None:
-        """Do nothing, because the client never drains a sender."""
-
-    def peer_closed(self, refused: Refused | None) -> None:
-        """Forget the link, because the broker has closed it.
-
-        The next send attaches a new link.  If the broker refuses the second message, too, the send raises the reason.
-        """
-        del refused
-        self._attempt.senders.pop(self._key, None)
 
 
 class LightClient:
@@ -145,13 +114,13 @@ class LightClient:
         while True:
             attempt = yield from self.reconnection.ready()
             try:
-                link = yield from self._sender(attempt, to, settled=settled)
+                link = yield from sender_link(attempt, to, settled=settled)
             except RefusedError as error:
                 if _is_loss(error):
                     continue  # the message was not sent, so a further attempt is right also with at most once
                 raise
             try:
-                yield from self._transfer(attempt, link, message, settled=settled)
+                yield from transfer(attempt, link, message, settled=settled)
             except RefusedError as error:
                 if not _is_loss(error):
                     raise
@@ -336,43 +305,6 @@ class LightClient:
             creation_ms=creation_ms,
             expiry_ms=None if ttl_ms is None else creation_ms + ttl_ms,
         )
-
-    def _sender(self, attempt: ConnectionAttempt, to: Address, *, settled: bool) -> Operation[int]:
-        """Return the link for sends to a topic in one quality of service; attach a new link if none is attached.
-
-        Args:
-            attempt: The connection.
-            to: The topic.
-            settled: Whether the quality of service is at most once.
-
-        Raises:
-            RefusedError: The broker refuses the link, or the connection is lost.
-        """
-        key = to, settled
-        opening = attempt.senders.get(key)
-        if opening is None:
-            opening = attempt.senders[key] = Pending()
-            connection, link = attempt.connection, attempt.connection.next_number()
-            connection.route(link, _SenderLink(attempt, key))
-            try:
-                yield from result_of(
-                    connection.submit(lambda token: OpenSender(token, attempt.session, link, to, settled=settled))
-                )
-            except RefusedError as error:
-                opening.fail(error)
-            else:
-                opening.resolve(link)
-            finally:
-                if not opening.done:  # a signal interrupted the call; other calls that wait for the link must retry
-                    opening.fail(RefusedError(lost("the call that attached the sender was interrupted: send again")))
-                if opening.error is not None:
-                    connection.unroute(link)
-                    attempt.senders.pop(key, None)
-        return (yield from result_of(opening))
-
-    @staticmethod
-    def _transfer(attempt: ConnectionAttempt, link: int, message: Message, *, settled: bool) -> Operation[None]:
-        yield from result_of(attempt.connection.submit(lambda token: Send(token, link, message, settled=settled)))
 
     @staticmethod
     def _remove(attempt: ConnectionAttempt, terms: SubscriptionTerms) -> Operation[None]:
