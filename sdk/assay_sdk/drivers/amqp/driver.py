@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from assay_sdk.amqp.conventions import Conventions
 from assay_sdk.driver import DriverEvent, Target, TargetError
-from assay_sdk.drivers.amqp.transport.amqp_socket import Place
+from assay_sdk.drivers.amqp.transport.place import Place
 from assay_sdk.drivers.amqp.transport.tls import client_context
 from assay_sdk.drivers.amqp.wire import AmqpWire
 from assay_sdk.runners.real import LoopRunner

@@ -36,8 +36,9 @@ from assay_sdk.drivers.amqp.errors import Condition, lost, refusal
 from assay_sdk.drivers.amqp.links.ends import LinkEnd
 from assay_sdk.drivers.amqp.links.names import LinkNames, peer_properties
 from assay_sdk.drivers.amqp.sessions import SessionEnd
-from assay_sdk.drivers.amqp.transport.amqp_socket import AmqpSocket, Place
+from assay_sdk.drivers.amqp.transport.amqp_socket import AmqpSocket
 from assay_sdk.drivers.amqp.transport.attach_fields import AttachFields
+from assay_sdk.drivers.amqp.transport.place import Place
 from assay_sdk.drivers.answers import Answers
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused

@@ -14,20 +14,19 @@ import ssl
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Literal, Protocol
+from typing import Protocol
 
-from msgspec import Struct
 from proton import Transport, TransportException
 
-from assay_sdk.amqp.frames import Splitter, show
-from assay_sdk.amqp.types import DecodeError
+from assay_sdk.amqp.frames import Splitter
 from assay_sdk.driver import Frame, Login, Recording
 from assay_sdk.drivers.amqp.errors import lost
 from assay_sdk.drivers.amqp.transport.attach_fields import AttachFields, with_attach_fields
-from assay_sdk.drivers.amqp.transport.deliveries import Deliveries
 from assay_sdk.drivers.amqp.transport.link_offers import LinkOffers
+from assay_sdk.drivers.amqp.transport.place import Place, is_loopback
 from assay_sdk.drivers.amqp.transport.sasl import SaslClient
 from assay_sdk.drivers.amqp.transport.tls import TlsClient, hint_at_tls
+from assay_sdk.drivers.amqp.transport.tracer import Tracer
 from assay_sdk.model.reasons import Mqrc, Refused
 from assay_sdk.runners.real import READ, WRITE, LoopRunner
 from assay_sdk.time import CancelJob
@@ -38,24 +37,6 @@ _MAX_UNSENT = 1 << 20
 
 
 _Addresses = list[tuple[int, tuple[str, int]]]
-
-
-class Place(Struct, frozen=True):
-    """Host and port of a broker.
-
-    Args:
-        host: Name or IP address.
-        port: Port number.
-        tls: Whether the connection uses TLS.
-    """
-
-    host: str
-    port: int
-    tls: bool = False
-
-    def __str__(self) -> str:
-        """Return ``host:port``, or ``[host]:port`` for an IPv6 address."""
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 class SocketOwner(Protocol):
@@ -80,13 +61,6 @@ class SocketOwner(Protocol):
     def line_frame(self, seen: Frame) -> None:
         """Report a frame that was sent or received; only with tracing."""
         ...
-
-
-def is_loopback(address: str) -> bool:
-    """Return whether an IP address is a loopback address."""
-    with suppress(ValueError):
-        return ipaddress.ip_address(address.partition("%")[0]).is_loopback
-    return False
 
 
 class AmqpSocket:
@@ -136,11 +110,10 @@ class AmqpSocket:
         self._watched = 0
         self._flushing = False
         self._tick: CancelJob | None = None
-        self._incoming = Splitter() if trace else None
+        self._tracer = Tracer(owner.line_frame) if trace else None
         self._recording = recording
         if recording is not None:
             recording.started()
-        self._deliveries = Deliveries()
         self._outgoing = Splitter()
 
     def start(self) -> None:
@@ -244,7 +217,8 @@ class AmqpSocket:
 
     def _say(self, part: bytes) -> None:
         """Queue octets for the socket: report them if tracing is on, record them, and encrypt them with TLS."""
-        self._show("out", part)
+        if self._tracer is not None:
+            self._tracer.show("out", part)
         if self._recording is not None and part:
             self._recording.sent(self._runner.clock.monotonic_ns(), part)
         self._unsent += part if self._tls is None else self._tls.send(part)
@@ -307,8 +281,8 @@ class AmqpSocket:
     def _take(self, sasl: SaslClient, octets: bytes) -> None:
         if self._recording is not None:
             self._recording.received(self._runner.clock.monotonic_ns(), octets)
-        if self._incoming is not None:
-            self._show_incoming(self._incoming, octets)
+        if self._tracer is not None:
+            self._tracer.received(octets)
         if sasl.is_done():
             self._feed(octets)
             return
@@ -419,19 +393,3 @@ class AmqpSocket:
 
     def _lose(self, error: OSError) -> None:
         self.drop(lost(f"the connection to {self._place} broke: {error.strerror or error}"))
-
-    # --- tracing
-
-    def _show_incoming(self, splitter: Splitter, octets: bytes) -> None:
-        try:
-            for part in splitter.feed(octets):
-                self._show("in", part)
-        except DecodeError as error:
-            self._owner.line_frame(Frame("in", f"this and all later frames cannot be decoded: {error}", octets))
-            self._incoming = None
-
-    def _show(self, direction: Literal["in", "out"], part: bytes) -> None:
-        if self._incoming is not None and part:
-            shown = show(part)
-            transfer, dispositions = self._deliveries.feed(direction, part)
-            self._owner.line_frame(Frame(direction, shown.text, shown.octets, transfer, dispositions))
