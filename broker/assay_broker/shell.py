@@ -1,7 +1,6 @@
 """The shell of a queue manager: gives the core the time, stores its records and carries out its effects.
 
-Each command is one job on the runner.  The shell writes the command's records to the log, and carries out the effects
-that depend on them only after the records are durable.
+Each command is one job on the runner.  `assay_broker.turns` carries out its effects.
 """
 
 from __future__ import annotations
@@ -14,35 +13,27 @@ from itertools import count
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Command, Connect, Disconnect, Put, StoreFailed, Tick, WorkerDied
+from assay_broker.core.commands import Command, Connect, Disconnect, Put, Tick, WorkerDied
 from assay_broker.core.core import Core
-from assay_broker.core.effects import Answer, CloseLink, Deliver, Effect, Persist, ToMember, Trace
+from assay_broker.core.effects import ToMember
 from assay_broker.core.networks.parcels import Gone
 from assay_broker.core.queues.homes import homes_named
 from assay_broker.core.settings import Opmode, Settings
 from assay_broker.core.states.tables import TABLES
 from assay_broker.facility import Facility, Peer
 from assay_broker.life import Life
-from assay_broker.log import FLUSH_NS, Flushes, Held
+from assay_broker.log import FLUSH_NS, Flushes
 from assay_broker.mqsc.defaults import default_settings
 from assay_broker.seams import NO_SEAMS, Seams
 from assay_broker.stores import FileStore, Store
+from assay_broker.turns import Post, Turns
 from assay_sdk.driver import LEVEL_PROPERTY, PLATFORM_PROPERTY, PeerProperties
-from assay_sdk.model.message import AddressKind, Message
+from assay_sdk.model.message import AddressKind
 from assay_sdk.model.reasons import Mqrc, Refused, refused
 from assay_sdk.time import Runner
 
 _NS_PER_MS = 1_000_000
 _LOG = logging.getLogger(__name__)
-
-_FOR_PEERS = Deliver, Answer
-"""The types of effects for peers, created once, because an isinstance check runs for each message."""
-
-Post = Callable[[str, ToMember], None]
-"""A function that takes the name of the sending queue manager, and a parcel for one or all other members."""
-
-AnswerHook = Callable[[Message], None]
-"""A function that a queue manager calls with a message just before, or just after, it answers the message's send."""
 
 
 class QueueManager:
@@ -72,18 +63,8 @@ class QueueManager:
         flush_ns: int = FLUSH_NS,
         aside: Executor | None = None,
     ) -> None:
-        self.before_answer: list[AnswerHook] = []
-        """Hooks that run with each message just before its send is answered."""
-        self.after_answer: list[AnswerHook] = []
-        """Hooks that run with each message just after its send is answered."""
         self.puts = 0
         """The number of puts since this object was created, for `/metrics`."""
-        self.deliveries = 0
-        """The number of deliveries to clients since this object was created."""
-        self.traces: list[Callable[[Trace], None]] = []
-        """Functions that take events for an administrator only, such as the discarding of a report."""
-        self.after_turn: list[Callable[[], None]] = []
-        """Hooks that run after each command, when its effects are carried out."""
         self._runner = runner
         self._store = seams.store(store)
         self._seams = seams
@@ -95,9 +76,13 @@ class QueueManager:
         self._facility = facility or Facility(runner, count(1), flush_ns=flush_ns, aside=aside)
         self._post = post
         self._mine: set[int] = set()
-        self._telling = False
         self._up = False
         self._isolated = False
+        self._turns = Turns(runner, self._facility, self._seams, self._settings.name, post)
+        self.before_answer = self._turns.before_answer
+        self.after_answer = self._turns.after_answer
+        self.traces = self._turns.traces
+        self.after_turn = self._turns.after_turn
         if facility is not None:
             facility.wakers.append(partial(self.handle, Tick()))
         self._begin()
@@ -116,6 +101,11 @@ class QueueManager:
     def properties(self) -> PeerProperties:
         """The connection properties that the queue manager sends to clients: its level and its platform (I-6)."""
         return {LEVEL_PROPERTY: self._settings.level, PLATFORM_PROPERTY: self._settings.platform}
+
+    @property
+    def deliveries(self) -> int:
+        """The number of deliveries to clients since this object was created."""
+        return self._turns.deliveries
 
     def connect(
         self, peer: Peer, token: int, client_id: str | None, user: str | None = None, *, alone: bool = True
@@ -157,15 +147,15 @@ class QueueManager:
         """
         if not self._up:
             return
-        if self._telling:
+        if self._turns.telling:
             self._runner.call_soon(partial(self.handle, command))
             return
-        self._note_asked(command)
+        self._turns.note(self._life, command)
         self.puts += isinstance(command, Put)
         life, now_ms = self._life, self._now_ms()
         for passed in self._seams.command(command, now_ms):
             if life is self._life:
-                self._end_turn(life, life.core.handle(passed, now_ms), now_ms)
+                self._turns.end(life, life.core.handle(passed, now_ms), now_ms)
         life.schedule_tick()
 
     def contain(self, doing: str, job: Callable[[], None]) -> bool:
@@ -197,22 +187,18 @@ class QueueManager:
         """
         if not self._up:
             return
-        if self._telling:
+        if self._turns.telling:
             self._runner.call_soon(partial(self.put_together, puts))
         elif self._seams.command is NO_SEAMS.command:
             for put in puts:
-                self._note_asked(put)
+                self._turns.note(self._life, put)
             self.puts += len(puts)
             life, now_ms = self._life, self._now_ms()
-            self._end_turn(life, life.core.put_together(puts, now_ms), now_ms)
+            self._turns.end(life, life.core.put_together(puts, now_ms), now_ms)
             life.schedule_tick()
         else:  # a defect's filter takes one command at a time
             for put in puts:
                 self.handle(put)
-
-    def _note_asked(self, command: Command) -> None:
-        if (self.before_answer or self.after_answer) and isinstance(command, Put) and command.token is not None:
-            self._life.asked[command.connection, command.token] = command.message
 
     @property
     def flushes(self) -> Flushes:
@@ -254,7 +240,7 @@ class QueueManager:
         self._store.drop()
         lost = self._facility.log.lose(life)
         if self._shared is not None:
-            self._clear_up(life, (*lost, *(Disconnect(number, None, clean=False) for number in mine)))
+            self._turns.clear_up(life, (*lost, *(Disconnect(number, None, clean=False) for number in mine)))
         self._begin()
 
     def restart(self, *, level: str | None = None, opmode: Opmode | None = None) -> None:
@@ -341,126 +327,11 @@ class QueueManager:
     def _now_ms(self) -> int:
         return self._runner.clock.wall_ns() // _NS_PER_MS
 
-    def _run(self, life: Life, command: Command) -> None:
-        now_ms = self._now_ms()
-        self._end_turn(life, life.core.handle(command, now_ms), now_ms)
-
-    def _end_turn(self, life: Life, effects: tuple[Effect, ...], now_ms: int) -> None:
-        self._carry_out(life, self._seams.effects(effects, now_ms))
-        if self.after_turn:
-            for hook in tuple(self.after_turn):
-                hook()
-
     def _tick(self) -> None:
         self.contain("a timed job", partial(self.handle, Tick()))
 
     def _run_contained(self, life: Life, command: Command) -> None:
-        self.contain("the result of a flush", partial(self._run_from_log, life, command))
-
-    def _run_from_log(self, life: Life, command: Command) -> None:
-        """Handle the result of a flush.
-
-        After the end of a life, the result still matters to the other members of a sharing group.
-        """
-        if life.over:
-            self._clear_up(life, (command,))
-            return
-        for passed in self._seams.command(command, self._now_ms()):
-            if not life.over:
-                self._run(life, passed)
-        life.schedule_tick()
-
-    def _clear_up(self, life: Life, commands: tuple[Command, ...]) -> None:
-        """Handle commands after the end of a member's life, so that other members take over its shared messages.
-
-        Args:
-            life: The life that has ended.
-            commands: The lost batches and the ends of its connections.
-        """
-        for command in commands:
-            for effect in life.core.handle(command, self._now_ms()):
-                if isinstance(effect, Persist):
-                    self._facility.group.ledger.pending.pop(effect.batch, None)
-                else:
-                    self._send(life, effect)
-
-    def _carry_out(self, life: Life, effects: tuple[Effect, ...]) -> None:
-        """Carry out effects in order, until a hook kills the queue manager."""
-        failed: StoreFailed | None = None
-        hold = self._facility.log.hold
-        for effect in effects:
-            if life.over:
-                return
-            if isinstance(effect, _FOR_PEERS):  # first, because nearly all effects are for peers
-                if effect.after is None:
-                    self._tell_peer(life, effect)
-                else:
-                    hold(life, effect.after, effect)
-            elif isinstance(effect, Persist):
-                failed = self._facility.log.write(life, effect, self._seams.written(effect.records))
-            else:
-                self._send(life, effect)
-        if failed is not None:
-            # The core gives other effects for the failure, which replace the held ones.
-            self._facility.log.drop_held(failed.batch)
-            self._run(life, failed)
-
-    def _send(self, life: Life, effect: Held | CloseLink | Trace) -> None:
-        if isinstance(effect, Trace):
-            for trace in tuple(self.traces):
-                trace(effect)
-        elif isinstance(effect, CloseLink):
-            peer = self._facility.peers.get(effect.connection)
-            if peer is not None:
-                self._telling = True
-                try:
-                    peer.close_link(effect)
-                finally:
-                    self._telling = False
-        elif effect.after is None:
-            self._let_out(life, (effect,))
-        else:
-            self._facility.log.hold(life, effect.after, effect)
-
-    def _let_out(self, life: Life, effects: Sequence[Held]) -> None:
-        tell = self._tell_peer
-        for effect in effects:
-            if isinstance(effect, _FOR_PEERS):
-                tell(life, effect)
-            elif self._post is not None:
-                self._post(self.name, effect)
-
-    def _tell_peer(self, life: Life, effect: Answer | Deliver) -> None:
-        sent = self._asked(life, effect) if life.asked and isinstance(effect, Answer) else None
-        peer = self._facility.peers.get(effect.connection)
-        if peer is None:
-            return
-        self._telling = True
-        try:
-            if isinstance(effect, Deliver):
-                self.deliveries += 1
-                peer.deliver(effect)
-            elif not life.over:
-                peer.answer(effect, sent)
-        finally:
-            self._telling = False
-
-    def _asked(self, life: Life, answer: Answer) -> Callable[[], None] | None:
-        """Run the hooks for the time before an answer to a send.
-
-        Returns:
-            A function that runs the hooks for the time after the answer; None if the answer is for another command
-            or refuses the send.
-        """
-        message = life.asked.pop((answer.connection, answer.token), None)
-        if message is None or answer.refused is not None or life.over:
-            return None
-        self._tell(self.before_answer, message)
-        return partial(self._tell, self.after_answer, message)
-
-    def _tell(self, hooks: list[AnswerHook], message: Message) -> None:
-        for hook in tuple(hooks):
-            hook(message)
+        self.contain("the result of a flush", partial(self._turns.run_from_log, life, command))
 
     # lives -------------------------------------------------------------------------------------------------------
 
@@ -468,6 +339,7 @@ class QueueManager:
         self._up = True
         if self._shared is None:
             self._facility = Facility(self._runner, self._facility.numbers, flush_ns=self._flush_ns, aside=self._aside)
+            self._turns.facility = self._facility
         records = self._seams.read(self._store.load())
         core, effects = Core.recover(
             records, self._settings, self._now_ms(), self._seams.tables(TABLES), self._facility.group
@@ -477,11 +349,11 @@ class QueueManager:
             self._store,
             self._runner,
             run=self._run_contained,
-            let_out=self._let_out,
+            let_out=self._turns.let_out,
             due=self._tick,
             contain=partial(self.contain, "a flush"),
         )
-        self._carry_out(self._life, effects)
+        self._turns.carry_out(self._life, effects)
         self._life.schedule_tick()
 
     def _stop(self) -> None:

@@ -29,7 +29,8 @@ from assay_adapters.ports.faults import (
     WorkerDies,
 )
 from assay_adapters.suggestions import unknown
-from assay_broker.shell import AnswerHook, QueueManager
+from assay_broker.shell import QueueManager
+from assay_broker.turns import AnswerHook
 from assay_sdk.model.message import Message
 from assay_sdk.runners.virtual import VirtualRunner
 
