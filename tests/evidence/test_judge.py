@@ -4,60 +4,14 @@ from collections.abc import Callable
 from typing import Literal
 
 import pytest
-from tests.evidence.histories import Memory, Story, begin, plan, planned, refusal
+from tests.evidence.histories import Memory, Story, begin, plan, planned
+from tests.evidence.judged import CATALOGUE, NAME, Tell, breaks, keeps, run_of_three, scenario, verdicts_of, wonders
 
 from assay_evidence.events import AnyEvent, PlannedScenario, Unsupported
 from assay_evidence.judge import judge
 from assay_evidence.lines import DamageKind, JournalDamage
 from assay_evidence.predicates import table
 from assay_evidence.verdicts import ScenarioVerdict, Verdict, Verdicts
-from assay_features import load_catalogue
-
-CATALOGUE = load_catalogue()
-NAME = "delay/basics.feature::it"
-Tell = Callable[[Story], object]
-
-
-def keeps(story: Story) -> None:
-    """Add a claim that passes."""
-    story.claim("accepted", {"call": story.asks().ref})
-
-
-def breaks(story: Story) -> None:
-    """Add a claim that fails."""
-    story.claim("accepted", {"call": story.asks(refused=refusal(text="why")).ref})
-
-
-def wonders(story: Story) -> None:
-    """Add a claim that is inconclusive."""
-    story.claim("accepted", {"call": story.call().ref})
-
-
-def scenario(
-    sink: Memory, *told: Tell, name: str = NAME, rule: str = "DD-02", strength: str = "must", judged: str = "broker"
-) -> PlannedScenario:
-    """Write the events of a whole scenario, and return its entry in the plan."""
-    story = Story(sink, name, rule=rule)
-    story.starts(strength=strength, judged=judged)
-    for tell in told:
-        tell(story)
-    story.ends()
-    return planned(name, rule, strength=strength, judged=judged)
-
-
-def verdicts_of(
-    *told: Tell,
-    strength: str = "must",
-    judged: str = "broker",
-    ours: tuple[str, ...] = (),
-    harm: JournalDamage | None = None,
-) -> ScenarioVerdict:
-    """Return the verdict of a run of one scenario, all in one journal."""
-    sink = Memory()
-    begin(sink, ours=ours)
-    plan(sink, planned(NAME, strength=strength, judged=judged))
-    scenario(sink, *told, strength=strength, judged=judged)
-    return judge(sink.events, CATALOGUE, [harm] if harm else []).rules[0].scenarios[0]
 
 
 def damage(writer: str = "w", kind: DamageKind = "gap") -> JournalDamage:
@@ -307,48 +261,6 @@ def test_a_predicate_that_crashes_is_an_error_that_names_the_crash(monkeypatch: 
     assert result.reason == "The predicate accepted crashed: ZeroDivisionError: by nothing."
 
 
-def run_of_three() -> list[AnyEvent]:
-    sink = Memory()
-    begin(sink)
-    plan(
-        sink,
-        scenario(sink, keeps, name="z", rule="DD-03"),
-        scenario(sink, breaks, name="y", rule="DD-02"),
-        scenario(sink, keeps, name="x", rule="DD-02"),
-        scenario(sink, keeps, name="w", rule="PD-11"),
-    )
-    return sink.events
-
-
-def test_rules_come_in_the_catalogues_order_and_scenarios_by_id() -> None:
-    verdicts = judge(run_of_three(), CATALOGUE)
-    assert [(rule.id, [one.scenario for one in rule.scenarios]) for rule in verdicts.rules] == [
-        ("DD-02", ["x", "y"]),
-        ("DD-03", ["z"]),
-        ("PD-11", ["w"]),
-    ]
-    assert (verdicts.schema, verdicts.run, verdicts.backend, verdicts.client) == (
-        2,
-        "run-1",
-        "reference",
-        "assay 1 (classic)",
-    )
-    assert verdicts.rules[0].profile == "delay"
-    assert verdicts.rules[0].judged == "broker"
-
-
-def test_totals_count_rules_by_verdict_with_all_seven() -> None:
-    assert judge(run_of_three(), CATALOGUE).totals == {
-        "pass": 2,
-        "partial": 0,
-        "unsupported": 0,
-        "not-demonstrated": 0,
-        "inconclusive": 0,
-        "error": 0,
-        "fail": 1,
-    }
-
-
 def test_the_order_in_which_events_come_changes_nothing() -> None:
     events = run_of_three()
     assert judge(reversed(events), CATALOGUE) == judge(events, CATALOGUE)
@@ -358,78 +270,6 @@ def test_no_events_give_no_verdicts() -> None:
     assert judge([], CATALOGUE) == Verdicts(
         schema=2, run="", backend="", client="", rules=(), totals={verdict.value: 0 for verdict in Verdict}
     )
-
-
-def lacking(sink: Memory, name: str, *, apart: bool = False) -> None:
-    scenario(
-        sink,
-        lambda story: story.tell(Unsupported, capability="virtual-time", reason="It has none.", apart=apart),
-        name=name,
-    )
-
-
-def test_a_scenario_that_stands_apart_decides_its_rule_only_where_no_other_does() -> None:
-    sink = Memory()
-    begin(sink)
-    plan(sink, planned(NAME), planned("to the millisecond"))
-    scenario(sink, keeps)
-    lacking(sink, "to the millisecond", apart=True)
-    verdicts = judge(sink.events, CATALOGUE)
-    assert [(rule.verdict, len(rule.scenarios)) for rule in verdicts.rules] == [(Verdict.PASS, 2)]
-    assert [one.verdict for one in verdicts.scenarios if one.apart] == [Verdict.UNSUPPORTED]
-
-
-def test_what_stands_apart_decides_its_rule_where_it_is_alone() -> None:
-    sink = Memory()
-    begin(sink)
-    plan(sink, planned(NAME))
-    lacking(sink, NAME, apart=True)
-    assert [rule.verdict for rule in judge(sink.events, CATALOGUE).rules] == [Verdict.UNSUPPORTED]
-
-
-def test_what_the_pair_lacks_leaves_a_part_of_a_rule_shown() -> None:
-    sink = Memory()
-    begin(sink)
-    plan(sink, planned(NAME), planned("another"))
-    lacking(sink, NAME)
-    scenario(sink, keeps, name="another")
-    (rule,) = judge(sink.events, CATALOGUE).rules
-    assert (rule.verdict, rule.passed, rule.asked) == (Verdict.PARTIAL, 1, 2)
-    assert rule.reason == next(one.reason for one in rule.scenarios if one.scenario == NAME)
-
-
-def test_a_rule_of_both_parts_has_a_verdict_for_each() -> None:
-    sink = Memory()
-    begin(sink)
-    plan(
-        sink,
-        scenario(sink, breaks, name="x", rule="DD-11", judged="client"),
-        scenario(sink, keeps, name="y", rule="DD-11", judged="broker"),
-    )
-    (rule,) = judge(sink.events, CATALOGUE).rules
-    assert (rule.verdict, rule.parts) == (Verdict.FAIL, {"client": Verdict.FAIL, "broker": Verdict.PASS})
-
-
-def test_a_scenario_that_judges_both_parts_counts_for_both() -> None:
-    sink = Memory()
-    begin(sink)
-    plan(sink, scenario(sink, breaks, name="x", rule="DD-11", judged="client+broker"))
-    (rule,) = judge(sink.events, CATALOGUE).rules
-    assert rule.parts == {"client": Verdict.FAIL, "broker": Verdict.FAIL}
-
-
-def test_a_rule_states_the_level_of_what_passed_and_what_was_not_seen() -> None:
-    sink = Memory()
-    begin(sink)
-    plan(sink, planned(NAME), planned("another"))
-    scenario(sink, keeps)
-
-    def lacks_the_flush(story: Story) -> None:
-        story.tell(Unsupported, capability="flush-trace", reason="It has none.")
-
-    scenario(sink, lacks_the_flush, name="another")
-    (rule,) = judge(sink.events, CATALOGUE).rules
-    assert rule.evidence == "by clients alone; flush not seen"
 
 
 def test_a_foreign_scenario_has_a_verdict_and_decides_no_rule() -> None:
