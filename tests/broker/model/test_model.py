@@ -11,11 +11,11 @@ from itertools import count
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
-from tests.broker.model.acts import STEPS, Program, programs
-from tests.broker.model.machine import Comparison
-from tests.broker.model.mutants import MUTANTS, Mutant
-from tests.broker.model.shell import Hits
-from tests.broker.model.tours import TOURS
+from tests.broker.model.programs.acts import STEPS, Program, programs
+from tests.broker.model.programs.machine import Comparison
+from tests.broker.model.programs.mutants import MUTANTS, Mutant
+from tests.broker.model.programs.shell import Hits
+from tests.broker.model.programs.tours import TOURS
 from tests.broker.model.words import DifferenceError
 
 from assay_broker.core.states.tables import TABLES

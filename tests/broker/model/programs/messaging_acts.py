@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-from tests.broker.model.acts import happens
-from tests.broker.model.comparison import Comparing
 from tests.broker.model.entities import Link, Unit
-from tests.broker.model.translation import message_of
+from tests.broker.model.programs.acts import happens
+from tests.broker.model.programs.comparison import Comparing
+from tests.broker.model.programs.translation import message_of
 from tests.broker.model.words import (
     TEMPORARY,
     TOPICS,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.broker.model.acts import happens
-from tests.broker.model.comparison import MOST_TICKS
 from tests.broker.model.entities import Copy
-from tests.broker.model.messaging_acts import (
+from tests.broker.model.programs.acts import happens
+from tests.broker.model.programs.comparison import MOST_TICKS
+from tests.broker.model.programs.messaging_acts import (
     A_CREDIT,
     A_LINK,
     A_MODE,
@@ -20,7 +20,7 @@ from tests.broker.model.messaging_acts import (
     YES_OR_NO,
     WorkingActs,
 )
-from tests.broker.model.translation import Predicted, address, text_of
+from tests.broker.model.programs.translation import Predicted, address, text_of
 from tests.broker.model.words import (
     DEAD,
     FITS,

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from itertools import count
 
 from msgspec.structs import replace
-from tests.broker.model.acts import Program
 from tests.broker.model.model import Model
-from tests.broker.model.shell import Hits, Shell
-from tests.broker.model.translation import Predicted, address, text_of, word_of
+from tests.broker.model.programs.acts import Program
+from tests.broker.model.programs.shell import Hits, Shell
+from tests.broker.model.programs.translation import Predicted, address, text_of, word_of
 from tests.broker.model.words import (
     DifferenceError,
     Sent,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.broker.model.acts import CHOICES, Act, Program
-from tests.broker.model.messaging_acts import TRAITS
+from tests.broker.model.programs.acts import CHOICES, Act, Program
+from tests.broker.model.programs.messaging_acts import TRAITS
 from tests.broker.model.words import DEAD, REPLY, STAGING, TEMPORARY, UNIT_LIMIT
 
 PLAIN = TRAITS[0]
