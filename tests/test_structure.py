@@ -1,4 +1,4 @@
-"""Tests of the code's structure: no import cycles, and no folder with too many modules."""
+"""Tests of the code's structure: no import cycles, no folder with too many modules, no long module."""
 
 from __future__ import annotations
 
@@ -14,7 +14,14 @@ from tools.pages.imports import PACKAGES
 
 MOST_MODULES = 16
 """The largest number of modules in a folder, without its ``__init__``."""
+MOST_LINES = 480
+"""The largest number of lines in a module; the aim is 400."""
 ROOT = Path(__file__).parents[1]
+TOPS = (
+    *(top.parent for name in PACKAGES for top in ROOT.glob(f"*/{name}/__init__.py")),
+    ROOT / "tests",
+    ROOT / "tools",
+)
 
 
 @pytest.fixture(scope="module")
@@ -38,13 +45,21 @@ def test_imports_for_types_alone_count(imports: dict[str, set[str]]) -> None:
 
 def test_no_folder_is_a_heap() -> None:
     crowded = {}
-    for package in PACKAGES:
-        (top,) = ROOT.glob(f"*/{package}/__init__.py")
-        for folder in {path.parent for path in top.parent.rglob("*.py")}:
-            modules = [path.name for path in folder.glob("*.py") if path.name != "__init__.py"]
-            if len(modules) > MOST_MODULES:
-                crowded[folder.relative_to(ROOT).as_posix()] = len(modules)
+    for folder in {path.parent for top in TOPS for path in top.rglob("*.py")}:
+        modules = [path.name for path in folder.glob("*.py") if path.name != "__init__.py"]
+        if len(modules) > MOST_MODULES:
+            crowded[folder.relative_to(ROOT).as_posix()] = len(modules)
     assert crowded == {}
+
+
+def test_no_module_is_long() -> None:
+    long = {
+        path.relative_to(ROOT).as_posix(): lines
+        for top in TOPS
+        for path in top.rglob("*.py")
+        if (lines := len(path.read_text(encoding="utf-8").splitlines())) > MOST_LINES
+    }
+    assert long == {}
 
 
 def test_a_server_loads_no_defects() -> None:
