@@ -36,7 +36,7 @@ class Peer(Protocol):
 class Facility:
     """The log, peers and shared state of a sharing group, or of one queue manager outside a group.
 
-    They last while members stop and start.
+    The facility continues to exist while queue managers stop and start.
 
     Args:
         runner: Runs the jobs, and has the clock.

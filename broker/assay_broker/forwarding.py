@@ -117,7 +117,7 @@ class Forwarder:
                     command.token, JmsErrorKind.ILLEGAL_STATE, f"No {address.kind.value} is created on request."
                 )
                 return
-            # The name is unique, because no two connections have one number, and no two of its links.
+            # The name is unique, because a queue manager's connections, and a connection's links, have unique numbers.
             address = Address(address.kind, f"{TEMPORARY_PREFIXES[address.kind]}{self._number}.{command.link}")
             self._made[command.link] = address
         elif address is not None:

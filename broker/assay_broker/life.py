@@ -21,10 +21,10 @@ class Life:
         core: The core.
         store: The store of the core's records.
         runner: Runs the jobs, and has the clock.
-        run: Has the core handle a command.
+        run: Passes a command to the core.
         let_out: Carries out effects whose batch is durable.
         due: Called when the core's next time event is due.
-        contain: Runs a job of the log, and logs an exception of it.
+        contain: Runs a job of the log, and logs the job's exception, if any.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Life:
     def schedule_tick(self) -> None:
         """Schedule a job for the core's next time event.
 
-        Call this method after each command, because a command may change the time.
+        Call this method after each command, because a command may change the time of the next event.
         """
         due_ms = self.core.next_due_ms()
         if self.over or due_ms == self._tick_ms:

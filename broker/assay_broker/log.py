@@ -1,4 +1,4 @@
-"""The log: writes batches to the store at once, flushes several together, and holds back effects until the flush.
+"""The log: writes batches to the store, flushes several batches together, and holds back effects until the flush.
 
 The members of a sharing group share one log; each member has its own store.  One sequence numbers the batches of all
 members, so that one member's effect can wait for another member's batch.
@@ -306,7 +306,7 @@ class Log:
         """Forget a writer's unflushed batches and drop the effects that waited for them.
 
         Returns:
-            One failure with all its unflushed batches; empty if it had none.
+            One failure with all unflushed batches of the writer; empty if the writer had none.
         """
         lost = [batch for batch, other in self._written if other is writer]
         lost += [one.persist.batch for one in self._waiting if one.writer is writer]

@@ -90,7 +90,7 @@ class Network:
     Args:
         runner: Runs the jobs, and has the clock.
         members: The parts of each queue manager.
-        child_of_first: Whether all others are children of the first queue manager, in a publish/subscribe hierarchy.
+        child_of_first: Whether all other queue managers are children of the first in a publish/subscribe hierarchy.
     """
 
     def __init__(self, runner: Runner, members: tuple[Member, ...], *, child_of_first: bool = False) -> None:

@@ -107,9 +107,9 @@ class InProcessWire:
         return self._capabilities
 
     def submit(self, command: DriverCommand) -> None:
-        """Pass a client's command on without waiting for its answer.
+        """Pass a client's command to the queue manager without waiting for the answer.
 
-        Every token gets an answer.  After the loss of the connection that answer is `Failed`.
+        Every command gets an answer.  After the loss of the connection that answer is `Failed`.
 
         Raises:
             ValueError: The token belongs to a command that is still open.

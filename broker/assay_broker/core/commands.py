@@ -73,8 +73,8 @@ class Attach(Struct, frozen=True, tag=True, kw_only=True):
         shared: Whether several receivers may share the subscription.
         everybodys: Whether a shared subscription belongs to no client id, so that clients with any id share it.
         settled: Whether the queue manager sends deliveries settled (at most once).
-        session: The session of the connection to which the receiver belongs; None if unknown. Its receivers can get the
-            messages that its own unit of work has not committed yet (DD-25).
+        session: The session of the connection to which the receiver belongs; None if unknown. A session's receivers can
+            get messages that the session's unit of work has not committed yet (DD-25).
         timeout_ms: How long a durable subscription outlives its last receiver, in milliseconds; None for ever.
         adopt: Whether the core creates a temporary destination that does not exist, for this connection.
     """
@@ -165,7 +165,7 @@ class Begin(Struct, frozen=True, tag=True):
         unit: The number of the unit of work on the connection; a joined or resumed branch gets this number, too.
         session: The session of the connection that begins the unit of work; None if unknown.
         xid: The branch's xid; None for a local unit of work.
-        start: Whether the client begins, joins or resumes the branch; without effect for a local unit of work.
+        start: The kind of start: to begin, join or resume the branch; without effect for a local unit of work.
     """
 
     connection: int

@@ -41,8 +41,8 @@ class Core:
 
     Args:
         settings: The settings of the queue manager.
-        tables: Its state tables.
-        group: The state that it shares with the members of its queue-sharing group; None outside a group.
+        tables: The state tables of the queue manager.
+        group: The state that the members of the queue-sharing group share; None outside a group.
     """
 
     def __init__(self, settings: Settings, tables: Tables = TABLES, group: Group | None = None) -> None:
@@ -66,7 +66,7 @@ class Core:
             settings: The queue manager's settings.
             now_ms: The time, in milliseconds since the epoch.
             tables: The queue manager's state tables.
-            group: The state that it shares with the members of its queue-sharing group; None outside a group.
+            group: The state that the members of the queue-sharing group share; None outside a group.
 
         Returns:
             The queue manager, and its first effects, such as the removal of messages that have expired.

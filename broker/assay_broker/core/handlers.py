@@ -76,7 +76,7 @@ def _connect(state: State, turn: Turn, command: commands.Connect) -> None:
 
 def _disconnect(state: State, turn: Turn, command: commands.Disconnect) -> None:
     end_connection(state, turn, state.connections.get(command.connection))
-    turn.answer(command.connection, command.token, gate=state.gate(state.batch))  # waits, to be the last answer
+    turn.answer(command.connection, command.token, gate=state.gate(state.batch))  # waits for older answers
 
 
 def _attach_sender(state: State, turn: Turn, command: commands.AttachSender) -> None:
@@ -112,14 +112,15 @@ def _flow(state: State, turn: Turn, command: commands.Flow) -> None:
     pump(state, turn, receiver.queue)
     if action is LinkAction.EXHAUST:
         receiver.exhaust()
-    turn.answer(command.connection, command.token, gate=state.gate(receiver.gate))  # after its deliveries
+    turn.answer(command.connection, command.token, gate=state.gate(receiver.gate))  # after the deliveries
 
 
 def _unit_for_work(state: State, command: commands.Put | commands.Settle) -> Work | None:
-    """Return the unit of work of a command, if it may take the command's messages; None for a command without one.
+    """Return the unit of work of a command, if it may take the command's messages; None for a command outside units.
 
     Raises:
-        RefusalError: The connection has no such open unit of work, or it would hold more messages than MAXUMSGS allows.
+        RefusalError: The connection has no such open unit of work, or the unit would hold more messages than MAXUMSGS
+            allows.
     """
     if command.unit is None:
         return None

@@ -185,7 +185,7 @@ def _define(state: State, turn: Turn, record: SubscriptionDefined) -> None:
         timeout_ms=record.timeout_ms,
     )
     subscription = make_subscription(state, record.number, terms, parse_selector(record.selector), _NO_CONNECTION)
-    if record.left_ms is None:  # it had a receiver, which ended with the queue manager
+    if record.left_ms is None:  # the receiver ended with the queue manager
         receiver_left(state, turn, subscription)
     else:
         subscription.left_ms = record.left_ms

@@ -30,7 +30,8 @@ class Settings(Struct, frozen=True, kw_only=True):
         authorities: The authority records of a new queue manager; without records, only the administrator may connect.
         connected: Whether the queue manager is in a network with other queue managers, for a hierarchy or a cluster.
         max_connections: The highest number of open connections.
-        max_links: The highest number of senders and receivers of one connection, and of its temporary destinations.
+        max_links: The highest number of senders and receivers of one connection; temporary destinations of a connection
+            have the same limit.
         max_units: The highest number of open units of work of one connection.
         max_branches: The highest number of branches of global units of work, those in doubt included.
         max_queues: The highest number of queues, those of subscriptions included.

@@ -1,4 +1,4 @@
-"""A record of links and of the deliveries on them, for the views of defects."""
+"""Bookkeeping of links and of the unsettled deliveries on each link, for the views of defects."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def ends(command: Command, connection: int, link: int) -> bool:
 
 
 def forget(links: dict[Link, T], command: Command) -> None:
-    """Forget the links that a command ends."""
+    """Remove the links that a command ends from a dictionary."""
     for key in [key for key in links if ends(command, *key)]:
         del links[key]
 
@@ -59,6 +59,6 @@ class Deliveries:
             forget(self._links, command)
 
     def settle(self, *deliveries: Deliver) -> None:
-        """Forget deliveries that are settled."""
+        """Forget deliveries, because they are settled."""
         for one in deliveries:
             self._links.get((one.connection, one.link), {}).pop(one.delivery, None)

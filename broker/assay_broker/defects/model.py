@@ -30,7 +30,7 @@ class Defect(Struct, frozen=True, kw_only=True):
 
 
 def defect(shape: Callable[[F], Seams], name: str, *rules: str) -> Callable[[F], Defect]:
-    """Make a defect of a function, whose docstring's first line is the defect's text.
+    """Return a decorator that makes a defect of a function; its text is the first line of the function's docstring.
 
     Args:
         shape: Makes filters from the function; `made` is for a function that makes filters itself.

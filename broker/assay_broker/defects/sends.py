@@ -55,7 +55,7 @@ def left_ms(message: Message, now_ms: int) -> int:
 
 
 def is_delayed(put: Put, now_ms: int) -> bool:
-    """Check whether the delay of a send is not over."""
+    """Check whether a send has a delay that ends after `now_ms`."""
     return left_ms(put.message, now_ms) > 0
 
 
@@ -109,7 +109,7 @@ def unheard(put: Put) -> Put:
 
 
 def twice(put: Put) -> tuple[Command, ...]:
-    """Return a send and its repetition."""
+    """Return a send, and a second send of the same message that the broker does not answer."""
     return (put, unheard(put))
 
 
@@ -147,7 +147,7 @@ def accepted(
         wanted: Chooses deliveries, from the receiver and the delivery.
 
     Returns:
-            The acceptances and the command; None if no delivery is chosen.
+        The acceptances and the command; None if no delivery is chosen.
     """
     accepts: list[Command] = []
     for link, held in view.held_by_link(command).items():

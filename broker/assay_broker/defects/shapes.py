@@ -76,7 +76,7 @@ def filters(
         delivery: Rewrites deliveries, after `effects`.
         read: Rewrites the records from which the queue manager starts.
         written: Rewrites the records that are to be written.
-        tables: Rewrites the state tables of a start.
+        tables: Rewrites the broker's state tables when the queue manager starts.
     """
     view = View()
 
@@ -165,7 +165,7 @@ def changes(rewrite: Callable[[Change, View], Change | None]) -> Seams:
     """Make filters that replace some of the changes that an administrator asks for.
 
     Args:
-        rewrite: Returns the change in place of a change; None leaves the change as it is.
+        rewrite: Returns the replacement of a change; None leaves the change as it is.
     """
 
     def only_changes(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -207,8 +207,8 @@ def refusing(judge: Judge, text: str) -> Seams:
     """Make filters that refuse some sends.
 
     Args:
-        judge: Chooses the sends and their reasons.
-        text: The text of the refusals.
+        judge: Returns the reason code for refusing a send; None accepts the send.
+        text: The explanation that the refusals contain.
     """
     reasons: dict[tuple[int, int | None], Mqrc] = {}
 
@@ -240,7 +240,7 @@ def writing(rewrite: ReadRewrite) -> Seams:
 
 
 def starting(rewrite: Callable[[Tables, View], Tables]) -> Seams:
-    """Make filters that rewrite the state tables of a start."""
+    """Make filters that rewrite the broker's state tables when the queue manager starts."""
     return filters(tables=rewrite)
 
 

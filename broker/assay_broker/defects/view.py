@@ -229,7 +229,7 @@ class View:
         return self._prepared.get(connection, ())
 
     def said(self, name: str) -> Mapping[str, Value]:
-        """Return the attributes that administrators gave to an object in and since its last definition, by keyword."""
+        """Return the attributes that administrators have set on an object since its last definition, by keyword."""
         return self._said.get(name, {})
 
     @property
@@ -246,7 +246,11 @@ class View:
         return name in self._withheld
 
     def asked(self, answer: Answer) -> tuple[Command | None, Sent | None]:
-        """Return the command that an answer answers, and the command as a send; None for each that does not apply."""
+        """Return the command that an answer answers, and the send if the command is one.
+
+        Returns:
+            The command, None if it is unknown; and the send, None if the command is not a send.
+        """
         return self._asked.get((answer.connection, answer.token), (None, None))
 
     # calls by the filters

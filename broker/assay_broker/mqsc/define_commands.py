@@ -14,7 +14,7 @@ _LONGEST = 2_000
 
 
 def written(definition: Definition, host: Host) -> str:
-    """Return the DEFINE command for an object with the same attributes, or the ALTER command for a queue manager.
+    """Return the command that creates a copy of an object: DEFINE, or ALTER for the queue manager itself.
 
     The DEFINE command replaces an existing object.  It omits read-only attributes, because DEFINE does not take them.
 

@@ -54,7 +54,7 @@ class SourceCommand(Struct, frozen=True, kw_only=True):
         text: The command's text, joined from its lines.
         pieces: The place in the script of each part of the text, in order.
         lines: The command's lines in the script, including comments and blank lines between them.
-        fault: The first mistake in the command's lines; None if they have none.
+        fault: The first mistake in the command's lines; None if the lines have no mistake.
     """
 
     text: str

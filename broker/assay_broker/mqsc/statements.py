@@ -276,7 +276,7 @@ def unique(parameters: tuple[Parameter, ...], slots: Mapping[str, str]) -> None:
 
     Args:
         parameters: The parameters.
-        slots: The parameter's name by each word that is a form of the parameter; any other word is itself a name.
+        slots: The words that are other forms of a parameter, with the usual form: ``NOSHARE`` with ``SHARE``.
 
     Raises:
         MqscFaultError: A parameter is given twice, or together with its NO form.
@@ -296,7 +296,7 @@ def _split(reading: Reading, options: Mapping[str, str]) -> tuple[dict[str, Para
 
     Args:
         reading: The command.
-        options: The option's name by each word that is a form of the option.
+        options: All words that are forms of an option, each with the option's name.
 
     Returns:
         The options by name, and the attributes.

@@ -66,7 +66,7 @@ class Security(Struct, frozen=True):
     def is_private(self, peer: str, *, encrypted: bool) -> bool:
         """Return whether a client may send its password in clear text.
 
-        It may over TLS, from this machine, and from everywhere if ``clear_passwords`` is set.
+        A client may do so over TLS and from this machine; with ``clear_passwords`` every client may do so.
 
         Args:
             peer: The client's numeric address.

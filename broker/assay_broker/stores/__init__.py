@@ -91,5 +91,5 @@ class FileStore(Store, Protocol):
     """A store in files, which another program might delete or replace."""
 
     def is_there(self) -> bool:
-        """Return, without reading the files, whether they still are the ones that the store opened."""
+        """Return, without reading the files, whether they are still the files that the store opened."""
         ...

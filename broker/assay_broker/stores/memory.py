@@ -83,7 +83,7 @@ class MemoryStore:
         self._tell("drop", tuple(record for record, _ in written))
 
     def load(self) -> tuple[Record, ...]:
-        """Return the durable records, decoded, and removal records with the highest numbers given so far."""
+        """Return the durable records, decoded, and removal records that tell recovery which numbers are in use."""
         return (*map(_DECODER.decode, self._durable.values()), *self._numbers.removals())
 
     def holds(self, octets: bytes) -> bool:

@@ -85,7 +85,7 @@ def change_of(record: Record) -> Change:
 
 
 class Newest(Generic[T]):
-    """The newest contents of the slots that some records changed; None for a slot that they emptied.
+    """The newest contents of the slots that some records changed; None for a slot that is now empty.
 
     Messages change far more often than other slots, so messages and marks are kept by number, without a `Slot` object.
     """
@@ -175,7 +175,7 @@ def _defined(record: ObjectDefined) -> Change:
 
 
 def _undefined(record: ObjectRemoved) -> Change:
-    # The removal fills the slot: without it, the next start would define an object of the settings again.
+    # The record of the removal fills the slot: without it, the next start would define the settings' object again.
     return Change(_object(record.namespace, record.name))
 
 

@@ -67,7 +67,7 @@ def _drops_unheard() -> Seams:
 
 
 def _ignores_case(command: Command, _now_ms: int) -> tuple[Command, ...]:
-    """Put the name of a durable subscription into one case, so that names that differ only in case are one name."""
+    """Fold the name of a durable subscription to lower case, so that names that differ only in case are equal."""
     if not isinstance(command, Attach | Unsubscribe) or command.name is None:
         return (command,)
     return (replace(command, name=command.name.casefold()),)

@@ -134,7 +134,7 @@ def _whole_seconds(put: Put) -> int:
 
 
 def _equals_backwards() -> Seams:
-    """Return filters that release messages with delays of the same end in another order than their sends."""
+    """Return filters that release messages with the same due time in another order than the order of their sends."""
     sent = 0
 
     def due(put: Put) -> int:

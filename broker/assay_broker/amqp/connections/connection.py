@@ -188,7 +188,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         return self.state in _OVER
 
     def lose(self, name: str, *, receives: bool) -> None:
-        """Detach a link whose name a connection of the same container has attached again.
+        """Detach a link, because another connection of the same container has attached a link of the same name.
 
         Args:
             name: The link's name.
@@ -325,7 +325,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         else:
             self._why = condition(answer.refused)
             self._step(ConnectionInput.REFUSED)
-        if not self._feeding:  # if it is feeding, `fed` handles the rest of the input itself
+        if not self._feeding:  # otherwise `fed` is running, and handles the rest of the input itself
             self._runner.call_soon(self._go_on)
 
     def _go_on(self) -> None:

@@ -24,7 +24,8 @@ _OFFERED_OF_OPEN, _PROPERTIES_OF_OPEN = 7, 9
 """The positions of the offered capabilities and the properties in an open."""
 _NULL = types.null()
 _SHORT, _REMEMBERED = 512, 1_024
-"""The most octets of output for which the result is cached, because similar clients get the same; the most results."""
+"""The most octets of output for which the result is cached, because similar clients get the same; and the most
+cached results."""
 
 
 class OpenReply(Struct, frozen=True):

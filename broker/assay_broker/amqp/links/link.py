@@ -232,8 +232,8 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
         """End the link with its session or connection.
 
         Args:
-            alone: Whether only the session ends.  If so, the link tells the queue manager, because no end of a
-                connection does.
+            alone: Whether the connection continues and only the session ends.  If so, the link itself tells the queue
+                manager of its end.
         """
         if self.state in {LinkState.ATTACHING, LinkState.LEFT, LinkState.OPEN} and (alone or self.holds):
             self.tell_left()

@@ -193,5 +193,5 @@ class SettlingEnd(ReceiverEnd):
 
 
 def _joined(transaction: Transaction, answer: Answer) -> None:
-    """Pass on to the transaction the queue manager's answer to an outcome."""
+    """Pass the queue manager's answer to an outcome on to the transaction."""
     transaction.answered(None if answer.refused is None else condition(answer.refused))

@@ -86,7 +86,7 @@ class Authorities:
         return iter(tuple(self._records.values()))
 
     def like(self, record: AuthorityRecord) -> AuthorityRecord | None:
-        """Return the record that is set for the profile, object type and entity of this record; None without one."""
+        """Return the present record with the profile, object type and entity of a record; None if none exists."""
         return self._records.get(_key(record))
 
     def put(self, record: AuthorityRecord) -> None:

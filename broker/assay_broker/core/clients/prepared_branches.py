@@ -33,7 +33,7 @@ def secure(state: State, turn: Turn, branch: Branch) -> None:
     own = {delivery.entry.key for delivery in branch.settled}
     for delivery in branch.settled:
         delivery.link.unsettled.pop(delivery.number, None)
-        if delivery.entry.place is Place.HELD:  # otherwise its queue was removed
+        if delivery.entry.place is Place.HELD:  # otherwise the copy's queue was removed
             branch.got.append(Standing(delivery.entry, delivery.queue))
     for pending in branch.puts:
         if pending.retained is not None:
@@ -177,7 +177,7 @@ def carry_out(state: State, turn: Turn, branch: Branch, record: Record) -> None:
 def _consume(state: State, turn: Turn, branch: Branch, standing: Standing) -> None:
     entry, queue = standing.entry, standing.queue
     if queue is None or entry.place is not Place.HELD:
-        return  # its queue was removed
+        return  # the copy's queue was removed
     send_report(state, turn, entry, Mqro.COD)
     queue.remove(entry)
     state.expiry.discard(entry.key)
@@ -188,7 +188,7 @@ def _consume(state: State, turn: Turn, branch: Branch, standing: Standing) -> No
 def _arrive(state: State, turn: Turn, branch: Branch, standing: Standing) -> None:
     entry, queue = standing.entry, standing.queue
     if entry.place is not Place.UNCOMMITTED:
-        return  # its subscription has ended
+        return  # the copy's subscription has ended
     entry.unit = None
     turn.unrecorded(entry, partial(_withdraw, state, branch, standing))
     if queue is None:

@@ -249,7 +249,7 @@ def branch_over(state: State, branch: Branch, happened: BranchInput) -> None:
 
 
 def _await(state: State, turn: Turn, branch: Branch) -> None:
-    """Call `branch_over` when the store has confirmed the records of this turn, or at once if the turn has none."""
+    """Call `branch_over` when the store has confirmed this turn's records, or at once if the turn has no records."""
     if turn.recorded:
         turn.batch.unit = branch
     else:

@@ -25,8 +25,7 @@ def body_of(message: Message) -> Body:
 def opened(message: Message) -> Message:
     """Return a message with its body in `Message.body` instead of an AMQP encoding, for code that does not know AMQP.
 
-    Without an encoding, a driver or protocol sends the fields. A message whose body is neither text nor octets stays as
-    it is.
+    A message whose body is neither text nor octets stays unchanged.
     """
     if message.encoded is None:
         return message

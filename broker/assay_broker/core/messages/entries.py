@@ -53,7 +53,8 @@ class Entry(Struct, eq=False, kw_only=True):
         due_ms: When the copy's delay is over, in milliseconds since the epoch; None for a copy without delay.
         dead: The dead-letter header; None for a copy that is not on the dead-letter queue.
         via: The names of the queue managers through which the copy has passed.
-        unit: The unit of work that put the copy, while it is open or in doubt; None afterwards or without one.
+        unit: The unit of work that put the copy, while the unit is open or in doubt; None afterwards, and for a copy
+            that was put outside units.
         batch: The number of the batch that stores the copy; 0 for none.
         order: The copy's position among copies of the same priority, set when the copy enters its queue. A copy whose
             delivery fails keeps its position.

@@ -200,7 +200,7 @@ class Groups(Generic[ReceiverT]):
             members.heap = sorted(item for item in members.heap if item[2] != entry.key)
 
     def look(self, group: str) -> None:
-        """After a change in a group, find its next member and offer it to the group's holder, or to all receivers."""
+        """Offer the next member of a changed group to the group's holder, or to all receivers without a holder."""
         members = self._groups.get(group)
         if members is None:
             return

@@ -89,10 +89,10 @@ class Bulletin(Struct, frozen=True, tag=True):
     """A queue manager's announcement about itself; it replaces the sender's last announcement.
 
     Args:
-        parent: The name of its parent in a publish/subscribe hierarchy; empty for none.
-        interests: The topics on which its neighbours should send it publications: the topics of its own subscriptions,
-            and the topics that its other neighbours have announced.
-        instances: The definitions of its clustered queues.
+        parent: The name of the sender's parent in a publish/subscribe hierarchy; empty for none.
+        interests: The topics of the publications that the sender wants: the topics of the sender's own subscriptions,
+            and the topics that the sender's other neighbours have announced.
+        instances: The definitions of the sender's clustered queues.
     """
 
     parent: str

@@ -1,7 +1,7 @@
 """The coupling facility: the state that the queue managers of a sharing group share, and that outlives each of them.
 
 The facility holds the shared queues with their messages, the definitions of these queues, and the counters for numbers
-that must be unique in the group. All members work on it directly. So a shared queue behaves as any other for units of
+that must be unique in the group. All members work on it directly. So a shared queue behaves like any other for units of
 work, checks at the send and the delay processor. Its messages survive the end of a member, persistent or not (DD-47). A
 queue manager outside a group has a facility of its own.
 """

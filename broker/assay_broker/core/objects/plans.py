@@ -216,7 +216,7 @@ def _missing(planned: Definition, keyword: str, why: str) -> Exception:
 def _check_alias(directory: Directory, planned: Definition) -> None:
     """Refuse an alias that leads back to itself.
 
-    An alias of a missing queue may be defined; only an open of it is refused (2082).
+    An alias of a missing queue may be defined; only an open of the alias is refused (MQRC 2082).
     """
     seen = [planned.name]
     found: Definition | None = planned

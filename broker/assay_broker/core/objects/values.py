@@ -57,7 +57,7 @@ def words_of(row: Attribute) -> tuple[str, ...]:
 
 
 def expected(row: Attribute) -> str:
-    """Return a text with the valid values of an attribute, for a sentence."""
+    """Return a text that lists the valid values of an attribute, for use in a sentence."""
     values = row.values
     if isinstance(values, Number):
         return " or ".join((f"a whole number from {values.lowest} to {values.highest}", *values.words))

@@ -1,4 +1,4 @@
-"""The message copies of a queue, and their memory; if it exceeds a limit, the broker slows senders down."""
+"""The message copies of a queue, and the memory that they take; beyond a limit, the broker slows senders down."""
 
 from __future__ import annotations
 

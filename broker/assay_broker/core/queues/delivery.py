@@ -127,7 +127,7 @@ def consume(state: State, turn: Turn, delivery: Delivery) -> None:
     """Remove the message of an accepted or rejected delivery, and send the report that it asks for, if any (QS-08)."""
     entry = delivery.entry
     if entry.place is not _HELD:
-        return  # its queue was removed, or the unit of work that put it was backed out
+        return  # the copy's queue was removed, or the unit of work that put the copy was backed out
     if wants(entry.message, _COD):
         with turn.together():
             send_report(state, turn, entry, Mqro.COD)
@@ -181,7 +181,7 @@ def give_back(state: State, turn: Turn, delivery: Delivery, *, failed: bool) -> 
     """
     entry, queue = delivery.entry, delivery.queue
     if entry.place is not Place.HELD:
-        return  # its queue was removed
+        return  # the copy's queue was removed
     if failed and not state.gate(delivery.gate):
         entry.count += 1
         entry.redelivered = True
@@ -204,7 +204,7 @@ def annotate(delivery: Delivery, annotations: bytes) -> None:
         annotations: Annotations to add or replace, as an encoded map.
     """
     entry = delivery.entry
-    if entry.place is _HELD:  # otherwise its queue was removed
+    if entry.place is _HELD:  # otherwise the copy's queue was removed
         entry.message = with_annotations(entry.message, annotations)
         delivery.queue.entries.weigh(entry)
 

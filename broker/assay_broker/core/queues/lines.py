@@ -61,7 +61,7 @@ class Line(Generic[ReceiverT]):
         heappush(self._heap, (-entry.priority, entry.order, entry.key))
 
     def look(self, group: str) -> None:
-        """After a change in a message group, find its next member and the receivers to which the line offers it."""
+        """Find the next member of a changed message group, and the receivers to which the line offers the member."""
         if self._groups is not None:
             self._groups.look(group)
 
@@ -97,7 +97,7 @@ class Line(Generic[ReceiverT]):
         return None
 
     def first(self, receiver: ReceiverT) -> Entry | None:
-        """Return the next message for a receiver of the line, without removing it; None without one."""
+        """Return the next message for a receiver of the line, without removing it; None if no message waits for it."""
         plain = self._first_plain()
         member = None if self._groups is None else self._groups.first(receiver)
         if plain is None or member is None:

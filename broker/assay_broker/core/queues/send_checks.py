@@ -31,7 +31,7 @@ _TOPICS = (AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC)
 
 
 def prepare(state: State, connection: Connection, sender: Sender, message: Message, now_ms: int) -> Pending:
-    """Check a message, and find the queues or subscriptions that it is for at this time (DD-51).
+    """Check a message, and find the queues or subscriptions that get it if it is sent now (DD-51).
 
     Args:
         state: The queue manager.

@@ -30,7 +30,7 @@ class BranchState(Enum):
     PREPARING = auto()
     """The store has not confirmed the prepare yet."""
     PREPARED = auto()
-    """In doubt: only the transaction manager or an operator decides, even after lost connections or a restart."""
+    """The branch is in doubt: only the transaction manager or an operator ends it, even after a restart."""
     COMMITTING = auto()
     """The store has not confirmed the commit of the prepared branch yet."""
     COMMITTING_AT_ONCE = auto()

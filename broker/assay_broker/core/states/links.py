@@ -77,7 +77,7 @@ class Link(Stepper[LinkState, LinkInput, LinkAction]):
     Args:
         connection: The number of the link's connection.
         number: The link's number on the connection.
-        address: The destination; None for a sender whose messages each name their own.
+        address: The destination; None for a sender whose messages each name their own destination.
         state: The link's first state.
         table: The state table.
     """

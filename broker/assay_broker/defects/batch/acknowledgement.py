@@ -35,7 +35,7 @@ def _unmarked(delivery: Deliver, _view: View) -> Deliver:
 
 @defect(commands, "half-returned", "BT-08", "BT-12")
 def _half_returned(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """Of several messages that a receiver gives back at once, the broker redelivers only the later half."""
+    """When a receiver returns several messages at once, the broker redelivers only the later half of them."""
     if not isinstance(command, Settle) or command.outcome is not Outcome.MODIFIED or len(command.deliveries) == 1:
         return None
     half = len(command.deliveries) // 2
@@ -72,7 +72,7 @@ def _lost_with_the_line(command: Command, _now_ms: int, view: View) -> Commands 
 
 
 def _last_twice(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """Put the last unacknowledged message of each receiver to its queue once more, when its connection is lost."""
+    """When a connection is lost, put each receiver's last unacknowledged message to the queue once more."""
     if not isinstance(command, Disconnect) or command.clean:
         return None
     several = [held[-1] for held in view.held_by_link(command).values() if len(held) > 1]
@@ -95,7 +95,7 @@ def _twentieth_loss_twice() -> Seams:
 
 @defect(commands, "unit-loses-what-it-sends-after-several", "BT-12")
 def _sends_after_several_lost(command: Command, now_ms: int, view: View) -> Commands | None:
-    """A message that a unit of work sends after it has received several messages is lost."""
+    """The broker loses the messages that a unit of work sends after it has received several messages."""
     if not isinstance(command, Put) or command.unit is None:
         return None
     unit = view.units.get((command.connection, command.unit))
@@ -104,7 +104,7 @@ def _sends_after_several_lost(command: Command, now_ms: int, view: View) -> Comm
 
 @defect(commands, "acknowledges-six-at-most", "BT-16")
 def _six_at_most(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """Of several messages that are acknowledged at once, the broker removes only the first six."""
+    """When a client acknowledges several messages at once, the broker removes only the first six of them."""
     if not isinstance(command, Settle) or command.outcome is not Outcome.ACCEPTED or len(command.deliveries) <= _SIX:
         return None
     return (replace(command, deliveries=command.deliveries[:_SIX]),)
@@ -112,7 +112,7 @@ def _six_at_most(command: Command, _now_ms: int, _view: View) -> Commands | None
 
 @defect(deliveries, "no-third-try", "BT-12")
 def _no_third_try(delivery: Deliver, _view: View) -> Deliver | None:
-    """The broker never redelivers a message of which two deliveries have failed."""
+    """The broker does not redeliver a message after two failed deliveries."""
     return delivery if delivery.count < _TRIES else None
 
 

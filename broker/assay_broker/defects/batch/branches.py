@@ -47,11 +47,11 @@ def _cell(
 
 
 def _after_refusal(asked: type[CommitBranch | BackOutBranch], done: type[CommitBranch | BackOutBranch]) -> Seams:
-    """Make filters that end a branch in the other way after the store has refused the commit or rollback.
+    """Make filters that end a branch by another command after the store has refused its commit or rollback.
 
     Args:
-        asked: The client's command, which the store refuses.
-        done: The command that the broker executes after the refusal.
+        asked: The kind of the client's command, whose record the store refuses.
+        done: The kind of the command that the broker executes after the refusal.
     """
     last: list[bytes] = []
 
@@ -160,7 +160,7 @@ def _lost_with_connection(command: Command, _now_ms: int, view: View) -> Command
 
 @defect(commands, "unprepared-committed-with-connection", "BT-13")
 def _loss_commits(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When a connection ends, the broker commits its branches that are not prepared."""
+    """When a connection ends, the broker commits the connection's branches that are not prepared."""
     if not isinstance(command, Disconnect):
         return None
     out: list[Command] = []

@@ -127,7 +127,7 @@ def _lost_with_goodbye(command: Command, _now_ms: int, view: View) -> Commands |
 def _names_active(answer: Answer, asked: Command, _now_ms: int, view: View) -> Answer:
     """A transaction manager that asks for the branches in doubt also gets branches that are not prepared.
 
-    The answer adds the branches in which a session works at the time.
+    The answer also contains the branches in which a session is working at the time.
     """
     if not isinstance(asked, RecoverBranches):
         return answer

@@ -42,10 +42,10 @@ _STAGING = Address(AddressKind.QUEUE, STAGING_QUEUE)
 
 
 def _permitted(command: AttachSender | Put, user: str | None, target: Address, view: View) -> Commands | None:
-    """Put a grant of authority on a destination before a command, and the grant's removal after it.
+    """Wrap a command in a grant of authority on a destination before it, and the withdrawal of the grant after it.
 
     Returns:
-        The three commands; None if the user has the authority.
+        The three commands; None if the user already has the authority, or has not logged in.
     """
     if user is None or view.may(user, target.name):
         return None
@@ -201,10 +201,10 @@ def _puts_never_granted(change: Change, _view: View) -> Change | None:
 
 
 def _native_put(*, delayed: bool) -> Callable[[Command, int, View], Commands | None]:
-    """Make a function that stages native puts.
+    """Make a function that delays native puts, by sending their messages with a delay.
 
     Args:
-        delayed: True to stage the puts that ask for a delay, False to stage the other puts.
+        delayed: True to delay the puts that ask for a delay, False to delay the other puts.
     """
 
     def put(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -223,7 +223,7 @@ def _native_put(*, delayed: bool) -> Callable[[Command, int, View], Commands | N
 
 @defect(changes, "native-puts-refused", "DD-20")
 def _no_native_puts(change: Change, _view: View) -> Change | None:
-    """The broker refuses every native put."""
+    """The broker refuses every native (MQI) put."""
     return replace(change, delay_ms=1) if isinstance(change, NativePut) else None
 
 

@@ -39,7 +39,7 @@ def _due(put: Put, now_ms: int) -> int | None:
 
 @defect(puts, "early-delivery", "DD-02")
 def _early(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """Delayed messages are released a tenth of their delay early."""
+    """The broker delivers a delayed message after nine tenths of its delay."""
     due = _due(put, now_ms)
     if due is None:
         return None
@@ -89,7 +89,7 @@ def _early_for_live_subscribers(put: Put, target: Address, now_ms: int, view: Vi
 
 @defect(puts, "delay-leaves-unit", "DD-02", "DD-26")
 def _delay_leaves_unit(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """A delayed send takes no part in its unit of work: the message is delivered although the unit was backed out."""
+    """A delayed send takes no part in its unit of work: the message is delivered although the unit is backed out."""
     return (replace(put, unit=None),) if put.unit is not None and _due(put, now_ms) is not None else None
 
 
@@ -119,7 +119,7 @@ def _staged_in_order() -> Seams:
 
 @defect(puts, "never-for-late-receivers", "DD-03")
 def _only_for_waiting(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """The broker never releases a delayed message if its queue had no receiver at the send."""
+    """The broker never delivers a delayed message if its queue had no receiver when the client sent the message."""
     if _due(put, now_ms) is None or is_topic(target) or view.on(target):
         return None
     return resent(put, delivery_time_ms=now_ms + _FAR_MS)
@@ -162,7 +162,7 @@ def _kept_though_non_persistent(*, twice: bool) -> Seams:
     """Make filters that keep non-persistent delayed messages over a restart (allowed) and then deliver them wrongly.
 
     Args:
-        twice: Whether the messages are delivered twice; False: they are delivered without their delay.
+        twice: True to deliver the messages twice, False to deliver them once but without their delay.
     """
 
     def persistent(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
@@ -196,7 +196,7 @@ def _staged_without_delay(put: Put, target: Address, now_ms: int, _view: View) -
 
 @defect(made, "matched-at-release", "DD-51", "DD-80", "DD-84")
 def _matched_at_release() -> Seams:
-    """The broker matches subscriptions when the delay is over and not at the send.
+    """The broker chooses a publication's subscriptions at the end of the delay and not at the send.
 
     The defect keeps delayed publications on a queue of its own and publishes them when their delay is over.
     """
@@ -219,7 +219,7 @@ def _matched_at_release() -> Seams:
 
 @defect(commands, "unsubscribe-ignored", "DD-51", "PD-10")
 def _unsubscribe_ignored(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """A removed subscription continues: the next subscriber with its name gets the messages published in between."""
+    """Unsubscribing has no effect: the next subscriber with the same name gets all messages published meanwhile."""
     if not isinstance(command, core.Unsubscribe):
         return None
     return (Browse(command.connection, command.token, Address(AddressKind.QUEUE, NOTHING)),)

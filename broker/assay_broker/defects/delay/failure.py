@@ -1,4 +1,4 @@
-"""Defects of delayed messages that cannot be put to their target: filters, and other cells of the table `RELEASE`."""
+"""Defects of delayed messages that cannot be put to their target: filters, and changed cells of the table `RELEASE`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Cells = Mapping[tuple[Step, Result], tuple[Step, Act]]
 
 
 def _cells(cells: Cells) -> Seams:
-    """Make filters that replace these cells of the table `RELEASE`."""
+    """Make filters that replace cells of `RELEASE`, the state table for the end of a delay."""
 
     def other(tables: Tables) -> Tables:
         return replace(tables, release=MappingProxyType({**tables.release, **cells}))

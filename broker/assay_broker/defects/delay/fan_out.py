@@ -54,7 +54,7 @@ def _one_for_all(answer: Answer, asked: Command, _now_ms: int, _view: View) -> A
 
 
 def _further(put: Put, copies: int, view: View) -> Commands | None:
-    """Add sends that stage copies of a message for a queue without a receiver; None for no copies."""
+    """Return a send, followed by sends of copies of its message to a queue without a receiver; None for 0 copies."""
     return (put, *handed_in(view, HOLD, *(put.message,) * copies)) if copies else None
 
 
@@ -103,7 +103,7 @@ def _string_is_the_name(change: Change, _view: View) -> Change | None:
 
 @defect(changes, "topic-parents-skipped", "DD-82")
 def _parents_skipped(change: Change, view: View) -> Change | None:
-    """A topic with ASPARENT takes the base topic's value and ignores the topics between them."""
+    """A topic with PMSGDLV(ASPARENT) takes the base topic's value and ignores the topics between the two."""
     if not isinstance(change, DefineObject) or change.kind is not Kind.TOPIC:
         return None
     base = {**_ALL, **{key: said for key, said in view.said(BASE_TOPIC).items() if key in _REACHES}}
@@ -113,7 +113,7 @@ def _parents_skipped(change: Change, view: View) -> Change | None:
 
 @defect(changes, "topic-parents-outweigh", "DD-82")
 def _parents_outweigh(change: Change, view: View) -> Change | None:
-    """A topic cannot allow delayed publications where the topic above it forbids them."""
+    """A topic cannot allow delayed publications if its parent topic forbids them."""
     if not isinstance(change, DefineObject) or change.kind is not Kind.TOPIC:
         return None
     above = change.name.rpartition("/")[0]
@@ -149,7 +149,7 @@ def _reach_asked_again(command: Command, _now_ms: int, view: View) -> Commands |
 
 @defect(changes, "grandparent-topics-unheard", "DD-82")
 def _grandparents_unheard(change: Change, view: View) -> Change | None:
-    """A topic with ASPARENT allows delayed publications if its parent has ASPARENT, too."""
+    """A topic with PMSGDLV(ASPARENT) allows delayed publications if its parent topic has ASPARENT, too."""
     if not isinstance(change, DefineObject) or change.kind is not Kind.TOPIC:
         return None
     above = view.said(change.name.rpartition("/")[0])
@@ -170,7 +170,7 @@ def _unsaid_is_persistent(put: Put, sent: Sent, _view: View) -> Commands | None:
 
 @defect(commands, "shared-subscription-away-forgotten", "DD-51")
 def _away_forgotten(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When the last subscriber of a shared durable subscription leaves, the broker drops its delayed publications."""
+    """When a shared durable subscription's last subscriber leaves, the subscription loses its delayed publications."""
     if not isinstance(command, Detach | Disconnect):
         return None
     for leaving in view.leaving(command):
@@ -182,7 +182,7 @@ def _away_forgotten(command: Command, _now_ms: int, view: View) -> Commands | No
 
 @defect(commands, "light-away-forgotten", "DD-51")
 def _light_away_forgotten(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When a durable subscriber leaves, the broker drops non-persistent delayed publications."""
+    """When any durable subscriber leaves, the broker drops all non-persistent delayed publications."""
     if not isinstance(command, Detach | Disconnect) or not any(map(is_durable, view.leaving(command))):
         return None
     light = [id_ for id_, one in view.delayed.items() if is_topic(one.target) and one.message.durable is False]
@@ -191,7 +191,7 @@ def _light_away_forgotten(command: Command, _now_ms: int, view: View) -> Command
 
 @defect(commands, "latecomers-left-out", "DD-51")
 def _latecomers(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A client that subscribes to a topic while a publication is delayed gets no publication of that topic."""
+    """A client that subscribes to a topic while one of its publications is delayed gets none of its publications."""
     if not isinstance(command, Attach) or is_durable(command) or not is_topic(command.address):
         return None
     waits = any(one.target == command.address for one in view.delayed.values())
@@ -209,7 +209,7 @@ def _unselected(command: Command, _now_ms: int, _view: View) -> Commands | None:
 
 
 def _misread(ending: str, other: str) -> Seams:
-    """Make filters that replace the ending of topic patterns to which clients subscribe."""
+    """Make filters that replace `ending` by `other` at the end of the topic patterns to which clients subscribe."""
 
     def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
         if (
@@ -236,7 +236,7 @@ def _allowed(put: Put, name: str) -> Commands:
 
 @defect(delayed_puts, "durable-subscriptions-will-do", "DD-82")
 def _durable_will_do(put: Put, sent: Sent, view: View) -> Commands | None:
-    """A topic with ALLDUR allows delayed publications if all its subscriptions are durable."""
+    """A topic with ALLDUR, which forbids delayed publications, allows them if all its subscriptions are durable."""
     known = view.on(sent.target)
     said = view.said(sent.target.name)
     return _allowed(put, sent.target.name) if known and said and all(map(is_durable, known)) else None
@@ -251,7 +251,7 @@ def _reach_unchecked(sent: Sent, view: View) -> Commands | None:
 
 @defect(changes, "reach-never-altered", "DD-82")
 def _never_altered(change: Change, _view: View) -> Change | None:
-    """Altering a topic does not alter its PMSGDLV and NPMSGDLV."""
+    """An administrator cannot alter PMSGDLV and NPMSGDLV of an existing topic."""
     if not isinstance(change, AlterObject) or change.kind is not Kind.TOPIC or change.name == BASE_TOPIC:
         return None
     return replace(change, attributes={key: said for key, said in change.attributes.items() if key not in _REACHES})
@@ -259,7 +259,7 @@ def _never_altered(change: Change, _view: View) -> Change | None:
 
 @defect(changes, "factory-topics-allow-delays", "DD-82")
 def _factory_allows(change: Change, _view: View) -> Change | None:
-    """Without a base topic, every topic allows delayed publications."""
+    """After SYSTEM.BASE.TOPIC is deleted, every topic allows delayed publications."""
     if not isinstance(change, DeleteObject) or change.name != BASE_TOPIC:
         return None
     return AlterObject(Kind.TOPIC, BASE_TOPIC, _ALL)
@@ -277,7 +277,7 @@ def _inherited_together(change: Change, _view: View) -> Change | None:
 
 @defect(delayed_puts, "persistence-not-inherited", "DD-82")
 def _not_inherited(put: Put, sent: Sent, view: View) -> Commands | None:
-    """A topic without an object makes delayed publications non-persistent and ignores the DEFPSIST of its parents."""
+    """On a topic without a topic object, a delayed publication does not inherit DEFPSIST and is non-persistent."""
     unsaid = is_topic(sent.target) and put.message.durable is None and not view.said(sent.target.name)
     return resent(put, durable=False) if unsaid else None
 

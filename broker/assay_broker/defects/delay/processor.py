@@ -1,4 +1,4 @@
-"""Defects of the delivery delay processor: other cells of its state tables, and filters."""
+"""Defects of the delivery delay processor: changed cells of its state tables, and filters."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ Cells = Mapping[tuple[ProcessorState, ProcessorInput], tuple[ProcessorState, Pro
 
 
 def with_cells(tables: Tables, platform: Platform, cells: Cells) -> Tables:
-    """Return the state tables with other cells in the processor's table of one platform."""
+    """Return state tables in which some cells of the delay processor's table for one platform are replaced."""
     table: ProcessorTable = MappingProxyType({**tables.processor[platform], **cells})
     return replace(tables, processor=MappingProxyType({**tables.processor, platform: table}))
 
 
 def _cells(platform: Platform, cells: Cells) -> Seams:
-    """Make filters that replace cells in the table of one platform."""
+    """Make filters that replace cells of the delay processor's state table for one platform."""
 
     def other(tables: Tables) -> Tables:
         return with_cells(tables, platform, cells)
@@ -66,7 +66,7 @@ def _moved(view: View, now_ms: int, *, due: bool = False) -> Commands:
 
 
 def _early(view: View, now_ms: int) -> Commands:
-    """Return commands that send the staged messages whose delay is not over, and take them off the staging queue."""
+    """Return commands that move the staged messages whose delay is not over to their targets."""
     early = [one for one in view.delayed.values() if one.due_ms > now_ms]
     unstaged = (Cancel(view.agent, None, one.message.message_id or "") for one in early)
     return (Connect(view.agent, None), *unstaged, *_moved(view, now_ms)) if early else ()

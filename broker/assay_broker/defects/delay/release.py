@@ -1,4 +1,4 @@
-"""Defects at the end of a delay that need a further condition, and defects of the matching of publications."""
+"""Defects at the end of a delay that show only under a further condition, and in the choice of subscriptions."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _without(record: Record, dropped: Mqro, *, expiring: bool = False) -> tuple[
 
 @defect(commands, "publication-matched-at-commit", "DD-51")
 def _matched_at_commit(command: Command, now_ms: int, view: View) -> Commands | None:
-    """The broker matches the delayed publications of a unit of work at the commit and not at the send."""
+    """For delayed publications in a unit of work, the broker chooses the subscriptions at the commit, not the send."""
     if isinstance(command, Commit):
         sent = (one for unit in view.ended(command) for one in unit.sent if one.delayed and is_topic(one.target))
         return (*(unheard(one.put) for one in sent), command)
@@ -90,7 +90,7 @@ def _matched_at_restart(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(commands, "staged-goes-with-one-sharer", "DD-51", "DD-76")
 def _goes_with_a_sharer(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When one of several subscribers leaves a shared subscription, its staged messages are lost."""
+    """When one of several subscribers leaves a shared subscription, the subscription's staged messages are lost."""
     left = {attach.address for attach in view.leaving(command) if attach.shared}
     lost = [id_ for id_, one in view.delayed.items() if one.target in left]
     return (*cancelled(view, *lost), command) if lost else None
@@ -188,7 +188,7 @@ def _one_is_kept(command: Command, now_ms: int, view: View) -> Commands | None:
 
 @defect(commands, "given-up-in-the-end", "DD-71")
 def _given_up(command: Command, now_ms: int, view: View) -> Commands | None:
-    """The broker drops a message that it could not put for eight seconds after the delay."""
+    """The broker drops a message that it cannot put to its target within eight seconds after the delay."""
     late = [id_ for id_, one in view.delayed.items() if one.due_ms + _PATIENCE_MS <= now_ms]
     return (*cancelled(view, *late), command) if late else None
 
@@ -238,7 +238,7 @@ def _left_at_restart() -> Seams:
 
 @defect(commands, "proxy-publication-waits-again", "DD-81")
 def _waits_again(command: Command, now_ms: int, view: View) -> Commands | None:
-    """Another queue manager delays a delayed publication once more, for the same time."""
+    """A queue manager that gets a delayed publication from another queue manager delays it for the same time again."""
     parcel = command.parcel if isinstance(command, FromMember) else None
     if not isinstance(command, FromMember) or not isinstance(parcel, Carry):
         return None

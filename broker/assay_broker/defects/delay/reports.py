@@ -21,7 +21,7 @@ _DAY_MS = 86_400_000
 _TENTH_MS = 100
 _ASKED = Mqro.EXCEPTION | Mqro.EXPIRATION
 _CONFIRMATIONS = (
-    Mqro.COA_WITH_FULL_DATA | Mqro.COD_WITH_FULL_DATA | Mqro.PAN | Mqro.NAN | Mqro.ACTIVITY  # COA and COD included
+    Mqro.COA_WITH_FULL_DATA | Mqro.COD_WITH_FULL_DATA | Mqro.PAN | Mqro.NAN | Mqro.ACTIVITY  # these include COA and COD
 )
 _DATA = (Mqro.EXCEPTION_WITH_FULL_DATA | Mqro.EXPIRATION_WITH_FULL_DATA) & ~_ASKED
 _PASSED = Mqro.PASS_MSG_ID | Mqro.PASS_CORREL_ID
@@ -60,7 +60,7 @@ def _reported_at_once(kinds: Mqro, kind: Mqro, *, lost: bool = False) -> Seams:
     """Make filters that send reports on delayed messages as soon as the messages are staged.
 
     Args:
-        kinds: The report options; a message with one of them is reported.
+        kinds: The report options; the broker reports on a message that has at least one of them.
         kind: The kind of the report.
         lost: Whether the broker loses the message itself.
     """

@@ -1,4 +1,4 @@
-"""Defects of name resolution: when an alias is resolved, when a queue's defaults apply, what is clustered (DD-11)."""
+"""Defects of name resolution: when an alias is resolved, when a queue's defaults apply, which queues are clustered."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _once(put: Put, sent: Sent, view: View) -> Commands | None:
 
 @defect(commands, "arrived-follows-alias", "DD-50")
 def _arrived_follows(command: Command, now_ms: int, view: View) -> Commands | None:
-    """When an alias gets a new target, messages that reached the old target through it move to the new target."""
+    """When an alias gets a new target, the messages that the alias led to the old target move to the new target."""
     change = change_of(command)
     if not isinstance(change, AlterObject) or change.kind is not Kind.QALIAS:
         return None

@@ -153,7 +153,7 @@ def _overflows() -> Seams:
 
 @defect(read, "staged-publications-lost-at-restart", "DD-03")
 def _publications_lost(record: Record) -> tuple[Record, ...]:
-    """A restart loses persistent delayed publications, and no delayed messages for queues."""
+    """A restart loses persistent delayed publications, but keeps delayed messages for queues."""
     lost = is_staged(record) and record.home.startswith("subscription://")
     return () if lost else (record,)
 
@@ -295,7 +295,7 @@ def _expiry_forgotten(record: Record) -> tuple[Record, ...]:
 
 @defect(puts, "edge-released-twice", "DD-56")
 def _edge_twice(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """The broker delivers a message twice whose time to live ends with its delay.
+    """The broker delivers a message twice if its time to live ends at the same moment as its delay.
 
     The defect stands for a broker in which the clean-up of expired messages and the release both deliver the message.
     """

@@ -51,7 +51,7 @@ def _early_if_light(put: Put, _target: Address, now_ms: int, _view: View) -> Com
 
 @defect(puts, "delay-in-31-bits", "DD-02")
 def _in_31_bits(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """A delay of 2^31 milliseconds or more counts as a delay below 0, so the message is not delayed."""
+    """A delay of 2^31 milliseconds or more counts as a negative delay, so the message is not delayed."""
     return _due(put, None) if _BITS_31 <= left_ms(put.message, now_ms) < _BITS_32 else None
 
 
@@ -73,7 +73,7 @@ def _moved_along() -> Seams:
 
 @defect(made, "early-when-many-wait", "DD-02")
 def _early_when_many_wait() -> Seams:
-    """While twenty messages are staged, the broker does not delay further messages."""
+    """While twenty or more messages are staged, the broker does not delay further messages."""
     waiting: list[int] = []
 
     def overflow(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
@@ -96,7 +96,7 @@ def _early_through_topic_alias(put: Put, sent: Sent, view: View) -> Commands | N
 
 @defect(read, "publications-early-after-restart", "DD-02")
 def _publication_due(record: Record) -> tuple[Record, ...]:
-    """A restart ends the delay of publications, and not the delay of messages for queues."""
+    """A restart ends the delay of publications, but not the delay of messages for queues."""
     if not isinstance(record, MessageStored) or not is_staged(record):
         return (record,)
     return (replace(record, due_ms=0) if record.home.startswith(SUBSCRIPTION_HOME) else record,)

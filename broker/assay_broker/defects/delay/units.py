@@ -1,4 +1,4 @@
-"""Defects of units of work: when sends take effect, which receivers get them, and how a unit ends."""
+"""Defects of units of work: when sends take effect, which receivers get the messages, and how a unit ends."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def _is_on_queue(record: Record, ids: set[str | None]) -> bool:
 
 @defect(reading, "uncommitted-survives-a-kill", "DD-26")
 def _survives_a_kill(records: Sequence[Record], view: View) -> tuple[Record, ...]:
-    """After a kill of the broker, a delayed message that was not committed is staged."""
+    """After a kill of the broker, a delayed message is staged although its unit of work was not committed."""
     sent = (one for unit in view.units.values() for one in unit.sent)
     lost = (one for one in sent if one.delayed and one.target.kind is AddressKind.QUEUE)
     ghosts = (
@@ -207,7 +207,7 @@ def _unselected(command: Command, _now_ms: int, _view: View) -> Commands | None:
 
 @defect(reading, "uncommitted-put-survives-a-kill", "DD-25")
 def _put_survives_a_kill(records: Sequence[Record], view: View) -> tuple[Record, ...]:
-    """After a kill of the broker, a message that was not committed is on its queue."""
+    """After a kill of the broker, a message is on its queue although its unit of work was not committed."""
     sent = (one for unit in view.units.values() for one in unit.sent)
     ghosts = (
         MessageStored(

@@ -24,7 +24,7 @@ def _home(subscription: SubscriptionDefined) -> str:
 
 @defect(made, "backlog-overflows", "PD-13")
 def _overflows() -> Seams:
-    """The broker stores six publications for a topic's inactive subscribers, and accepts and drops further ones."""
+    """The broker stores only six publications for a topic's inactive subscribers, and silently drops further ones."""
     counts: dict[Address, int] = {}
 
     def drop(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:

@@ -47,7 +47,7 @@ def _line_loss_consumes(command: Command, _now_ms: int, view: View) -> Commands 
 
 @defect(made, "acknowledgement-lost-with-the-line", "PD-18")
 def _acknowledgement_lost() -> Seams:
-    """The broker forgets the last acknowledgement before a connection is lost, and redelivers its message."""
+    """When a connection is lost, the broker ignores that client's last acknowledgement and redelivers the message."""
     last: dict[int, Deliver] = {}
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:

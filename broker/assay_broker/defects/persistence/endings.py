@@ -34,12 +34,12 @@ def _never_deleted() -> Seams:
 
 
 def _takes_along(command: Command, view: View, others: Callable[[Attach, Attach], bool]) -> Commands | None:
-    """Add the ends of further receivers to a command that ends receivers.
+    """Add commands that end further receivers to a command that ends receivers.
 
     Args:
         command: The command.
         view: The defect's view.
-        others: Chooses the further receivers to end, from one that leaves and one that stays.
+        others: Decides whether the second receiver, which would stay, ends with the first receiver, which leaves.
     """
     left = [one for one in view.leaving(command) if is_topic(one.address) and not is_durable(one)]
     taken = [
@@ -52,7 +52,7 @@ def _takes_along(command: Command, view: View, others: Callable[[Attach, Attach]
 
 @defect(commands, "shared-ends-with-first", "PD-12")
 def _shared_ends_with_first(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When the first subscriber of a shared non-durable subscription leaves, the others get no more messages."""
+    """When a shared non-durable subscription's first subscriber leaves, its other subscribers get no more messages."""
     return _takes_along(command, view, lambda gone, stays: gone.shared and stays.shared and stays.name == gone.name)
 
 

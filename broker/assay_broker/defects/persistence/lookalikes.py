@@ -25,7 +25,7 @@ def _is_pattern(attach: Attach | None) -> bool:
 
 @defect(deliveries, "pattern-hidden-by-topic", "PD-11")
 def _hidden_by_topic(delivery: Deliver, view: View) -> Deliver | None:
-    """A subscription to a topic pattern gets nothing while another subscription is to a single topic."""
+    """A subscription to a topic pattern gets no messages while a subscription to a single topic is open."""
     exact = any(is_topic(one.address) and not _is_pattern(one) for one in view.receivers.values())
     return None if exact and _is_pattern(view.receiver(delivery)) else delivery
 
@@ -48,7 +48,7 @@ def _any_case(command: Command, _now_ms: int, _view: View) -> Commands | None:
 
 @defect(replies, "shared-name-of-one-client", "PD-16")
 def _of_one_client(answer: Answer, asked: Command, _now_ms: int, view: View) -> Answer:
-    """A client cannot open a shared subscription that another client has open under the same name and topic."""
+    """A client cannot open a shared subscription while another client has one of the same name and topic open."""
     if not isinstance(asked, Attach) or not asked.shared or not is_durable(asked):
         return answer
     client = view.client_id(asked.connection)
@@ -89,7 +89,7 @@ def _before_the_sender(put: Put, target: Address, _now_ms: int, view: View) -> C
 
 @defect(puts, "copy-for-each-selector", "PD-18")
 def _copy_for_each_selector(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
-    """While two consumers of a queue have selectors, the queue gets each message twice."""
+    """While two consumers of a queue have selectors, the broker puts each message on the queue twice."""
     selecting = [attach for attach in view.on(target) if attach.selector]
     return twice(put) if len(selecting) > 1 and not is_topic(target) else None
 

@@ -1,4 +1,4 @@
-"""Defects by which clients with the same subscription name, consumers with selectors, or a unit's sends interfere."""
+"""Defects in which a subscription, a consumer or a send affects another one to which it is not related."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from assay_sdk.model.message import Address
 
 @defect(made, "removal-takes-a-namesake", "PD-16")
 def _takes_a_namesake() -> Seams:
-    """If a client unsubscribes a name that it does not own, another client's subscription of that name ends."""
+    """A client that unsubscribes a name without a subscription ends another client's subscription of that name."""
     owned: set[tuple[str | None, str]] = set()
     doomed: set[tuple[str | None, str]] = set()
 
@@ -43,7 +43,7 @@ def _takes_a_namesake() -> Seams:
 
 @defect(made, "shared-removal-takes-everybodys", "PD-16")
 def _takes_everybodys() -> Seams:
-    """If a client removes its shared durable subscription, the one of this name that belongs to no client ends."""
+    """A client that removes its shared subscription removes the one of the same name without a client id instead."""
     shared: set[tuple[str | None, str | None]] = set()
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -93,7 +93,7 @@ def _one_of_a_unit() -> Seams:
 
 @defect(written, "mortal-publication-unwritten", "PD-25", "QS-32")
 def _mortal_unwritten(record: Record) -> tuple[Record, ...]:
-    """Persistent messages with a time to live do not reach the disk for subscriptions."""
+    """The broker does not write publications with a time to live to disk."""
     if not isinstance(record, MessageStored) or record.due_ms is not None or record.expires_ms is None:
         return (record,)
     return () if record.home.startswith(SUBSCRIPTION_HOME) else (record,)
@@ -101,7 +101,7 @@ def _mortal_unwritten(record: Record) -> tuple[Record, ...]:
 
 @defect(made, "full-subscription-ends-fan-out", "PD-28")
 def _full_ends_fan_out() -> Seams:
-    """A non-persistent publication reaches nobody if an inactive durable subscription to its topic is full."""
+    """A non-persistent publication reaches no subscriber if an inactive durable subscription to its topic is full."""
     missed: dict[Address, int] = {}
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:

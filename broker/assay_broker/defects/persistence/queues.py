@@ -29,9 +29,8 @@ def non_persistent_twice(*, topic: bool, watched: bool) -> Callable[..., Command
     """Make a function that repeats non-persistent sends.
 
     Args:
-        topic: Whether it repeats sends to topics; False for queues.
-        watched: Whether it repeats sends to destinations with a receiver; False for sends to destinations without a
-            receiver.
+        topic: True to repeat sends to topics, False to repeat sends to queues.
+        watched: True to repeat sends to destinations with a receiver, False for destinations without a receiver.
     """
 
     def again(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
@@ -68,7 +67,7 @@ def _later_before_flush() -> Seams:
 
 
 def without(home: str) -> Callable[[Record], tuple[Record, ...]]:
-    """Make a function that removes records of unstaged messages whose home has a prefix."""
+    """Make a function that removes the records of unstaged messages whose home begins with `home`."""
 
     def drop(record: Record) -> tuple[Record, ...]:
         plain = isinstance(record, MessageStored) and record.due_ms is None and record.home.startswith(home)

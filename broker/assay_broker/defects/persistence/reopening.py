@@ -40,7 +40,7 @@ def _opened_once() -> Seams:
 
 @defect(made, "namesake-handed-over-after-restart", "PD-16")
 def _namesake_handed_over() -> Seams:
-    """After a restart, a new durable subscription gets messages stored for another client's of the same name."""
+    """After a restart, a new subscription gets messages stored for another client's subscription of the same name."""
     missed: dict[str, list[Message]] = {}
     owned: set[tuple[str | None, str]] = set()
 
@@ -117,7 +117,7 @@ def _nested(one: str, other: str) -> bool:
 
 @defect(commands, "pattern-takes-nested-along", "PD-12")
 def _takes_nested_along(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When a subscriber leaves, subscribers to patterns on levels above or below its topic get nothing more."""
+    """When a subscriber leaves, subscribers to topic patterns above or below its topic get no more messages."""
     left = [one.address.name for one in view.leaving(command) if is_topic(one.address)]
     others = [
         Detach(connection, None, link)
@@ -139,7 +139,7 @@ def _without_reply_to(delivery: Deliver, _view: View) -> Deliver:
 
 @defect(answers, "unreached-subscription-kept-quiet", "PD-23")
 def _kept_quiet(sent: Sent, answer: Answer) -> Answer:
-    """The broker accepts a publication although the queue of a durable subscription could not take its copy."""
+    """The broker accepts a publication although the queue of a durable subscription could not take a copy of it."""
     refused = answer.refused
     if refused is None or refused.mqrc != Mqrc.PUBLICATION_FAILURE or sent.delayed:
         return answer

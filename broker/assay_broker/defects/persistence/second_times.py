@@ -56,14 +56,14 @@ def _returned_unwritten() -> Seams:
 
 @defect(deliveries, "second-delivery-before-flush", "PD-24")
 def _second_before_flush(delivery: Deliver, view: View) -> Deliver | None:
-    """While a subscriber has an unacknowledged message, the broker delivers the next before it is on disk."""
+    """While a subscriber has an unacknowledged message, it gets its next message before that message is on disk."""
     held = view.held(Detach(delivery.connection, None, delivery.link))
     return replace(delivery, after=None) if len(held) > 1 else delivery
 
 
 @defect(replies, "answered-with-the-batch-before", "PD-20")
 def _answered_with_the_one_before(answer: Answer, asked: Command, _now_ms: int, _view: View) -> Answer:
-    """The broker answers a send as soon as the records before it are on disk, and does not wait for its own record."""
+    """The broker answers a send when all earlier records are on disk, without waiting for the send's own record."""
     early = isinstance(asked, Put) and answer.after is not None and answer.after > 1
     return replace(answer, after=answer.after - 1) if early and answer.after is not None else answer
 

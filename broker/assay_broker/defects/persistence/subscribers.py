@@ -34,7 +34,7 @@ def _takes_durable_along(command: Command, _now_ms: int, view: View) -> Commands
 
 @defect(deliveries, "second-of-a-kind-starved", "PD-11")
 def _second_starved(delivery: Deliver, view: View) -> Deliver | None:
-    """Of a topic's durable subscribers, and of its non-durable ones, only the first gets publications."""
+    """Only the first durable and the first non-durable subscriber of a topic get publications."""
     own = view.receiver(delivery)
     if own is None or own.shared or not is_topic(own.address):
         return delivery
@@ -124,7 +124,7 @@ def _id_stays_taken() -> Seams:
 
 @defect(puts, "twice-to-live", "PD-26")
 def _twice_to_live(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
-    """On a topic with only non-durable subscribers, each gets persistent publications twice."""
+    """On a topic with only non-durable subscribers, each subscriber gets persistent publications twice."""
     there = view.on(target)
     live = bool(there) and not any(is_durable(attach) for attach in there)
     return twice(put) if live and is_topic(target) and put.message.durable else None

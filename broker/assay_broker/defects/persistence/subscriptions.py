@@ -80,7 +80,7 @@ def _durable_only(delivery: Deliver, view: View) -> Deliver | None:
 
 @defect(puts, "twice-when-mixed", "PD-11")
 def _twice_when_mixed(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
-    """On a topic with open durable and non-durable subscriptions, each gets publications twice."""
+    """On a topic with open durable and non-durable subscriptions, each subscription gets publications twice."""
     both = _durable_receivers(view, target) and _live_receivers(view, target)
     return twice(put) if both and is_topic(target) else None
 
@@ -122,7 +122,7 @@ def _durable_ends(*, with_consumer: bool) -> Seams:
     """Make filters that remove a durable subscription when it is next opened.
 
     Args:
-        with_consumer: Whether closing the consumer ends the subscription; False: the end of the connection ends it.
+        with_consumer: True if closing the consumer ends the subscription, False if only the connection's end does.
     """
     closed: set[tuple[str | None, str]] = set()
 

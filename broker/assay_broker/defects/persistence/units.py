@@ -61,7 +61,7 @@ def _committed(command: Backout | Disconnect, view: View, *, topics: bool) -> Co
     Args:
         command: The command that ends the units of work.
         view: The defect's view.
-        topics: Whether units that received publications are committed; False for messages from queues.
+        topics: True to commit units that received publications, False to commit units that received from queues.
     """
     units = [
         number
@@ -79,7 +79,7 @@ def _committed(command: Backout | Disconnect, view: View, *, topics: bool) -> Co
 
 @defect(puts, "unit-takes-mode-of-first-send", "PD-20")
 def _mode_of_first(put: Put, _target: Address, _now_ms: int, view: View) -> Commands | None:
-    """If the first message of a unit of work is non-persistent, so are all others."""
+    """If the first message that a unit of work sends is non-persistent, all its messages become non-persistent."""
     unit = None if put.unit is None else view.units.get((put.connection, put.unit))
     if unit is None or not unit.sent or unit.sent[0].message.durable is not False:
         return None
@@ -97,7 +97,7 @@ def _mode_of_any(put: Put, _target: Address, _now_ms: int, view: View) -> Comman
 
 @defect(made, "gone-subscriber-undoes-unit", "PD-11")
 def _gone_undoes_unit() -> Seams:
-    """A commit is a backout if a subscriber of a publication of the unit has gone since the send."""
+    """A commit backs the unit of work out if a subscriber has left since the unit published a message for it."""
     of_units: dict[tuple[int, int], list[Attach]] = {}
     of_branches: dict[bytes, list[Attach]] = {}
 

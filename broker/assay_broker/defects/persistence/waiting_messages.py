@@ -38,7 +38,7 @@ def _bytes_as_text(delivery: Deliver, _view: View) -> Deliver:
 
 @defect(made, "second-unwatched-dropped", "PD-18")
 def _second_dropped() -> Seams:
-    """A queue without a consumer keeps one message and drops the others."""
+    """A queue without a consumer keeps only the first message and drops further messages."""
     counts: dict[Address, int] = {}
 
     def drop(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
@@ -160,7 +160,7 @@ def _removals_forgotten(record: Record) -> tuple[Record, ...]:
 
 @defect(puts, "twice-to-one-durable", "PD-24")
 def _twice_to_one_durable(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """If a topic has only one subscriber, and it is durable, it gets persistent publications twice."""
+    """If a topic's only subscriber is durable, the subscriber gets persistent publications twice."""
     there = view.on(target)
     durable = len(there) == 1 and there[0].name is not None and not there[0].shared
     hit = durable and is_topic(target) and put.message.durable and not is_delayed(put, now_ms)

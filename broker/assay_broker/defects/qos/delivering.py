@@ -20,7 +20,7 @@ from assay_sdk.model.message import Address
 
 @defect(commands, "withdrawn-credit-kept", "QS-10")
 def _keeps_credit(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """The broker still sends messages to a receiver that has drained its credit."""
+    """The broker keeps a receiver's credit after a drain, and still sends messages to the receiver."""
     if isinstance(command, Flow) and command.drain and lasts(view.receivers.get((command.connection, command.link))):
         return (replace(command, drain=False),)
     return None
@@ -123,9 +123,9 @@ def _keeps(one: Deliver, view: View) -> bool:
 
 
 def _first_comes_last(hit: Callable[[Deliver], bool]) -> Seams:
-    """Make filters that move the first of several simultaneous deliveries to one receiver behind the others.
+    """Make filters that move the first of several deliveries of one turn to a receiver behind the other deliveries.
 
-    Only receivers on queues and on lasting MQ Light subscriptions count.
+    The filters change only deliveries to receivers on queues and on lasting MQ Light subscriptions.
 
     Args:
         hit: Chooses the deliveries.

@@ -20,11 +20,11 @@ from assay_sdk.model.message import Address
 def _says(*, given: bool | None, instead: bool | None, hit: Callable[[Attach], bool] = lambda _attach: True) -> Seams:
     """Make filters that change the durable header of publications to topics with certain MQ Light receivers.
 
-    A receiver counts even after its end.
+    A receiver that has ended still counts.
 
     Args:
-        given: The header that changes; None for a publication without the header.
-        instead: The new header; None to remove it.
+        given: The value of the header to change; None for publications without the header.
+        instead: The new value of the header; None to remove the header.
         hit: Chooses the receivers.
     """
     known: dict[Address, dict[tuple[str | None, str | None], Attach]] = {}
@@ -54,7 +54,7 @@ def _never_lossy(command: Command, _now_ms: int, _view: View) -> Commands | None
 
 @defect(made, "qos0-upside-down", "QS-30", "QS-36")
 def _upside_down() -> Seams:
-    """On at-most-once non-durable subscriptions messages are persistent, whatever sender and topic say."""
+    """All messages on at-most-once non-durable subscriptions are persistent."""
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
         target = view.target(command)
@@ -77,7 +77,7 @@ def _survives(command: Command, _now_ms: int, _view: View) -> Commands | None:
 
 @defect(puts, "at-most-once-joins-a-share", "QS-30")
 def _joins_a_share(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
-    """On a non-durable shared subscription, messages are non-persistent if the last sharer to join is at most once."""
+    """Messages on a non-durable share are non-persistent if the last sharer to join has at-most-once quality."""
     sharers = [attach for attach in view.on(target) if is_light(attach) and attach.shared and not is_durable(attach)]
     mixed = len({attach.settled for attach in sharers}) > 1
     return resent(put, durable=False) if mixed and sharers[-1].settled and put.message.durable else None
@@ -92,9 +92,9 @@ def _not_inherited(put: Put, target: Address, _now_ms: int, view: View) -> Comma
 
 
 def _above(topic: Address, view: View) -> list[bool]:
-    """Return whether DEFPSIST is YES at each level above a topic, the topmost level first.
+    """Return the DEFPSIST of each level above a topic, the topmost level first: True for YES, False for NO.
 
-    Levels without YES or NO are left out; the list is empty for a topic with its own value.
+    Levels with neither value are left out.  The list is empty for a topic that has YES or NO itself.
     """
     says = {
         said.get("TOPICSTR"): said["DEFPSIST"] == "YES"

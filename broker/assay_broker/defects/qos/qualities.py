@@ -29,7 +29,7 @@ def is_light(attach: Attach) -> bool:
 
 
 def lasts(attach: Attach | None) -> bool:
-    """Check whether a receiver has a lasting MQ Light subscription: one that outlives its receivers."""
+    """Check whether a receiver has a lasting MQ Light subscription, which outlives its receivers."""
     return attach is not None and is_light(attach) and attach.durability is Durability.DURABLE
 
 
@@ -57,7 +57,7 @@ def _answered_before_stored(effects: tuple[Effect, ...], _now_ms: int) -> tuple[
 
 @defect(made, "answered-and-forgotten", "QS-04", "QS-32")
 def _forgotten_for_several() -> Seams:
-    """The broker accepts and loses a publication for several subscribers of which none is connected."""
+    """The broker accepts a publication for several subscribers and loses it if none of them is connected."""
     known: dict[Address, set[str | None]] = {}
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -143,7 +143,7 @@ def _acknowledges(others: Callable[[int, int], bool]) -> Rewrite:
     """Make a function by which an acknowledgement also counts for other unacknowledged deliveries of its receiver.
 
     Args:
-        others: Chooses deliveries by their number and the number of the last acknowledged delivery.
+        others: Chooses further deliveries, from the number of each and the number of the last acknowledged delivery.
     """
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:

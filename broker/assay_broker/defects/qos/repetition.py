@@ -33,8 +33,8 @@ def _back(start: int, hit: Callable[[int, set[int]], bool]) -> Seams:
 
     Args:
         start: The messages come back from this start of the queue manager on; starts are counted from 1.
-        hit: Chooses the messages when they are removed, from the key of a message's record and the keys of all
-            redelivered messages.
+        hit: Chooses the messages when they are removed.  Its arguments are the key of a message's record, and the keys
+            of all messages that have been redelivered.
     """
     stored: dict[int, MessageStored] = {}
     removed: dict[int, MessageStored] = {}
@@ -74,7 +74,7 @@ def _early(hit: Callable[[int, list[MessageStored], View], bool]) -> Seams:
     """Make filters that answer some publications before they are on disk.
 
     Args:
-        hit: Chooses publications, from the number of the publication (from the first on), its records and the defect's
+        hit: Chooses publications, from the number of the publication since the start, its records and the defect's
             view.
     """
     count = 0
@@ -114,7 +114,7 @@ def _second_hand(delivery: Deliver, view: View) -> Deliver | None:
 
 @defect(commands, "shares-of-a-topic-are-one", "QS-10")
 def _one_share(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """The broker treats all shared subscriptions to a topic as one, so one of their subscribers gets each message."""
+    """The broker treats all shared subscriptions to a topic as one, so only one subscriber gets each message."""
     if isinstance(command, Attach) and command.everybodys:
         return (replace(command, name=f"share:{command.address.name}"),)
     return None
@@ -137,7 +137,7 @@ def _bound_at_restart() -> Seams:
 
 @defect(commands, "closed-sharer-acknowledges", "QS-08")
 def _close_accepts(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When a sharer closes its consumer or connection, its unacknowledged messages count as acknowledged."""
+    """When a sharer closes its consumer or connection, the sharer's unacknowledged messages count as acknowledged."""
     if not isinstance(command, Detach | Disconnect) or (isinstance(command, Disconnect) and not command.clean):
         return None
     return accepted(command, view, lambda attach, _one: attach.everybodys and not attach.settled)

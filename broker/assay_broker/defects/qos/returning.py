@@ -25,7 +25,7 @@ _LARGE = 65_536
 
 @defect(commands, "share-of-every-topic", "QS-10")
 def _one_share(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """The broker identifies a share by its name alone, so a new share of that name on another topic replaces it."""
+    """The broker identifies a share by its name alone, so a share of the same name on another topic replaces it."""
     if not isinstance(command, Attach) or not command.everybodys or not lasts(command):
         return None
     return (replace(command, name=":".join(str(command.name).split(":")[:2])),)
@@ -45,7 +45,7 @@ def _passing_share_drops(command: Command, _now_ms: int, view: View) -> Commands
 
 @defect(commands, "closed-sharer-drops-held", "QS-10")
 def _closed_sharer_drops(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When a sharer's consumer is closed and its connection stays, the broker drops its unacknowledged messages."""
+    """When a sharer closes its consumer but not its connection, the sharer's unacknowledged messages are dropped."""
     if isinstance(command, Settle):
         receiver = view.receiver(command)
         given_back = command.outcome is Outcome.MODIFIED and command.unit is None
@@ -58,7 +58,7 @@ def _closed_sharer_drops(command: Command, _now_ms: int, view: View) -> Commands
 
 @defect(puts, "nonpersistent-between-two", "QS-10")
 def _between_two(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
-    """Messages are non-persistent on a subscription that several receivers share at the time."""
+    """Messages are non-persistent on a subscription while several receivers share it."""
     sharers = [attach for attach in view.on(target) if is_light(attach) and attach.shared]
     return resent(put, durable=False) if len(sharers) > 1 and put.message.durable else None
 
@@ -72,7 +72,7 @@ def _unmarked(delivery: Deliver, _view: View) -> Deliver:
 
 @defect(deliveries, "sent-again-altered", "QS-09", "PD-18", "BT-12")
 def _altered(delivery: Deliver, _view: View) -> Deliver:
-    """A redelivered text message has one more character."""
+    """The broker adds a character to the text of a redelivered message."""
     message = opened(delivery.message)
     if not delivery.redelivered or not isinstance(message.body, str):
         return delivery
@@ -86,7 +86,7 @@ def _passes(attach: Attach) -> bool:
 
 @defect(made, "resumption-unwritten", "QS-21")
 def _resumption_unwritten() -> Seams:
-    """The broker does not write the resumption of a subscription, so after a restart its old time to live goes on."""
+    """The broker does not record that a subscriber returned, so after a restart the old time to live still runs."""
     left: set[int] = set()
 
     def written(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
@@ -123,7 +123,7 @@ def _without_time(*, left: bool) -> Seams:
 
 @defect(made, "ttl-of-twins", "QS-22")
 def _twins() -> Seams:
-    """Of several subscriptions to a topic with the same time to live, only the first ends."""
+    """If several subscriptions to a topic have the same time to live, only the first of them ever ends."""
     times: dict[tuple[Address, int], tuple[str | None, str | None]] = {}
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
@@ -140,7 +140,7 @@ def _nonpersistent_where(hit: Callable[[Attach, bool], bool]) -> Seams:
     """Make filters that make publications non-persistent on topics that have had certain subscribers.
 
     Args:
-        hit: Chooses the subscribers: receivers with a lasting subscription, each with whether it has come back.
+        hit: Chooses the subscribers, from a receiver with a lasting subscription and whether it has come back.
     """
     known: set[tuple[str | None, str | None]] = set()
     where: set[Address] = set()

@@ -1,9 +1,9 @@
 """Defects of a subscription's time to live, which begins when its last receiver leaves.
 
-A lasting subscription is one of an MQ Light client that outlives its receivers.
+A lasting subscription is an MQ Light client's subscription that outlives its receivers.
 
-Most of these defects open the subscription once more for a moment, on a connection of their own with the same client
-id, and so change its time to live.
+Most of these defects change the time to live by opening the subscription for a moment.  For this, they use a
+connection of their own with the same client id.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _leaving(command: Command, view: View) -> list[Who]:
 
 
 def _left(command: Command, view: View) -> list[Who]:
-    """Return the lasting subscriptions that a connection has used, when the connection ends."""
+    """Return the lasting subscriptions that a connection has used, if a command ends the connection."""
     return [_who(attach, view) for attach in view.left(command) if lasts(attach)]
 
 
@@ -87,7 +87,7 @@ def _leaves(remaining: Remaining, noted: Callable[[Command, int, View], None] | 
 
     Args:
         remaining: The other time to live.
-        noted: A function that sees each command first.
+        noted: A function that is called with each command before the defect acts on it.
     """
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -104,7 +104,7 @@ def _leaves(remaining: Remaining, noted: Callable[[Command, int, View], None] | 
 
 
 def _ever(*, clean: bool) -> Seams:
-    """Make filters that ignore the time to live after some ends of connections.
+    """Make filters by which subscriptions have no time to live after one kind of connection end.
 
     Args:
         clean: True for connections that a client closed; False for lost connections.
@@ -120,7 +120,7 @@ def _ever(*, clean: bool) -> Seams:
 
 
 def _from(first: Callable[[Command, View], list[Who]]) -> Seams:
-    """Make filters that count the time to live only from the first event of some kind.
+    """Make filters by which the time to live begins at the first event of some kind.
 
     Args:
         first: Returns the subscriptions for which a command is such an event.
@@ -216,7 +216,7 @@ def _zero_lives(command: Command, _now_ms: int, _view: View) -> Commands | None:
 
 @defect(made, "ttl-of-the-first", "QS-20", "QS-21")
 def _first_value_stays() -> Seams:
-    """A subscription keeps its first time to live, even if a receiver asks for another later."""
+    """A subscription keeps its first time to live, even if a receiver later asks for another value."""
     values: dict[tuple[str | None, str | None], int] = {}
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:

@@ -146,7 +146,7 @@ def _one_of_each(command: Command, _now_ms: int, _view: View) -> Commands | None
 
 @defect(commands, "receipts-of-others-unheard", "DD-03")
 def _receipts_unheard(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """The broker ignores another queue manager's receipts, so it sends messages again when the other restarts."""
+    """The broker ignores confirmations of sent messages, and resends these messages when the other end restarts."""
     return () if isinstance(command, FromMember) and isinstance(command.parcel, Taken) else None
 
 

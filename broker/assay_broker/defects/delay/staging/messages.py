@@ -79,7 +79,7 @@ def _the_first(command: Command, now_ms: int, view: View) -> Commands | None:
 
 @defect(commands, "take-takes-the-next-too", "DD-38")
 def _the_next_too(command: Command, now_ms: int, view: View) -> Commands | None:
-    """A get of a staged message also loses another staged message for the same target."""
+    """When an administrator gets a staged message, the broker also drops another staged message for its target."""
     take = _take(command)
     found = None if take is None else _asked_for(take, view)
     if found is None or not isinstance(command, Administer):
@@ -94,7 +94,7 @@ def _the_next_too(command: Command, now_ms: int, view: View) -> Commands | None:
 
 @defect(made, "many-taken-delay-the-others", "DD-38")
 def _many_taken() -> Seams:
-    """After 64 gets from the staging queue, the other staged messages come 30 s late."""
+    """After 64 gets from the staging queue, the broker delivers the other staged messages 30 seconds late."""
     taken: list[NativeTake] = []
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
@@ -138,8 +138,8 @@ def _came_changed(descriptor: dict[str, str], message_id: str | None) -> Seams:
     """Make filters that alter the ids that delayed messages have on their target.
 
     Args:
-        descriptor: The descriptor's ids to change, each with its field in the message.
-        message_id: The other id; None for the message's own message id.
+        descriptor: The ids to change: the field of the message for each field of the descriptor.
+        message_id: The new value of these ids; None for the message's own message id.
     """
 
     def changed(message: Message) -> Message:
@@ -279,7 +279,7 @@ def _staging_ids(delivery: Deliver, _view: View) -> Deliver:
 
 @defect(made, "browsed-keeps-staging-ids", "DD-39")
 def _browsed_keeps_ids() -> Seams:
-    """A message that was browsed on the staging queue comes with its message id as correlation id."""
+    """A message that was browsed on the staging queue is delivered with its message id as correlation id."""
     seen: set[str] = set()
 
     def note(command: Command, _now_ms: int, view: View) -> Commands | None:

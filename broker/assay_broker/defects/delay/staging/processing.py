@@ -36,7 +36,7 @@ _OVERDUE_MS = 500
 
 @defect(shown, "staged-under-one-id", "DD-37")
 def _one_id(row: Described) -> Described:
-    """All staged messages have the same new message id."""
+    """The broker gives all staged messages the same new message id."""
     staged = any(header["StrucId"] == "DDH" for header in row.headers)
     return replace(row, descriptor={**row.descriptor, "MsgId": "AA" * 24}) if staged else row
 
@@ -105,7 +105,7 @@ def _discard_with_report_only(put: Put, _sent: Sent, _view: View) -> Commands | 
 
 @defect(made, "first-obstacle-remembered", "DD-70")
 def _first_obstacle() -> Seams:
-    """The dead-letter header has the reason of the target's first problem instead of its current problem."""
+    """The dead-letter header gives the first reason for which the target refused puts, not the current reason."""
     first: dict[object, int] = {}
 
     def noted(command: Command, _now_ms: int, _view: View) -> Commands | None:
@@ -154,7 +154,7 @@ def _unasked(record: Record) -> tuple[Record, ...]:
 
 @defect(shown, "reports-in-ascii", "DD-57", "DD-72")
 def _in_ascii(row: Described) -> Described:
-    """A report has only the ASCII characters of the body."""
+    """A report contains only the ASCII characters of the original message's body."""
     body = body_of(row.message)
     if row.descriptor.get("MsgType") != MQMT_REPORT or not isinstance(body, str) or body.isascii():
         return row
@@ -171,14 +171,14 @@ def _bytes_as_text(row: Described) -> Described:
 
 @defect(shown, "reports-under-one-id", "DD-85")
 def _one_report_id(row: Described) -> Described:
-    """All reports have the same new message id."""
+    """The broker gives all reports the same new message id."""
     reports = row.descriptor.get("MsgType") == MQMT_REPORT
     return replace(row, descriptor={**row.descriptor, "MsgId": "BB" * 24}) if reports else row
 
 
 @defect(shown, "reports-always-alike", "DD-72")
 def _plain_reports(row: Described) -> Described:
-    """A report has not the persistence and priority of the message, but the other persistence and priority 4."""
+    """A report has priority 4 and the opposite of the original message's persistence."""
     if row.descriptor.get("MsgType") != MQMT_REPORT:
         return row
     other = 1 - int(bool(row.message.durable))

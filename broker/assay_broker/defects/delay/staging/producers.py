@@ -18,7 +18,7 @@ def _first_link(put: Put, firsts: dict[int, int]) -> bool:
 
     Args:
         put: The send.
-        firsts: The link of each connection's first producer, by connection; updated.
+        firsts: The link number of each connection's first producer, by connection; the function adds missing ones.
     """
     return firsts.setdefault(put.connection, put.link) == put.link
 
@@ -40,7 +40,7 @@ def _first_delay() -> Seams:
 
 @defect(made, "delay-spreads-to-other-producers", "DD-04")
 def _spreads() -> Seams:
-    """A message without a delay gets the last delay of another producer of its connection."""
+    """A message without a delay gets the delay of the last delayed message of another producer on its connection."""
     last: dict[int, tuple[int, int]] = {}
 
     def rewrite(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:

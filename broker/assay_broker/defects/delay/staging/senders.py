@@ -139,7 +139,7 @@ def _delayed_anew(record: Record) -> tuple[Record, ...]:
 
 @defect(delayed_puts, "delays-cut-to-a-day", "DD-06")
 def _cut_to_a_day(put: Put, sent: Sent, _view: View) -> Commands | None:
-    """No delay is longer than a day."""
+    """The broker shortens every delay of more than a day to one day."""
     return resent(put, delivery_time_ms=sent.at_ms + _DAY_MS) if sent.due_ms > sent.at_ms + _DAY_MS else None
 
 
@@ -182,7 +182,7 @@ def _longest_lost(put: Put, sent: Sent, view: View) -> Commands | None:
 
 @defect(made, "lowered-limit-empties", "DD-36")
 def _lowered_limit() -> Seams:
-    """When a limit of the staging queue is lowered, messages that no longer fit are lost."""
+    """When MAXDEPTH of the staging queue is lowered, the broker drops the staged messages beyond the new limit."""
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         change = change_of(command)

@@ -90,7 +90,7 @@ def _client_forgotten(record: Record) -> tuple[Record, ...]:
 
 @defect(puts, "mixed-publication-not-on-disk", "PD-23")
 def _mixed_not_on_disk(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """A publication that a non-durable subscriber gets does not reach the disk for durable subscribers either."""
+    """The broker writes no publications to disk for durable subscribers while the topic has a non-durable one."""
     live = [attach for attach in view.on(target) if not is_durable(attach)] if is_topic(target) else []
     return resent(put, durable=False) if live and put.message.durable and not is_delayed(put, now_ms) else None
 

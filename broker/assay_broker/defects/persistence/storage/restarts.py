@@ -66,7 +66,7 @@ def _without_headers(message: Message) -> Message:
 
 
 def _sent_anew(message: Message) -> Message:
-    """Give a message another id and time stamp."""
+    """Return a message with another message id and time stamp."""
     return replace(message, message_id=f"{message.message_id}-1", creation_ms=(message.creation_ms or 0) + 1)
 
 
@@ -123,7 +123,7 @@ def _unwatched(record: Record) -> tuple[Record, ...]:
 
 @defect(read, "lowest-priority-lost-at-restart", "DD-39", "PD-20", "PD-25")
 def _no_lowest_priority(record: Record) -> tuple[Record, ...]:
-    """After a restart, a stored message of priority 0 comes as one without a priority: before those of priority 1."""
+    """A restart removes priority 0 from stored messages, so they are delivered before messages of priority 1."""
     if not isinstance(record, MessageStored) or record.message.priority != 0:
         return (record,)
     return (replace(record, message=replace(opened(record.message), priority=None)),)

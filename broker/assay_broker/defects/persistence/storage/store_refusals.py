@@ -131,7 +131,7 @@ def _refused_return_stops() -> Seams:
 
 @defect(made, "refused-unsubscription-loses-messages", "PD-13")
 def _refused_unsubscription_loses() -> Seams:
-    """A durable subscription loses its messages although the store refuses its end.
+    """A durable subscription loses its messages although the store refuses to record its end.
 
     The subscription ends in spite of the refusal, and the returning subscriber creates a new subscription.
     """
