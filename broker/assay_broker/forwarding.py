@@ -65,7 +65,7 @@ class Forwarder:
         )
 
     def forward(self, command: DriverCommand) -> None:
-        """Translate a client's command and pass it to the queue manager, or answer it."""
+        """Translate a client's command and pass it to the queue manager, or answer the command at once."""
         self._forwarders[type(command)](command)
 
     def refused(self, command: DriverCommand) -> None:

@@ -1,7 +1,7 @@
 """The log: writes batches to the store, flushes several batches together, and holds back effects until the flush.
 
-The members of a sharing group share one log; each member has its own store.  One sequence numbers the batches of all
-members, so that one member's effect can wait for another member's batch.
+The members of a sharing group share one log; each member has its own store.  The batches of all members have one
+sequence of numbers, so that one member's effect can wait for another member's batch.
 
 On a busy server a second thread waits for the disk.  Meanwhile the log writes the next batches, and flushes them
 together when the second thread is done.

@@ -1,6 +1,6 @@
 """The AMQP error conditions of refusals (I-6): by reason code, or else by the kind of error.
 
-The info of a condition contains the refusal's reason code and the names of the objects at fault, if it has them.
+The info of a condition contains the reason code and the names of the objects at fault, if the refusal has them.
 """
 
 from __future__ import annotations

@@ -215,7 +215,7 @@ class AmqpListener:
         return self._short
 
     def _look_again(self) -> None:
-        """Measure the memory again, and either resume all connections or repeat this later."""
+        """Measure the memory again, and resume all connections if enough is free; otherwise, measure again later."""
         if self.memory_is_short():
             self.runner.call_at(self.runner.clock.monotonic_ns() + _MEASURE_NS, self._look_again)
             return

@@ -186,7 +186,7 @@ class View:
         return [attach for attach in self._receivers.values() if attach.address == address]
 
     def receiver(self, of: Deliver | Settle) -> Attach | None:
-        """Return the receiver of a delivery, or of the deliveries that a command settles; None after its end."""
+        """Return the receiver of a delivery, or of the deliveries that a command settles; None if it has ended."""
         return self._receivers.get((of.connection, of.link))
 
     def leaving(self, command: Command) -> list[Attach]:

@@ -2,7 +2,7 @@
 
 SQLite silently drops everything after a broken frame, so the store checks the log itself.  The store flushes each
 transaction before it writes the next, so a crash leaves at most the last transaction incomplete.  If a complete
-transaction follows a broken frame, another program has altered the log.  A log shorter than at its creation was cut.
+transaction follows a broken frame, or the log is shorter than at its creation, another program has altered the log.
 
 Source: SQLite file format, 4 (The Write-Ahead Log).
 """

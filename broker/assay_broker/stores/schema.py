@@ -45,7 +45,7 @@ def checksum(place: str | int, record: bytes | memoryview, long: bytes | None = 
     Args:
         place: The row's key: a number or a name.
         record: The octets of the row's record.
-        long: The encoded descriptions of the record's long bodies; None if it has none.
+        long: The encoded descriptions of the record's long bodies; None for a record without long bodies.
     """
     seed = crc32(place.encode()) if isinstance(place, str) else place & 0xFFFFFFFF
     own = crc32(record, seed)

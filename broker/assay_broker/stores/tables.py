@@ -46,7 +46,7 @@ class Row(Struct, frozen=True, eq=False, gc=False):
 
     @property
     def long(self) -> bytes | None:
-        """The encoded descriptions of the record's long bodies; None if it has none."""
+        """The encoded descriptions of the record's long bodies; None for a record without long bodies."""
         return None if self.shortened is None else _encode(self.shortened.longs)
 
 

@@ -47,7 +47,7 @@ def _recognizes_repeated() -> Seams:
         if not isinstance(command, Put) or target is None or not is_topic(target) or command.token is None:
             return None
         start = known.setdefault(str(command.message.message_id), command.connection)
-        # After a kill the broker has lost the message, so it must accept it again.
+        # A killed broker has lost the message, so it must accept the message again.
         if start == command.connection or view.starts > 1:
             return None
         return (dropped(command, now_ms),)

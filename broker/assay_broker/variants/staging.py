@@ -186,8 +186,8 @@ def _marks_tried_again(delivered: Deliver, view: View) -> Deliver:
 def _keeps_delayed() -> Seams:
     """Return filters that keep non-persistent delayed messages through a restart.
 
-    The filters make the messages persistent inside the broker.  They skip messages to which this would make another
-    difference: publications (PMSGDLV and NPMSGDLV, DD-82), and messages that ask for reports (DD-75).
+    The filters make the messages persistent inside the broker.  They skip messages for which persistence has other
+    effects: publications (PMSGDLV and NPMSGDLV, DD-82), and messages that ask for reports (DD-75).
     """
 
     def rewrite(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:

@@ -1,6 +1,6 @@
 """The encoding of sources, targets and coordinators in the server's attaches (OASIS AMQP 1.0, 2.7.3, 3.5).
 
-`assay_broker.amqp.frames.completion` puts them into the engine's frames.
+`assay_broker.amqp.frames.completion` puts the encoded fields into the engine's frames.
 """
 
 from __future__ import annotations

@@ -127,7 +127,7 @@ class LinkContext:
             self.pass_on()
 
     def settle(self, link: int, delivery: int, outcome: Outcome) -> None:
-        """Collect a settlement, to send it to the queue manager with the next ones of the same link and outcome."""
+        """Collect a settlement, to send it together with the next settlements of the same link and outcome."""
         settling = self._settling
         if settling is not None and settling[0] == link and settling[1] is outcome:
             settling[2].append(delivery)

@@ -89,7 +89,7 @@ class OutgoingEnd(SettlingEnd):
     # --- credit
 
     def flow(self) -> None:
-        """Give the queue manager the client's new credit once it is half of the total, and start a drain."""
+        """Pass on the client's new credit once it is half of the total credit, and start a drain if the client asks."""
         if self.state is not _OPEN or self._draining:
             return
         credit, draining = self.engine.credit, self.wants_drain
@@ -203,7 +203,7 @@ class OutgoingEnd(SettlingEnd):
         message, octets = delivery.message, delivery.message.encoded
         acquirer = self._acquired.get(delivery.delivery)
         if acquirer is not None and self.settled and acquirer.txn_id not in self.context.transactions:
-            return False  # its discharge has arrived; its end gives the delivery back
+            return False  # the transaction is being discharged, and its end gives the delivery back
         state = b"" if acquirer is None else acquirer.state
         now_ms = 0 if message.expiry_ms is None else self.context.now_ms()
         try:

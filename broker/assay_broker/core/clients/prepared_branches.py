@@ -262,7 +262,7 @@ def _remove_put(state: State, turn: Turn, standing: Standing) -> None:
 
 
 def _restore_put(state: State, branch: Branch, standing: Standing, _turn: Turn) -> None:
-    """Undo `_remove_put`: add the copy that the branch put to its queue again, uncommitted."""
+    """Undo `_remove_put`: add the branch's copy to its queue again, uncommitted."""
     _stand_again(state, branch, standing)
 
 
@@ -277,7 +277,7 @@ def _return(state: State, turn: Turn, branch: Branch, standing: Standing) -> Non
         entry.count += 1
         entry.redelivered = True
         queue.put_back(entry)
-        watch_expiry(state, entry)  # it may have expired while it was held, which ended its schedule (DD-56)
+        watch_expiry(state, entry)  # if the copy expired while it was held, its expiry is no longer scheduled (DD-56)
     turn.touch(queue)
 
 

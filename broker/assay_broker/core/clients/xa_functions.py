@@ -114,7 +114,7 @@ def prepare_branch(state: State, turn: Turn, command: PrepareBranch) -> None:
     """xa_prepare: prepare a branch, so that it can be committed or backed out even after a restart.
 
     Raises:
-        RefusalError: No branch has the xid (XAER_NOTA), or its work is not ended (XAER_PROTO).
+        RefusalError: No branch has the xid (XAER_NOTA), or the branch's work is not ended (XAER_PROTO).
     """
     state.connections.get(command.connection)
     branch = state.branches.get(command.xid)

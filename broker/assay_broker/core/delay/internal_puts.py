@@ -1,4 +1,4 @@
-"""Puts that the queue manager makes itself, such as reports; it plans them all before it carries them out."""
+"""Puts that the queue manager makes itself, such as reports; it plans all puts before it carries out the first."""
 
 from __future__ import annotations
 

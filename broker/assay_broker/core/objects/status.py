@@ -19,7 +19,7 @@ class TopicStatus(Struct, frozen=True):
 
     Args:
         topic: The topic string.
-        attributes: The values by keyword, including inherited ones.
+        attributes: The values of the attributes, by keyword, including inherited values.
     """
 
     topic: str
@@ -31,7 +31,7 @@ class ThreadStatus(Struct, frozen=True):
 
     Args:
         name: The branch's xid in hexadecimal digits.
-        attributes: The values by keyword.
+        attributes: The values of the attributes, by keyword.
     """
 
     name: str

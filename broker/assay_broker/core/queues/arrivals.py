@@ -23,7 +23,7 @@ _COA = Mqro.COA
 
 
 def reserve(state: State, pending: Pending, places: int) -> None:
-    """Reserve places on its queues for a message of an open unit of work, or give them up.
+    """Reserve places for a message of an open unit of work on the queues for its copies, or give the places up.
 
     Args:
         state: The queue manager.

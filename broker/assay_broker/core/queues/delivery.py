@@ -34,7 +34,7 @@ def pump(state: State, turn: Turn, queue: Queue) -> None:
         _send_on(state, turn, queue, queue.onward)
     while (pair := queue.next_pair()) is not None:
         receiver, entry = pair
-        if entry.unit is not None and entry.expired(turn.now_ms):  # it expires, with a report, only after the commit
+        if entry.unit is not None and entry.expired(turn.now_ms):  # expires only after the commit
             queue.disown(entry, entry.unit.owner)
         elif entry.expired(turn.now_ms):  # DD-56: never delivered, even if its Tick has not come yet
             discard_expired(state, turn, queue, entry)
@@ -187,7 +187,7 @@ def give_back(state: State, turn: Turn, delivery: Delivery, *, failed: bool) -> 
         entry.redelivered = True
         if entry.recorded:
             turn.record(MessageMarked(entry.key, entry.count), _nothing)
-    if entry.unit is None and entry.expired(turn.now_ms):  # DD-56: it expired while it was held
+    if entry.unit is None and entry.expired(turn.now_ms):  # DD-56: the copy expired while it was held
         discard_expired(state, turn, queue, entry)
     else:
         queue.put_back(entry)
@@ -221,7 +221,7 @@ def take_back_unsent(state: State, turn: Turn, delivery: Delivery) -> None:
     receiver, entry = delivery.link, delivery.entry
     if receiver.unsettled.pop(delivery.number, None) is not None and entry.place is Place.HELD:
         delivery.queue.put_back(entry)
-        if entry.expired(turn.now_ms):  # it expired while it was held, so the next Tick has to remove it
+        if entry.expired(turn.now_ms):  # the copy expired while it was held, so the next Tick has to remove it
             watch_expiry(state, entry)
     if receiver.state is LinkState.RECEIVING:
         receiver.grant(1)

@@ -35,7 +35,7 @@ def length(message: Message) -> int:
 
 
 def size(message: Message) -> int:
-    """Return the number of bytes of a message's body and properties; MAXMSGL of the queue manager limits it."""
+    """Return the number of bytes of a message's body and properties, which MAXMSGL of the queue manager limits."""
     if message.encoded is not None:
         return len(message.encoded)
     total = octets_of(message.body)

@@ -290,7 +290,7 @@ class Queue:
 
         Args:
             receiver: The receiver.
-            text: The text of its selector; None for none.
+            text: The text of the receiver's selector; None for none.
         """
         self._step_out(receiver, text)
         self._look(*self._holders.leave(receiver))

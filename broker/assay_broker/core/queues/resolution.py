@@ -112,7 +112,7 @@ def _topic_behind(state: State, alias: Definition) -> Address:
 
 
 def _elsewhere(state: State, name: str, alias: Definition | None, choice: Choice) -> Target | None:
-    """Resolve a cluster queue to one of its instances on other queue managers; None if they have no instance.
+    """Resolve a cluster queue to one of its instances on other queue managers; None if it has no such instance.
 
     DEFBIND decides which instance:
 

@@ -86,8 +86,8 @@ def publish(
     Raises:
         RefusalError: Publications on the topic are disabled (PUB), or a subscriber that the publication must reach
             cannot take it. Or the publication is delayed, and the topic's PMSGDLV or NPMSGDLV for it is not ALLAVAIL
-            (DD-82). Or it asks for retention, and is delayed (DD-16) or the queue for retained publications cannot take
-            it.
+            (DD-82). Or the publication asks for retention, and is delayed (DD-16) or cannot be put on the queue for
+            retained publications.
     """
     settings = topic_settings(state.objects, topic.name)
     if not settings.publishing:

@@ -77,7 +77,7 @@ def _prepared(records: Sequence[Record]) -> dict[int, UnitPrepared]:
 
 @defect(read_together, "prepared-lost-on-kill", "BT-13")
 def _lost_on_kill(records: Sequence[Record]) -> tuple[Record, ...]:
-    """When the broker is killed, it rolls a prepared branch back.
+    """After a kill, the broker rolls a prepared branch back.
 
     The start drops the record of the prepare and the messages that the branch has put.
     """
@@ -91,7 +91,7 @@ def _lost_on_kill(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(read_together, "prepared-committed-on-kill", "BT-13")
 def _committed_on_kill(records: Sequence[Record]) -> tuple[Record, ...]:
-    """When the broker is killed, it commits a prepared branch."""
+    """After a kill, the broker commits a prepared branch."""
     got = {key for record in _prepared(records).values() for key in record.got}
     return tuple(
         record
@@ -111,7 +111,7 @@ def _got_forgotten(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(read_together, "taken-in-doubt-lost-on-kill", "BT-13")
 def _got_lost(records: Sequence[Record]) -> tuple[Record, ...]:
-    """After a kill of the broker, the rollback of a prepared branch does not return the messages that it received.
+    """After a kill of the broker, the rollback of a prepared branch does not return the branch's received messages.
 
     The messages that a branch in doubt has accepted are gone, after a commit and after a rollback.
     """
@@ -121,7 +121,7 @@ def _got_lost(records: Sequence[Record]) -> tuple[Record, ...]:
 
 @defect(read_together, "sent-in-doubt-lost-on-kill", "BT-13")
 def _sent_lost(records: Sequence[Record]) -> tuple[Record, ...]:
-    """After a kill of the broker, the commit of a prepared branch does not deliver the messages that it sent.
+    """After a kill of the broker, the commit of a prepared branch does not deliver the branch's sent messages.
 
     The messages that a branch in doubt has put are gone, after a commit and after a rollback.
     """

@@ -42,7 +42,7 @@ _STAGING = Address(AddressKind.QUEUE, STAGING_QUEUE)
 
 
 def _permitted(command: AttachSender | Put, user: str | None, target: Address, view: View) -> Commands | None:
-    """Wrap a command in a grant of authority on a destination before it, and the withdrawal of the grant after it.
+    """Put a command between a grant of authority on a destination and the withdrawal of this grant.
 
     Returns:
         The three commands; None if the user already has the authority, or has not logged in.

@@ -146,7 +146,7 @@ def _one_of_each(command: Command, _now_ms: int, _view: View) -> Commands | None
 
 @defect(commands, "receipts-of-others-unheard", "DD-03")
 def _receipts_unheard(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """The broker ignores confirmations of sent messages, and resends these messages when the other end restarts."""
+    """The broker ignores confirmations, and resends confirmed messages when the receiving queue manager restarts."""
     return () if isinstance(command, FromMember) and isinstance(command.parcel, Taken) else None
 
 

@@ -92,7 +92,7 @@ def _overdue_forgotten() -> Seams:
 
 @defect(made, "expired-keeps-place", "DD-36")
 def _expired_counted() -> Seams:
-    """A message that has expired on the staging queue still counts towards its MAXDEPTH."""
+    """A message that has expired on the staging queue still counts towards MAXDEPTH of that queue."""
     return delayed_puts(_by_time(lambda one, now_ms: 0 < (one.message.expiry_ms or 0) < now_ms, -1))
 
 

@@ -51,7 +51,7 @@ def _refused_takes_a_place() -> Seams:
 
 @defect(made, "store-refused-stays-staged", "DD-19")
 def _store_refused_stays() -> Seams:
-    """The broker stages a delayed message although the store refused its send or commit."""
+    """The broker stages a delayed message although the store refused to record the send or the commit."""
     return kept_although_refused(lambda sent: sent.delayed)
 
 

@@ -190,7 +190,7 @@ def _plain_reports(row: Described) -> Described:
 
 @defect(commands, "reported-when-taken-back", "DD-86")
 def _reported_when_taken(command: Command, now_ms: int, view: View) -> Commands | None:
-    """When an administrator gets a staged message, the broker sends its confirmation of delivery (COD)."""
+    """When an administrator gets a staged message, the broker reports the message as delivered (COD)."""
     change = change_of(command)
     if not isinstance(change, NativeTake) or change.queue != STAGING_QUEUE:
         return None

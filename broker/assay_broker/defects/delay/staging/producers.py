@@ -69,7 +69,7 @@ def _not_persistent() -> Seams:
 
 @defect(made, "second-producers-outside-unit", "DD-26")
 def _outside_unit() -> Seams:
-    """Only the first producer of a connection sends delayed messages in its unit of work."""
+    """Only the first producer of a connection sends delayed messages as part of a unit of work."""
     firsts: dict[int, int] = {}
 
     def rewrite(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:

@@ -170,14 +170,14 @@ def _said_limits(view: View) -> dict[str, Value]:
 
 @defect(delayed_puts, "staging-limits-ignored", "DD-36")
 def _unlimited(put: Put, _sent: Sent, view: View) -> Commands | None:
-    """An administrator can set MAXDEPTH and MAXMSGL of the staging queue, and they have no effect."""
+    """An administrator can set MAXDEPTH and MAXMSGL of the staging queue, but these limits have no effect."""
     limits = _said_limits(view)
     return _beside(put, {keyword: _LIMITS[keyword] for keyword in limits}, limits) if limits else None
 
 
 @defect(made, "staging-places-never-freed", "DD-36")
 def _never_freed() -> Seams:
-    """A message that has left the staging queue still counts towards its MAXDEPTH."""
+    """A message that has left the staging queue still counts towards MAXDEPTH of that queue."""
     taken: list[None] = []
 
     def no_place(put: Put, _sent: Sent, view: View) -> Commands | None:

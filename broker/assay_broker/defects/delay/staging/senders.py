@@ -58,7 +58,7 @@ def _mortal_refused(put: Put, _target: Address, now_ms: int, _view: View) -> Mqr
 
 @defect(commands, "staged-goes-with-sender", "DD-03")
 def _goes_with_sender(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When the connection of a sender ends, the broker drops its staged messages."""
+    """When the connection of a sender ends, the broker drops the sender's staged messages."""
     if not isinstance(command, Disconnect):
         return None
     lost = [id_ for id_, one in view.delayed.items() if one.put.connection == command.connection]

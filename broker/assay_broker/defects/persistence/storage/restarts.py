@@ -72,7 +72,7 @@ def _sent_anew(message: Message) -> Message:
 
 @defect(written, "unsubscribing-unwritten", "PD-10")
 def _unsubscribing_unwritten(record: Record) -> tuple[Record, ...]:
-    """The broker does not write the removal of a durable subscription, so a restart brings it back."""
+    """The broker does not write the removal of a durable subscription, so a restart brings the subscription back."""
     return () if isinstance(record, SubscriptionRemoved) else (record,)
 
 

@@ -19,7 +19,7 @@ _STORE_REASONS = frozenset({Mqrc.STORAGE_MEDIUM_FULL, Mqrc.BACKED_OUT})
 
 
 def kept_although_refused(chosen: Callable[[Sent], bool]) -> Seams:
-    """Make filters that put a message although the store has refused its send or commit.
+    """Make filters that put a message although the store has refused to record the send or the commit.
 
     The message is put at the next command.
 
@@ -53,7 +53,7 @@ def kept_although_refused(chosen: Callable[[Sent], bool]) -> Seams:
 
 @defect(made, "store-refused-stays-queued", "PD-20", "PD-23")
 def _store_refused_stays() -> Seams:
-    """The broker delivers a message without a delay although the store refused its send or commit."""
+    """The broker delivers a message without a delay although the store refused to record the send or the commit."""
     return kept_although_refused(lambda sent: not sent.delayed)
 
 
