@@ -14,7 +14,7 @@ from assay_sdk.time import Runner
 
 
 class Peer(Protocol):
-    """The interface of a client's connection for the queue manager; listeners and wires implement it."""
+    """The interface through which the queue manager uses a client's connection; listeners and wires implement it."""
 
     def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
         """Give the client the answer to a command, and then call `sent`, if given."""

@@ -325,7 +325,7 @@ class Log:
 
 
 def _flush(store: Store, errors: list[StoreError]) -> None:
-    """Flush a store, and add its error, if it has one."""
+    """Flush a store, and append its error, if any, to a list."""
     try:
         store.flush()
     except StoreError as error:

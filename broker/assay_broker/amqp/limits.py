@@ -19,8 +19,8 @@ class AmqpLimits(Struct, frozen=True, kw_only=True):
         links: The most links of one connection.
         max_frame: The most octets of a frame, as in Qpid JMS; a larger message takes several frames.
         max_performative: The most octets of a performative, with its names, filters and properties, without a payload.
-        max_message: The most octets of a message, beside the limit of its queue (MAXMSGL).
-        credit: The most messages of one sender that are not answered yet; the server renews credit at half.
+        max_message: The most octets of a message, in addition to the limit of the message's queue (MAXMSGL).
+        credit: The most messages of one sender that are not answered yet; the server renews the credit at half.
         window: The most messages that one receiver holds at a time, even if its credit is higher.
         session_frames: The incoming window of a session, in transfers.
         unsent: The most octets that may wait for a client to read before its receivers get no more messages.  The same

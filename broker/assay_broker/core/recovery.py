@@ -91,7 +91,7 @@ def recover(state: State, turn: Turn, records: Iterable[Record]) -> None:
 
 
 def _check_reachable(state: State) -> None:
-    """Refuse settings with an alias or model that has the name of a local queue with messages, and so hides them."""
+    """Refuse an alias or model with the name of a local queue that holds messages, because it would hide the queue."""
     for queue in state.queues:
         if queue.on_use and queue.definition.kind is not Kind.QLOCAL:
             raise object_refusal(

@@ -63,7 +63,7 @@ class SourceCommand(Struct, frozen=True, kw_only=True):
     fault: LineFault | None = None
 
     def position(self, offset: int) -> Position:
-        """Return the position in the script of the text's character at an offset."""
+        """Return the position in the script of the character at an offset of the command's text."""
         piece = self.pieces[max(bisect_right(self.pieces, offset, key=lambda one: one.offset) - 1, 0)]
         return Position(piece.at.line, piece.at.column + offset - piece.offset)
 

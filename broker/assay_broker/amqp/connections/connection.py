@@ -39,7 +39,7 @@ _OVER = frozenset((ConnectionState.ENDED, ConnectionState.PARTED, ConnectionStat
 
 
 class ConnectionOwner(Protocol):
-    """The interface of the listener for its connections."""
+    """The interface through which a connection uses the listener."""
 
     queue_manager: QueueManager
     runner: Runner
@@ -54,7 +54,7 @@ class ConnectionOwner(Protocol):
 
 
 class SocketPort(Protocol):
-    """The interface of a client's socket for its AMQP connection."""
+    """The interface through which an AMQP connection uses the client's socket."""
 
     peer: str
     user: str | None
@@ -124,7 +124,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
                 self.engine.tell_session(session)
 
     def fed(self) -> None:
-        """Make the engine report its events: after new input, or when a time limit has ended."""
+        """Make the engine report its events, after new input or at the end of a time limit."""
         if self.state is ConnectionState.ASKING:
             return
         self.context.instant_ms = self.context.now_ms()

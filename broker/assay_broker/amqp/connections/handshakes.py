@@ -20,7 +20,7 @@ _MS = 1000
 
 
 class HandshakeOwner(Protocol):
-    """The interface of the listener for a TLS handshake."""
+    """The interface through which a TLS handshake uses the listener."""
 
     limits: AmqpLimits
 

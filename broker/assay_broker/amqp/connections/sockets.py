@@ -26,7 +26,7 @@ READ = 32_768
 
 
 class SocketOwner(ConnectionOwner, Protocol):
-    """The interface of the listener for its sockets."""
+    """The interface through which a socket uses the listener."""
 
     security: Security
     passwords: PasswordChecks | None
@@ -103,7 +103,7 @@ class AmqpSocket(asyncio.BufferedProtocol):
 
         Args:
             transport: The socket's transport.
-            parted: Whether the client sends no more.  If it may send, only the server's side is closed, because a close
+            parted: Whether the client sends no more.  If not, only the server's side is closed, because a close
                 with unread input would reset the TCP connection.
         """
         self._finished = True

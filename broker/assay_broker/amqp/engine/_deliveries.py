@@ -56,7 +56,8 @@ def modified(delivery: Delivery) -> tuple[bool, bool, bytes]:
     """Return the fields of the client's *modified* outcome.
 
     Returns:
-        delivery-failed, undeliverable-here, and the message-annotations as an encoded map, empty for none.
+        The values of delivery-failed and undeliverable-here, and the message-annotations as an encoded map, empty for
+        none.
     """
     remote = lib.pn_delivery_remote(delivery)
     annotations = data(lib.pn_disposition_annotations(remote))

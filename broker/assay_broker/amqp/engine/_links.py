@@ -38,7 +38,7 @@ _MOST_PORTION, _FRAME_HEAD = 1 << 18, 128
 
 
 class LinkOwner(Protocol):
-    """The interface of a connection's engine for its links."""
+    """The interface through which a link uses the engine of its connection."""
 
     @property
     def max_frame(self) -> int:
@@ -346,10 +346,10 @@ class EngineLink:
         return True
 
     def abort(self) -> Delivery | None:
-        """Abort the delivery that was sent only in part, if any, which settles it.
+        """Abort the delivery that was sent only in part, if any; the abort also settles the delivery.
 
         Returns:
-            The aborted delivery, which must no longer be used; None if none was sent in part.
+            The aborted delivery, which must no longer be used; None if no delivery was sent in part.
         """
         sending, self._sending = self._sending, None
         if sending is None:

@@ -1,6 +1,6 @@
-"""The attaches of client and server (OASIS AMQP 1.0, 2.7.3, 3.5), and the reading of the client's.
+"""The attaches of client and server (OASIS AMQP 1.0, 2.7.3, 3.5), and the reading of the client's attach.
 
-`assay_broker.amqp.frames.attach_encoding` encodes the server's.
+`assay_broker.amqp.frames.attach_encoding` encodes the server's attach.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class BrowserEnd(ReceiverEnd):
         try:
             head, rest = transcoding.pieces(found.message, count=found.count, now_ms=self.context.now_ms())
         except (EncodeError, DecodeError):
-            return True  # skipped: it arrived over another protocol, and AMQP cannot encode it
+            return True  # skipped, because AMQP cannot encode this message of another protocol
         self._sent += 1
         self.engine.send_long(self._sent, head, rest, settled=self.settled)
         return not self.engine.unfinished

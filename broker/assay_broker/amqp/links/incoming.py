@@ -148,8 +148,8 @@ class IncomingEnd(SenderEnd):
         """Return the transaction of a delivery.
 
         Returns:
-            The transaction id in the delivery's state, None if it has none, and the open transaction with this id, None
-            if no such transaction is open.
+            The transaction id in the delivery's state (None for a state without one), and the open transaction with
+            this id (None if no such transaction is open).
 
         Raises:
             DecodeError: The delivery's state is not valid.

@@ -110,7 +110,7 @@ class OutgoingEnd(SettlingEnd):
             self.context.ask(None, commands.Flow, self.number, more)
 
     def heed_credit(self) -> None:
-        """Apply a reduction of the client's credit before a message that the client gives back uses the old credit.
+        """Apply a reduction of the client's credit before the queue manager delivers messages on the old credit.
 
         The engine reports outcomes before the flows that arrived together with them.
         """

@@ -78,7 +78,7 @@ class SettlingEnd(ReceiverEnd):
 
     @abstractmethod
     def heed_credit(self) -> None:
-        """Apply a reduction of the client's credit before a message that the client gives back uses the old credit."""
+        """Apply a reduction of the client's credit before the queue manager delivers messages on the old credit."""
 
     def _take_outcome(self, delivery: Delivery, number: int, said: Disposition, *, settled: bool) -> None:
         """Apply a delivery's outcome outside a transaction."""

@@ -358,7 +358,7 @@ def _encoded_header(durable: bool, priority: int | None, ttl_ms: int | None, cou
 def _with_delivery_time(octets: bytes, at: int, delivery_ms: int) -> tuple[bytes, int]:
     """Return message annotations with a delivery time instead of a delay, and the offset of the next section.
 
-    If the message's annotations need no change, the result is empty annotations and the offset of the message's own.
+    If the annotations need no change, the result is empty annotations and the offset of the unchanged annotations.
     """
     section, end = b"", at
     if at < len(octets):

@@ -116,7 +116,7 @@ class DisplayAuthority(Struct, frozen=True, tag=True):
     """DISPLAY AUTHREC: show authority records.
 
     Args:
-        profile: The profile of the records to show, or the beginning of profiles with ``*`` at its end.
+        profile: The profile of the records to show; a ``*`` at the end stands for any text.
         object_type: QUEUE, TOPIC or QMGR; None for all.
     """
 

@@ -148,7 +148,8 @@ def close_for_store(state: State, receiver: Receiver, turn: Turn) -> None:
 
     Args:
         state: The queue manager.
-        receiver: The receiver; its deliveries are sent settled, or its client settled one without asking for an answer.
+        receiver: The receiver; its deliveries are sent settled, or its client did not ask for an answer to the
+            settlement.
         turn: The turn that handles the store's refusal.
     """
     if receiver.state is LinkState.RECEIVING:

@@ -131,7 +131,7 @@ def hold(branch: Branch, queue: Queue, entry: Entry) -> None:
 
 
 def _take_back_from_session(state: State, queue: Queue, entry: Entry) -> None:
-    """Take back a copy that the branch has put, and that its own session has received and not accepted."""
+    """Take back a copy that a branch has put and that the branch's own session has received but not accepted."""
     for connection in state.connections.everywhere():
         for link in connection.links.values():
             if isinstance(link, Receiver) and link.queue is queue:

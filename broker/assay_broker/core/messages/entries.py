@@ -15,7 +15,7 @@ Owner = tuple[int, int | None]
 
 
 class UnitOfWork(Protocol):
-    """The part of a unit of work that message copies and deliveries use."""
+    """The interface through which message copies and deliveries use a unit of work."""
 
     @property
     def owner(self) -> Owner:
@@ -60,7 +60,7 @@ class Entry(Struct, eq=False, kw_only=True):
             delivery fails keeps its position.
         count: The number of failed deliveries.
         redelivered: Whether a delivery has failed.
-        place: The copy's place.
+        place: The place of the copy: staged, on its queue, or gone.
         octets: The memory that the copy takes on its queue, in octets, approximately.
     """
 

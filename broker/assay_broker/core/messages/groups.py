@@ -41,7 +41,7 @@ _Item = tuple[int, int, int, str]
 
 
 class Selecting(Protocol):
-    """The part of a waiting line that message groups use."""
+    """The interface through which message groups use a waiting line."""
 
     def lets_through(self, entry: Entry) -> bool:
         """Return whether the selector of the waiting line selects a message."""
@@ -49,7 +49,7 @@ class Selecting(Protocol):
 
 
 class Ready(Protocol):
-    """The part of a receiver that a waiting line and its message groups use."""
+    """The interface through which a waiting line and its message groups use a receiver."""
 
     @property
     def key(self) -> tuple[int, int]:
@@ -200,7 +200,7 @@ class Groups(Generic[ReceiverT]):
             members.heap = sorted(item for item in members.heap if item[2] != entry.key)
 
     def look(self, group: str) -> None:
-        """Offer the next member of a changed group to the group's holder, or to all receivers without a holder."""
+        """Offer the next member of a changed group to the group's holder; if the group has none, to all receivers."""
         members = self._groups.get(group)
         if members is None:
             return

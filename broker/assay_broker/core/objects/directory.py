@@ -39,7 +39,7 @@ class Directory:
         return self._own.get((namespace, name)) or self._shared.get((namespace, name))
 
     def queue(self, name: str) -> Definition | None:
-        """Return a queue of any type by its name, shared queues last; None if no queue has the name."""
+        """Return the queue manager's own queue with a name, otherwise the shared queue; None without either."""
         return self.find(Namespace.QUEUE, name)
 
     def ambiguous(self, name: str) -> bool:

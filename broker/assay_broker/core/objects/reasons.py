@@ -11,7 +11,7 @@ class ObjectRefused(Refused, frozen=True):
     """The refusal of a command about an object.
 
     Args:
-        keyword: The keyword of the attribute at fault; empty if no single attribute is.
+        keyword: The keyword of the attribute at fault; empty if no single attribute is at fault.
     """
 
     keyword: str = ""
@@ -24,7 +24,7 @@ def object_refusal(reason: Mqrccf | Mqrc, why: str, *objects: str, keyword: str 
         reason: The reason code; its IBM name precedes the sentence.
         why: One sentence: the fault, and what the administrator can do.
         objects: The names of the objects at fault.
-        keyword: The keyword of the attribute at fault; empty if no single attribute is.
+        keyword: The keyword of the attribute at fault; empty if no single attribute is at fault.
     """
     return RefusalError(
         ObjectRefused(

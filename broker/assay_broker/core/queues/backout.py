@@ -1,4 +1,4 @@
-"""The back-out threshold of a queue, which the queue manager only sends: as in IBM MQ, the client acts on it."""
+"""The back-out threshold of a queue: as in IBM MQ, the queue manager sends it to the client, which acts on it."""
 
 from __future__ import annotations
 

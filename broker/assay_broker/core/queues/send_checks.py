@@ -164,7 +164,7 @@ def check_put(state: State, name: str, message: Message) -> tuple[Queue, Message
         The queue, and the message with the queue's default persistence and priority.
 
     Raises:
-        RefusalError: The message is not valid, or the queue does not exist or cannot take it.
+        RefusalError: The message is not valid, or the queue does not exist or cannot take the message.
     """
     _check(state, message)
     target = resolve(state, Address(AddressKind.QUEUE, name))

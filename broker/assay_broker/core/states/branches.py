@@ -40,7 +40,7 @@ class BranchState(Enum):
     COMPLETING = auto()
     """An operator has committed the branch or backed it out, and the store has not confirmed that yet."""
     COMPLETED = auto()
-    """Heuristically completed; the transaction manager has not forgotten the outcome yet."""
+    """An operator has completed the branch, and the transaction manager has not forgotten the heuristic outcome yet."""
     FORGETTING = auto()
     """The store has not confirmed yet that the heuristic outcome is forgotten."""
     ENDED = auto()
@@ -79,7 +79,7 @@ class BranchAction(Enum):
     TAKE_UP = auto()
     """Let a session work in the branch."""
     DISCARD = auto()
-    """Drop the messages that the branch has sent, and return the messages that it has accepted to their queues."""
+    """Drop the messages that the branch has sent, and return its accepted messages to their queues."""
     BREAK = auto()
     """Do what `DISCARD` does, and refuse the request."""
     SECURE = auto()

@@ -30,9 +30,9 @@ class Reach(StrEnum):
     """The subscribers that a publication must reach (PMSGDLV, NPMSGDLV)."""
 
     ALL = "ALL"
-    """Every subscriber; otherwise the send fails and no subscriber gets the publication."""
+    """Every subscriber; if one of them cannot take the publication, the send fails and no subscriber gets it."""
     DURABLE = "ALLDUR"
-    """Every durable subscriber; otherwise the send fails and no subscriber gets the publication.
+    """Every durable subscriber; if one of them cannot take the publication, the send fails and no subscriber gets it.
 
     A non-durable subscriber gets the publication if its queue can take the message.
     """

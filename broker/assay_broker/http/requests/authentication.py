@@ -30,7 +30,7 @@ _LONGEST_LOGIN = 1_024
 
 
 class Passwords(Protocol):
-    """The interface of a server's users for the HTTP listener."""
+    """The interface through which the HTTP listener uses a server's users."""
 
     def check(self, user: str, password: str) -> bool:
         """Return whether a password is the user's; the check is slow on purpose, also for an unknown user."""
@@ -38,7 +38,7 @@ class Passwords(Protocol):
 
 
 class Security(Protocol):
-    """The interface of a server's users and TLS context for the HTTP listener."""
+    """The interface through which the HTTP listener uses a server's users and TLS context."""
 
     @property
     def users(self) -> Passwords | None:
