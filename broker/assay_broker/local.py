@@ -1,4 +1,4 @@
-"""The server on a Unix socket: lets other processes of this machine use a driver, such as the reference broker's.
+"""The server on a Unix socket, through which other processes of this machine use a driver.
 
 Only its owner can open the socket file (mode 0600), because a program that opens it gets all rights of the driver. The
 server cuts off a client that breaks the protocol or a limit; other clients are not affected.

@@ -65,7 +65,7 @@ def is_staged(record: Record) -> TypeGuard[MessageStored]:
 
 
 def change_of(command: Command) -> Change | None:
-    """Return the change that an administrator asks for; None for a command that is not an administrator's."""
+    """Return the change in an administrator's command; None for any other command."""
     return command.change if isinstance(command, Administer) else None
 
 

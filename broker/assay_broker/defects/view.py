@@ -154,7 +154,7 @@ class View:
     # facts for defects
 
     def own_number(self) -> int:
-        """Return a new number for a connection of the defect's own; it is negative, unlike a client's."""
+        """Return a new number for a connection of the defect's own: a negative number, which no client has."""
         return next(self._own)
 
     def client_id(self, connection: int) -> str | None:

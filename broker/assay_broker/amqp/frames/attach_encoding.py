@@ -25,7 +25,7 @@ _NULL = types.null()
 
 
 def encode(value: object) -> bytes:  # noqa: C901, PLR0911  one return a type is the table
-    """Encode a decoded value, for the fields that the server's attach copies from the client's.
+    """Encode a decoded value, for the fields that the server's attach copies from the client's attach.
 
     Raises:
         TypeError: The value's type does not occur in those fields.

@@ -250,7 +250,7 @@ class IncomingEnd(SenderEnd):
         return condition(refused, engine.tag_of(delivery) if self._address is None else b"")
 
     def _stored(self, delivery: Delivery, answer: Answer) -> None:
-        """Accept or reject a delivery, according to the queue manager's answer to its put."""
+        """Accept or reject a delivery, according to the queue manager's answer to the put."""
         self._unanswered -= 1
         if self.engine.alive:
             if answer.refused is None:
@@ -260,7 +260,7 @@ class IncomingEnd(SenderEnd):
         self.context.later(self)
 
     def _joined(self, delivery: Delivery | None, transaction: Transaction, answer: Answer) -> None:
-        """Give a delivery in a transaction its state, according to the queue manager's answer to its put."""
+        """Give a delivery in a transaction its state, according to the queue manager's answer to the put."""
         self._unanswered -= 1
         why = None if answer.refused is None else condition(answer.refused)
         if delivery is not None and self.engine.alive:

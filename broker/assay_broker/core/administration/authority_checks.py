@@ -57,7 +57,7 @@ def check_permitted(state: State, user: str | None, address: Address, authority:
 
 
 def check_cancel(state: State, user: str | None, sent_to: Address | None) -> None:
-    """Refuse a user who may not cancel a delayed message.
+    """Refuse a user without authority to cancel a delayed message.
 
     A user with GET authority on the staging queue may cancel the message (DD-38). A user with authority to send to the
     message's destination may also cancel it: such a user could have sent it, and its id cannot be guessed.

@@ -3,8 +3,8 @@
 After the prepare, the copies that the branch has put are uncommitted on their queues, or have a reserved place on the
 staging queue. The copies that the branch has accepted are held. None of these copies belongs to a connection or link.
 
-The store has a `UnitPrepared` record of the branch. For each persistent copy that the branch has put, it has a
-`MessageStored` record with the branch's number, which has no effect once the branch is no longer in doubt.
+The store has a `UnitPrepared` record of the branch. For each persistent copy that the branch has put, the store has a
+`MessageStored` record with the branch's number. The number has no effect once the branch is no longer in doubt.
 """
 
 from __future__ import annotations

@@ -48,8 +48,9 @@ def begin_branch(state: State, connection: Connection, command: Begin, xid: byte
     """xa_start: begin a branch, join a branch whose work was ended, or resume suspended work.
 
     Raises:
-        RefusalError: The xid is not valid (XAER_INVAL) or already known (XAER_DUPID), there are too many branches
-            (XAER_RMERR), or the branch to join or resume is unknown (XAER_NOTA) or in another state (XAER_PROTO).
+        RefusalError: The xid is not valid (XAER_INVAL) or already known (XAER_DUPID), or the queue manager has too many
+            branches (XAER_RMERR). Or the branch to join or resume is unknown (XAER_NOTA) or in another state
+            (XAER_PROTO).
     """
     if command.start is XaStart.NEW:
         branch = _new(state, command, xid)

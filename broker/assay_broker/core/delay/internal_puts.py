@@ -84,7 +84,7 @@ class Puts:
         return self._to(target, message, expires_ms, dead)
 
     def to_own_queue(self, queue: Queue, message: Message, expires_ms: int | None) -> int | None:
-        """Plan a put to a queue that is not found by a name: a subscription's, a temporary or a transmission queue.
+        """Plan a put to a queue that has no object name: a subscription's queue, a temporary or transmission queue.
 
         Args:
             queue: The queue.

@@ -44,7 +44,7 @@ class Entry(Struct, eq=False, kw_only=True):
     Args:
         key: The copy's number, unique for ever, and higher than those of all earlier copies on its queue.
         home: The home of the copy's queue. For a staged copy, the home of its target under the name that the sender
-            used, so that the queue manager resolves an alias again when the delay is over (DD-50).
+            used. The queue manager thus resolves an alias again when the delay is over (DD-50).
         message: The message, as its application sent it.
         priority: The priority, 0 to 9, with the default filled in.
         recorded: Whether the store holds the copy.

@@ -1,6 +1,6 @@
 """Queues with their receivers, and the deliveries to the receivers.
 
-A queue is an application's, a subscription's or a transmission queue; all behave alike (PD-18).
+A queue belongs to an application or a subscription, or is a transmission queue; all behave alike (PD-18).
 """
 
 from __future__ import annotations

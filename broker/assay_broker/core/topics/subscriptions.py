@@ -231,8 +231,8 @@ def check_terms(terms: Terms) -> None:
     """Refuse terms of a subscription that are not valid.
 
     Raises:
-        RefusalError: A durable or shared subscription has no name, an unshared durable one has no client id (PD-17, JMS
-            8.3.3), or the time to live is negative or belongs to a non-durable subscription.
+        RefusalError: A durable or shared subscription has no name, or an unshared durable subscription has no client id
+            (PD-17, JMS 8.3.3). Or the time to live is negative or belongs to a non-durable subscription.
     """
     if (terms.durable or terms.shared) and not terms.name:
         raise refusal(
@@ -260,8 +260,8 @@ def check_reuse(found: Subscription, terms: Terms) -> bool:
         terms: The terms that the receiver asks for.
 
     Returns:
-        True if the receiver can use the subscription; False if the caller has to end it and create it anew, because it
-        is not in use and has other terms.
+        True if the receiver can use the subscription. False if the subscription is not in use and has other terms; the
+        caller then ends the subscription and creates it anew.
 
     Raises:
         RefusalError: The subscription is in use and unshared, or in use with other terms. Or the subscription is shared

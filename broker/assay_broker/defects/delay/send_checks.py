@@ -101,7 +101,7 @@ def _failed(answer: Answer, *, staging: bool) -> bool:
 
     Args:
         answer: The answer.
-        staging: Whether to look for the staging queue's refusal; False for the target's.
+        staging: True to look for a refusal of the staging queue, False for a refusal of the target.
     """
     why = answer.refused
     return why is not None and why.mqrc in _TARGET_REASONS and (STAGING_QUEUE in why.objects) is staging
@@ -156,7 +156,7 @@ def _always_full(sent: Sent, answer: Answer) -> Answer:
 
 @defect(answers, "delayed-refusal-terse", "DD-19", "DD-21")
 def _terse(sent: Sent, answer: Answer) -> Answer:
-    """The refusal of a delayed message does not say what failed."""
+    """The text of a delayed message's refusal does not explain the failure."""
     if sent.message.delivery_time_ms is None or answer.refused is None:
         return answer
     return replace(answer, refused=replace(answer.refused, text="The message could not be sent."))

@@ -98,8 +98,8 @@ class Authenticator:
     async def user(self, request: Request) -> str:
         """Return the name of the user whose authority a request has.
 
-        On a server without users this is the administrator.  Such a server accepts only requests from this machine
-        with a loopback address in the header Host, so that a page of another site cannot make a browser send one.
+        On a server without users this is the administrator.  Such a server accepts only requests from this machine.
+        Their header Host must have a loopback address, so that a page of another site cannot make a browser send one.
 
         Raises:
             HttpProblem: The login is missing or wrong, or the request comes from another machine.

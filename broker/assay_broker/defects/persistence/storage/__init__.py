@@ -1,1 +1,1 @@
-"""Defects of storage: what a restart changes or loses, and what the store refuses."""
+"""Defects of storage: changes and losses by a restart, and refusals of the store."""

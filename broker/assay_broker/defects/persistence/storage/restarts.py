@@ -26,7 +26,7 @@ def _text(message: Message) -> str:
 
 
 def _read_altered(alter: Callable[[Message], Message]) -> Seams:
-    """Make filters that alter each message that the queue manager reads at a start, except staged ones."""
+    """Make filters that alter each message that the queue manager reads at a start, except staged messages."""
 
     def record_read(record: Record) -> tuple[Record, ...]:
         if isinstance(record, MessageStored) and record.due_ms is None:
