@@ -36,14 +36,14 @@ BATCH_VARIANTS = (
     Variant(
         name="unmarked-after-a-lost-connection",
         rules=("BT-09",),
-        text="Messages that a lost connection had been handed come again without the mark of redelivery.",
+        text="Messages that were sent on a lost connection are sent again without the mark of redelivery.",
         allowed_by="BATCH:38 says nothing of a mark, and a broker cannot know what a lost client has received.",
         apply=_unmarked_after_loss,
     ),
     Variant(
         name="redelivery-counted-only",
         rules=("BT-09",),
-        text="A message that comes again has a delivery count above 1, and no flag.",
+        text="A redelivered message has a delivery count above 1, but not the flag for redelivery.",
         allowed_by="JMS 3.5.11: JMSXDeliveryCount above 1 says that a message was delivered before.",
         apply=lambda: deliveries(_counted),
     ),

@@ -91,7 +91,7 @@ PERSISTENCE_VARIANTS = (
         name="non-persistent-kept-through-restart",
         rules=("PD-22", "PD-30", "PD-31"),
         text="Non-persistent messages outlive a restart and a kill.",
-        allowed_by="PERSIST:59 and JMS 3.4.10: not guaranteed, and never more than once.",
+        allowed_by="PERSIST:59 and JMS 3.4.10: the delivery is not guaranteed, and never happens more than once.",
         apply=_keeps_non_persistent,
     ),
     Variant(
@@ -105,7 +105,7 @@ PERSISTENCE_VARIANTS = (
         name="subscription-names-without-case",
         rules=("PD-16",),
         text="Two names of durable subscriptions that differ only in case are one name.",
-        allowed_by="PERSIST:33 says that client id and name identify a subscription, and not when names are equal.",
+        allowed_by="PERSIST:33 says that client id and name identify a subscription, but not when two names are equal.",
         apply=lambda: Seams(command=_ignores_case),
     ),
     Variant(
@@ -118,8 +118,8 @@ PERSISTENCE_VARIANTS = (
     Variant(
         name="non-persistent-lost-with-receiver",
         rules=("PD-18", "PD-21"),
-        text="A non-persistent message that a receiver got from a queue is lost when the receiver ends unacknowledged.",
-        allowed_by="PERSIST:59 and JMS 3.4.10: at most once.",
+        text="When a receiver on a queue ends, its unacknowledged non-persistent messages are lost.",
+        allowed_by="PERSIST:59 and JMS 3.4.10: a non-persistent message is delivered at most once.",
         apply=lambda: commands(_loses_with_receiver),
     ),
 )

@@ -161,7 +161,7 @@ QOS_VARIANTS = (
     Variant(
         name="subscription-ends-a-second-late",
         rules=("QS-20", "QS-21", "QS-22"),
-        text="A subscription is removed a second after its time to live is over, as by a sweep.",
+        text="A subscription is removed a second after its time to live is over, as by a periodic clean-up.",
         allowed_by="AMQP:32 says that the subscription is then removed, and does not say how soon.",
         apply=lambda: commands(_later),
     ),

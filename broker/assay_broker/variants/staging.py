@@ -330,14 +330,14 @@ STAGING_VARIANTS = (
         name="distributed-ignores-get-disabled",
         rules=("DD-65",),
         text="On distributed platforms the delay processor keeps running while the staging queue is disabled for gets.",
-        allowed_by="DELAY:68 says that it shuts down on z/OS; line 70 does not mention this.",
+        allowed_by="DELAY:68 says that the processor shuts down on z/OS; line 70 does not mention this.",
         apply=lambda: Seams(tables=_heeds_no_gets),
     ),
     Variant(
         name="distributed-stops-at-put-disabled",
         rules=("DD-65",),
         text="On distributed platforms, too, disabling the staging queue for puts stops the delay processor.",
-        allowed_by="DELAY:68 says so for z/OS; line 70 does not exclude it.",
+        allowed_by="DELAY:68 says that the processor stops on z/OS; line 70 does not exclude it.",
         apply=lambda: Seams(tables=_heeds_puts),
     ),
 )

@@ -155,7 +155,7 @@ BATCH_DEFECTS = (
     Defect(
         name="acknowledges-last-only",
         rules=("BT-16",),
-        text="After a failure, the broker redelivers all but the last of several messages acknowledged at once.",
+        text="When a client acknowledges several messages at once, only the last of them counts as acknowledged.",
         apply=lambda: _last_only(in_unit=False),
     ),
     _six_at_most,
@@ -163,7 +163,7 @@ BATCH_DEFECTS = (
     Defect(
         name="returned-in-reverse",
         rules=("BT-12",),
-        text="The broker redelivers messages that were returned together in reverse order.",
+        text="When a receiver returns several messages at once, the broker redelivers them in reverse order.",
         apply=lambda: Seams(effects=_in_reverse),
     ),
     Defect(

@@ -114,19 +114,19 @@ FAILURE_DEFECTS = (
     Defect(
         name="undeliverable-discarded",
         rules=("DD-70", "DD-83", "DD-85"),
-        text="The broker discards a delayed message that its target cannot take, without MQRO_DISCARD_MSG, too.",
+        text="The broker discards a delayed message that its target cannot take, even without MQRO_DISCARD_MSG.",
         apply=lambda: _cells({(Step.PUT, Result.REFUSED): _REPORTED}),
     ),
     Defect(
         name="undeliverable-stays-staged",
         rules=("DD-70", "DD-83"),
-        text="The broker never puts a delayed message that its target cannot take to the dead-letter queue.",
+        text="The broker never dead-letters a delayed message that its target cannot take.",
         apply=lambda: _cells({(Step.PUT, Result.REFUSED): _KEPT}),
     ),
     Defect(
         name="discard-option-ignored",
         rules=("DD-70", "DD-83", "DD-85"),
-        text="The broker puts a delayed message that asks to be discarded (MQRO_DISCARD_MSG) to the dead-letter queue.",
+        text="The broker dead-letters a delayed message that asks to be discarded (MQRO_DISCARD_MSG).",
         apply=lambda: _cells({(Step.PUT, Result.REFUSED_DISCARD): _DEAD_LETTERED}),
     ),
     _header_of_itself,
@@ -150,7 +150,7 @@ FAILURE_DEFECTS = (
     Defect(
         name="reported-instead-of-retried",
         rules=("DD-72",),
-        text="The broker reports a delayed message that the dead-letter queue cannot take, and does not retry it.",
+        text="The broker reports a delayed message that the dead-letter queue cannot take, and does not retry the put.",
         apply=lambda: _cells({(Step.DEAD_LETTER, Result.REFUSED): _REPORTED}),
     ),
     Defect(
@@ -168,13 +168,13 @@ FAILURE_DEFECTS = (
     Defect(
         name="lost-report-ignored",
         rules=("DD-74", "DD-83"),
-        text="The broker drops a persistent message's report if reply-to and dead-letter queue cannot take it.",
+        text="The broker drops a persistent message's report if neither reply-to nor dead-letter queue can take it.",
         apply=lambda: _cells({(Step.DEAD_LETTER_REPORT, Result.REFUSED_PERSISTENT): _OVER}),
     ),
     Defect(
         name="lost-report-takes-message",
         rules=("DD-74", "DD-83"),
-        text="The broker loses a persistent message if reply-to and dead-letter queue cannot take its report.",
+        text="The broker loses a persistent message if neither reply-to nor dead-letter queue can take its report.",
         apply=lambda: _cells({(Step.DEAD_LETTER_REPORT, Result.REFUSED_PERSISTENT): (Step.OVER, Act.BACK_OUT)}),
     ),
     Defect(

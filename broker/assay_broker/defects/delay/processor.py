@@ -96,7 +96,7 @@ def _early_when_enabled(command: Command, now_ms: int, view: View) -> Commands |
 
 @defect(commands, "moved-twice-after-a-failure", "DD-65")
 def _twice_after_failure(command: Command, now_ms: int, view: View) -> Commands | None:
-    """After a failure of the store, the processor puts messages whose delay is over a second time."""
+    """After a failure of the store, the processor puts overdue messages to their targets once more."""
     return (command, *_moved(view, now_ms, due=True)) if isinstance(command, StoreFailed) else None
 
 
@@ -141,7 +141,7 @@ PROCESSOR_DEFECTS = (
     Defect(
         name="zos-closed-for-good",
         rules=("DD-62",),
-        text="On z/OS a processor that has shut down with its queue stays down when the queue is defined or enabled.",
+        text="On z/OS a processor that stopped with the staging queue stays down when the queue is available again.",
         apply=lambda: _cells("zos", {(_S.CLOSED, _I.AVAILABLE): (_S.CLOSED, _A.STAY)}),
     ),
     Defect(

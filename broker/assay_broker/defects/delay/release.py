@@ -58,7 +58,7 @@ def _without(record: Record, dropped: Mqro, *, expiring: bool = False) -> tuple[
 
 @defect(commands, "publication-matched-at-commit", "DD-51")
 def _matched_at_commit(command: Command, now_ms: int, view: View) -> Commands | None:
-    """For delayed publications in a unit of work, the broker chooses the subscriptions at the commit, not the send."""
+    """For delayed publications in a unit of work, the broker chooses the subscriptions at the commit."""
     if isinstance(command, Commit):
         sent = (one for unit in view.ended(command) for one in unit.sent if one.delayed and is_topic(one.target))
         return (*(unheard(one.put) for one in sent), command)

@@ -193,7 +193,7 @@ def _list_ignored(change: Change, _view: View) -> Change | None:
 
 @defect(changes, "binding-never-altered", "DD-11")
 def _first_binding(change: Change, _view: View) -> Change | None:
-    """Altering a queue does not alter its DEFBIND."""
+    """An administrator cannot alter the DEFBIND of an existing queue."""
     if not isinstance(change, AlterObject) or "DEFBIND" not in change.attributes:
         return None
     return replace(change, attributes={key: said for key, said in change.attributes.items() if key != "DEFBIND"})

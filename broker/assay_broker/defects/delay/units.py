@@ -43,7 +43,7 @@ def _one_session(command: Command, _now_ms: int, _view: View) -> Commands | None
 
 @defect(made, "own-uncommitted-in-first-unit-only", "DD-25")
 def _first_unit_only() -> Seams:
-    """A session can get the messages that it has put and not committed only in its first unit of work."""
+    """A session can get its own uncommitted messages in its first unit of work, but not in later ones."""
     begun: set[tuple[int, int | None]] = set()
 
     def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
@@ -67,7 +67,7 @@ def _at_once(put: Put, target: Address, now_ms: int, _view: View) -> Commands | 
 
 @defect(puts, "lost-at-commit", "DD-25", "DD-26")
 def _lost_at_commit(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """Messages that a unit of work has sent are lost."""
+    """At its commit, a unit of work loses the messages that it has sent."""
     return None if put.unit is None else (dropped(put, now_ms),)
 
 

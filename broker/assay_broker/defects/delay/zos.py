@@ -153,7 +153,7 @@ ZOS_DEFECTS = (
     Defect(
         name="migrated-back-and-delivered",
         rules=("DD-43",),
-        text="A queue manager of an earlier level delivers the messages that a later one has staged.",
+        text="After a migration back, the queue manager of the earlier level delivers the staged messages.",
         apply=lambda: Seams(settings=_delivers_at_any_level),
     ),
     _take_in_vain,

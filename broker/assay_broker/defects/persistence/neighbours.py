@@ -19,7 +19,7 @@ from assay_sdk.model.message import Address
 
 @defect(made, "removal-takes-a-namesake", "PD-16")
 def _takes_a_namesake() -> Seams:
-    """A client that unsubscribes a name without a subscription ends another client's subscription of that name."""
+    """A client that unsubscribes a name that it does not use ends another client's subscription of this name."""
     owned: set[tuple[str | None, str]] = set()
     doomed: set[tuple[str | None, str]] = set()
 
@@ -43,7 +43,7 @@ def _takes_a_namesake() -> Seams:
 
 @defect(made, "shared-removal-takes-everybodys", "PD-16")
 def _takes_everybodys() -> Seams:
-    """A client that removes its shared subscription removes the one of the same name without a client id instead."""
+    """When a client removes its shared subscription, the broker instead removes one that belongs to no client id."""
     shared: set[tuple[str | None, str | None]] = set()
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:

@@ -172,7 +172,7 @@ def _replays(wanted: Callable[[Message], bool], *, first: bool = False, though_h
 
 @defect(made, "unclaimed-publication-kept", "PD-34")
 def _replays_unclaimed() -> Seams:
-    """The broker keeps a publication to a topic without subscriptions for the first subscriber."""
+    """If a topic has no subscription, the broker keeps a publication for the topic's first subscriber."""
     subscribed: set[Address] = set()
     unclaimed: dict[Address, Message] = {}
 
@@ -287,13 +287,13 @@ SUBSCRIPTION_DEFECTS = (
     Defect(
         name="topic-decides-durability",
         rules=("PD-10",),
-        text="A durable subscription loses its messages when it is opened again after a non-durable one on its topic.",
+        text="A reopened durable subscription has lost its messages if its topic has had a non-durable subscriber.",
         apply=lambda: _made_anew(_live_neighbour),
     ),
     Defect(
         name="message-decides-durability",
         rules=("PD-10",),
-        text="A durable subscription loses its messages when it is opened again after a non-persistent publication.",
+        text="A reopened durable subscription has lost its messages if a non-persistent message was published.",
         apply=lambda: _made_anew(_non_persistent_publication),
     ),
     _durable_only,
@@ -314,13 +314,13 @@ SUBSCRIPTION_DEFECTS = (
     Defect(
         name="last-publication-replayed",
         rules=("PD-14", "PD-26"),
-        text="A new non-durable subscriber gets the last persistent publication from before it.",
+        text="A new non-durable subscriber gets the last persistent publication that was sent before.",
         apply=lambda: _replays(lambda message: message.durable is True),
     ),
     Defect(
         name="last-non-persistent-replayed",
         rules=("PD-33",),
-        text="A new non-durable subscriber gets the last non-persistent publication from before it.",
+        text="A new non-durable subscriber gets the last non-persistent publication that was sent before.",
         apply=lambda: _replays(lambda message: message.durable is not True),
     ),
     Defect(
@@ -332,7 +332,7 @@ SUBSCRIPTION_DEFECTS = (
     Defect(
         name="late-comer-handed-last",
         rules=("PD-14", "PD-26"),
-        text="A new non-durable subscriber gets the last persistent publication, even if others have received it.",
+        text="A new non-durable subscriber gets the last persistent publication, even if other subscribers got it.",
         apply=lambda: _replays(lambda message: message.durable is True, though_heard=True),
     ),
     _missed_out_of_order,

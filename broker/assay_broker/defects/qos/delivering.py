@@ -151,13 +151,13 @@ DELIVERING_DEFECTS = (
     Defect(
         name="at-most-once-sent-unsettled",
         rules=("QS-06",),
-        text="The broker sends deliveries to at-most-once receivers unsettled, and forgets their messages.",
+        text="The broker sends deliveries to at-most-once receivers unsettled, and forgets the messages.",
         apply=lambda: _transferred(settled=False),
     ),
     Defect(
         name="at-least-once-sent-settled",
         rules=("QS-08",),
-        text="The broker sends deliveries to at-least-once receivers as settled, and keeps their messages.",
+        text="The broker sends deliveries to at-least-once receivers as settled, and keeps the messages.",
         apply=lambda: _transferred(settled=True),
     ),
     Defect(
@@ -169,7 +169,7 @@ DELIVERING_DEFECTS = (
     Defect(
         name="first-missed-comes-last",
         rules=("QS-21",),
-        text="The broker delivers the first of several messages that a subscriber has missed last.",
+        text="When a subscriber has missed several messages, the broker delivers the first of them last.",
         apply=lambda: _first_comes_last(lambda one: not one.redelivered),
     ),
 )

@@ -191,7 +191,7 @@ REPETITION_DEFECTS = (
     Defect(
         name="gone-back-at-second-restart",
         rules=("QS-06", "QS-08"),
-        text="After the second restart, acknowledged messages and those sent at most once are back.",
+        text="After the second restart, acknowledged messages and at-most-once messages are back.",
         apply=lambda: _back(_THIRD_START, lambda _key, _marked: True),
     ),
     Defect(

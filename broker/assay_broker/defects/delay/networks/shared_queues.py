@@ -181,7 +181,7 @@ SHARED_QUEUE_DEFECTS = (
     Defect(
         name="shared-queue-undelayed",
         rules=("DD-45",),
-        text="The broker puts delayed messages for a shared queue there at once.",
+        text="The broker does not delay messages for shared queues.",
         apply=lambda: _delayed_to_shared(_undelayed),
     ),
     Defect(

@@ -20,7 +20,7 @@ from assay_sdk.model.message import Address
 
 @defect(made, "recovered-removals-unwritten", "PD-20", "PD-24")
 def _recovered_removals_unwritten() -> Seams:
-    """A message that was stored before one restart and consumed after it comes back at the next restart."""
+    """A message that survived one restart and was then consumed comes back at the next restart."""
     old: set[int] = set()
 
     def learn(records: Sequence[Record]) -> tuple[Record, ...]:

@@ -156,7 +156,7 @@ RESTART_DEFECTS = (
     Defect(
         name="bytes-become-text-at-restart",
         rules=("PD-20", "PD-23", "QS-32"),
-        text="A restart makes stored bytes a text; what is not UTF-8 in them is lost.",
+        text="A restart turns stored bodies of bytes into texts, without the octets that are not UTF-8.",
         apply=lambda: _read_altered(as_text),
     ),
     Defect(

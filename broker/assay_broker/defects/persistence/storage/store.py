@@ -73,7 +73,7 @@ STORE_DEFECTS = (
     Defect(
         name="batches-swapped",
         rules=("PD-20", "PD-23"),
-        text="Each batch of records reaches the disk after the one that follows it.",
+        text="Each batch of records reaches the disk after the next batch.",
         apply=lambda: Seams(store=_Swapped),
     ),
 )
