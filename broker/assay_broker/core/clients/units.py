@@ -25,14 +25,13 @@ class Pending(Struct, frozen=True, eq=False):
 
     Args:
         message: The message, with persistence and priority filled in (DD-52).
-        homes: The home of each copy's queue: by the name that the sender used, or the home of a subscription's queue
-            (DD-51).
+        homes: The home of each copy's queue: the queue that the sender named, or a subscription's queue (DD-51).
         queues: The queue of each copy, with a place reserved until the commit; empty for a delayed message.
         expires_ms: When the message expires, in milliseconds since the epoch; None for never.
         staged: The number of copies to stage; 0 for a message without delay.
         entry: The copy that is on its queue already, uncommitted (DD-25); None if the copies are made at the commit.
-        dead: For each queue, the dead-letter header, if a subscriber's copy goes to the dead-letter queue instead, or
-            None; empty for a message to a queue.
+        dead: The dead-letter header for each queue: None unless the queue is the dead-letter queue, which then takes a
+            subscriber's copy; empty for a message to a queue.
         retained: The topic and publisher of a publication to retain; None for any other message.
     """
 
