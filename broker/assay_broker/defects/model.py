@@ -55,7 +55,7 @@ class Named(Protocol):
 
     @property
     def name(self) -> str:
-        """The name."""
+        """The object's name."""
         ...
 
 

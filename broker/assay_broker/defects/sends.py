@@ -119,7 +119,7 @@ def dropped(put: Put, now_ms: int) -> Put:
 
 
 def elsewhere(put: Put, to: Address, view: View) -> tuple[Command, ...]:
-    """Return commands that send a send's message to another destination instead."""
+    """Return commands that send the message of a send to another destination instead."""
     link = AttachSender(put.connection, None, view.agent, None)
     return (link, replace(put, link=view.agent, message=replace(put.message, to=to)))
 

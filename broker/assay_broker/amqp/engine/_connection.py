@@ -146,7 +146,7 @@ class Engine:
         self._incomplete, self._beginning, self._attaching = NOTHING, None, None
 
     def _take_out(self) -> None:
-        """Take the present output out of the engine, so that the engine does not write later frames before it."""
+        """Take the present output out of the engine, so that the engine cannot put later frames before this output."""
         self._cut_out += self._pull()
 
     def _written(self) -> bytes:

@@ -76,7 +76,7 @@ class BranchRecovery:
                     stand_uncommitted(putter, queue, entry)
 
     def put_in_order(self) -> None:
-        """Sort the copies that each branch put in the order of the sends.
+        """Sort the copies of each branch by the order in which the branch sent them.
 
         A copy that the branch's record does not name comes last.
         """

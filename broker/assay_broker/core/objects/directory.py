@@ -86,11 +86,11 @@ class Directory:
             self.topics.remove(found)
 
     def replay(self, definition: Definition) -> None:
-        """Define an object from a stored record at a start; a shared object stays as the sharing group keeps it."""
+        """Define an object from a record of the store at a start; leave an object of the sharing group unchanged."""
         if not definition.shared:
             self.put(definition)
 
     def replay_removed(self, namespace: Namespace, name: str) -> None:
-        """Remove an object by a record of the store at a start; a shared object stays as the sharing group keeps it."""
+        """Remove an object by a record of the store at a start; leave an object of the sharing group unchanged."""
         if (namespace, name) in self._own:
             self.remove(namespace, name)

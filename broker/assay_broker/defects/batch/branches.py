@@ -200,7 +200,7 @@ def _prepare_commits() -> Seams:
 
 @defect(commands, "in-doubt-delivered", "BT-13")
 def _delivered_in_doubt(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """Consumers get the messages that a branch has sent as soon as the branch is prepared."""
+    """As soon as a branch is prepared, consumers get the messages that the branch has sent."""
     if not isinstance(command, PrepareBranch):
         return None
     sent = (one for unit in view.ended(command) for one in unit.sent)

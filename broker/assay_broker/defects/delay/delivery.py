@@ -104,7 +104,7 @@ def _early_for_browsers(answer: Answer, asked: Command, now_ms: int, view: View)
 
 @defect(made, "staged-in-order", "DD-02", "DD-03")
 def _staged_in_order() -> Seams:
-    """The broker releases staged messages in the order of their sends, not of the ends of their delays."""
+    """The broker releases staged messages in the order of their sends, not in the order of their due times."""
     latest: dict[Address, int] = {}
 
     def in_order(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:

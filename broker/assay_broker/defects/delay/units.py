@@ -355,7 +355,7 @@ UNIT_DEFECTS = (
     Defect(
         name="late-commit-loses-light",
         rules=("DD-27",),
-        text="A non-persistent message whose delay was over before the commit is lost.",
+        text="A non-persistent message is lost if its delay is over before the commit.",
         apply=lambda: _sent_at_commit(lambda sent: sent.delayed and sent.message.durable is False, _lost_if_late),
     ),
     Defect(

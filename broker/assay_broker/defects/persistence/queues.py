@@ -181,7 +181,7 @@ QUEUE_DEFECTS = (
     Defect(
         name="waiting-non-persistent-twice",
         rules=("PD-32",),
-        text="The broker delivers a non-persistent message that was sent to a queue without a consumer twice.",
+        text="If a queue has no consumer, the broker delivers its non-persistent messages twice.",
         apply=lambda: puts(non_persistent_twice(topic=False, watched=False)),
     ),
 )

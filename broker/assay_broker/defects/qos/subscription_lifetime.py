@@ -294,7 +294,7 @@ def _messages_kept() -> Seams:
 
 @defect(made, "missed-by-lasting-twice", "QS-20", "QS-21")
 def _missed_twice() -> Seams:
-    """A subscriber that returns during its subscription's time to live gets the messages that it missed twice."""
+    """A subscriber that returns during its subscription's time to live gets each missed message twice."""
     known: set[Address] = set()
 
     def twice(command: Command, _now_ms: int, view: View) -> Commands | None:

@@ -80,7 +80,7 @@ def _knowing(rewrite: Callable[[Command, int, View, set[str]], Commands | None])
 
 @defect(_knowing, "undelayed-to-another-member", "DD-02")
 def _undelayed_there(command: Command, now_ms: int, view: View, known: set[str]) -> Commands | None:
-    """A delayed message for another queue manager's clustered queue is not delayed."""
+    """The broker does not delay messages for another queue manager's clustered queue."""
     sent = view.sent(command, now_ms)
     return undelayed(sent.put) if sent is not None and sent.delayed and sent.target.name in known else None
 
