@@ -79,7 +79,7 @@ def plan_alter(directory: Directory, change: AlterObject, host: Host) -> Definit
 
 
 def plan_delete(directory: Directory, change: DeleteObject) -> Definition:
-    """Return the object that a DELETE would remove. The caller checks whether it is in use or holds messages.
+    """Return the object that a DELETE would remove. The caller checks whether the object is in use or holds messages.
 
     Args:
         directory: The present objects.

@@ -241,7 +241,7 @@ def _in_doubt_staged(record: Record) -> tuple[Record, ...]:
 
 
 def _leaves_unit(wanted: Callable[[Sent], bool]) -> Seams:
-    """Make filters that send the delayed messages that `wanted` chooses outside their unit of work."""
+    """Make filters by which the delayed sends that `wanted` chooses take no part in their unit of work."""
 
     def rewrite(put: Put, sent: Sent, _view: View) -> Commands | None:
         return (replace(put, unit=None),) if put.unit is not None and wanted(sent) else None

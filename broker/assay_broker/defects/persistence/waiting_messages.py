@@ -122,7 +122,7 @@ def _altered_on_disk(record: Record) -> tuple[Record, ...]:
 
 
 def lost_at_second_restart(lost: Callable[[MessageStored], bool]) -> Seams:
-    """Make filters that drop the messages that `lost` chooses at the second start after they were stored."""
+    """Make filters that drop the messages chosen by `lost`, at the second start after the messages were stored."""
     starts: dict[int, int] = {}
 
     def once(record: Record) -> tuple[Record, ...]:

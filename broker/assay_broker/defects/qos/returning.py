@@ -140,7 +140,8 @@ def _nonpersistent_where(hit: Callable[[Attach, bool], bool]) -> Seams:
     """Make filters that make publications non-persistent on topics that have had certain subscribers.
 
     Args:
-        hit: Chooses the subscribers, from a receiver with a lasting subscription and whether it has come back.
+        hit: Chooses the subscribers.  Its arguments are a receiver with a lasting subscription, and whether the
+            subscriber has come back.
     """
     known: set[tuple[str | None, str | None]] = set()
     where: set[Address] = set()
