@@ -30,7 +30,7 @@ _MEASURE_NS = 50_000_000
 
 
 class AmqpListenError(Exception):
-    """The listener cannot listen at the given address.
+    """The AMQP listener cannot listen at the given address.
 
     Args:
         why: A sentence that names the problem, the address and a remedy.

@@ -9,7 +9,7 @@ from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 
 
 class RefusalError(Exception):
-    """The refusal of a command.
+    """The refusal of a command by the core, as an exception.
 
     Args:
         refused: The reason, for the client.

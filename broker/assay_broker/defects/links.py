@@ -41,7 +41,7 @@ class Deliveries:
         self._links.setdefault((delivery.connection, delivery.link), {})[delivery.delivery] = delivery
 
     def by_link(self, command: Detach | Disconnect) -> dict[int, tuple[Deliver, ...]]:
-        """Return the unsettled deliveries on the links that a command ends, by the links' numbers."""
+        """Return the unsettled deliveries on each link that a command ends, by the link's number."""
         return {key[1]: tuple(found.values()) for key, found in self._links.items() if ends(command, *key)}
 
     def of(self, command: Settle | Detach | Disconnect) -> tuple[Deliver, ...]:

@@ -230,7 +230,7 @@ def refusing(judge: Judge, text: str) -> Seams:
 
 
 def reading(rewrite: ReadRewrite) -> Seams:
-    """Make filters that rewrite the records from which the queue manager starts."""
+    """Make filters that rewrite the records from which the queue manager starts, with the help of a view."""
     return filters(read=rewrite)
 
 
@@ -270,5 +270,5 @@ def read(rewrite: Callable[[Record], tuple[Record, ...]]) -> Seams:
 
 
 def read_together(rewrite: Callable[[Sequence[Record]], tuple[Record, ...]]) -> Seams:
-    """Make filters that rewrite the records from which the queue manager starts."""
+    """Make filters that rewrite the records from which the queue manager starts, without the help of a view."""
     return Seams(read=rewrite)

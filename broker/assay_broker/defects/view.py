@@ -204,7 +204,7 @@ class View:
         return self._held.of(of)
 
     def held_by_link(self, of: Detach | Disconnect) -> dict[int, tuple[Deliver, ...]]:
-        """Return the unsettled deliveries on the links that a command ends, by the links' numbers."""
+        """Return the unsettled deliveries on each link that a command ends, by the link's number."""
         return self._held.by_link(of)
 
     def unsettled(self, of: Settle | Detach | Disconnect) -> tuple[Deliver, ...]:

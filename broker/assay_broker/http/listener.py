@@ -33,7 +33,7 @@ _PEERS.setLevel(logging.ERROR)
 
 
 class HttpListenError(Exception):
-    """The listener cannot listen at the given address.
+    """The HTTP listener cannot listen at the given address.
 
     Args:
         why: A sentence that names the problem, the address and a remedy.

@@ -31,7 +31,7 @@ _INDENT = "   "
 
 
 class CommandRefused(Struct, frozen=True, kw_only=True):
-    """The refusal of a command.
+    """The refusal of a command of a script.
 
     Args:
         at: The position of the mistake in the script.
