@@ -88,7 +88,7 @@ class InProcessDriver:
 
     @property
     def name(self) -> str:
-        """The URL scheme."""
+        """The scheme of the URLs for this driver."""
         return "in-process"
 
     def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> InProcessWire:
@@ -110,7 +110,7 @@ class InProcessDrivers:
 
     @property
     def name(self) -> str:
-        """The URL scheme."""
+        """The scheme of the URLs for this driver."""
         return "in-process"
 
     def runner_at(self, url: str) -> Runner | None:

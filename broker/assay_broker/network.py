@@ -24,7 +24,7 @@ from assay_sdk.time import Runner
 
 
 class Member(Struct, frozen=True, eq=False):
-    """The parts of one queue manager.
+    """The parts from which one queue manager of a network is created.
 
     Args:
         settings: The settings, with the name of the queue manager.

@@ -55,7 +55,7 @@ class Deliver(Struct, frozen=True, tag=True, kw_only=True, gc=False):
 
 
 class Browsed(Struct, frozen=True):
-    """A message for a browser.
+    """A message for a browser of a queue.
 
     Args:
         count: The number of the message's failed deliveries.

@@ -48,7 +48,7 @@ class Piece(Struct, frozen=True):
 
 
 class SourceCommand(Struct, frozen=True, kw_only=True):
-    """One command of a script.
+    """One MQSC command of a script.
 
     Args:
         text: The command's text, joined from its lines.

@@ -67,7 +67,7 @@ class CommandAnswer(Struct, frozen=True, kw_only=True):
 
 
 class ScriptAnswer(Struct, frozen=True):
-    """The answers to a script.
+    """The answers to the commands of a script.
 
     Args:
         answers: The answers to the script's commands, in order.

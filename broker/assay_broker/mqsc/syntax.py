@@ -17,7 +17,7 @@ from assay_sdk.model.reasons import Mqrc
 
 
 class MqscFaultError(Exception):
-    """A command is not valid.
+    """An MQSC command is not valid.
 
     Args:
         text: A sentence that names the mistake and the expected form.
@@ -48,7 +48,7 @@ class MqscFaultError(Exception):
 
 
 class Given(Struct, frozen=True):
-    """A parameter's value in a command.
+    """A parameter's value in an MQSC command.
 
     Args:
         text: The value without quotes; in upper case if it was not quoted.
@@ -64,7 +64,7 @@ class Given(Struct, frozen=True):
 
 
 class Parameter(Struct, frozen=True):
-    """A parameter of a command: a word, and its values in parentheses.
+    """A parameter of an MQSC command: a word, and its values in parentheses.
 
     Args:
         word: The word in upper case.

@@ -1,4 +1,4 @@
-"""Loopback addresses."""
+"""The recognition of loopback addresses."""
 
 from __future__ import annotations
 

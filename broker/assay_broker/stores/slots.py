@@ -51,7 +51,7 @@ GROWING = frozenset({Kind.MESSAGE, Kind.SUBSCRIPTION, Kind.RETAINED})
 
 
 class Slot(NamedTuple):
-    """The place of one record.
+    """The place of one record in the store.
 
     Args:
         kind: The kind of the slot.

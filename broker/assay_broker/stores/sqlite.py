@@ -29,7 +29,7 @@ _COPIES = 2
 
 
 class SqliteStore:
-    """A store in a folder.
+    """A store in a folder, with an SQLite database.
 
     Args:
         folder: The folder; created if it does not exist.

@@ -67,7 +67,7 @@ def row_of(record: Record) -> Row | None:
 
 
 class Tables:
-    """The tables of one database.
+    """The tables of a store's database.
 
     Args:
         connection: The connection to the database.

@@ -121,7 +121,7 @@ class WatchedDisk:
         self._room = room_bytes
 
     def close(self) -> None:
-        """Unregister the VFS."""
+        """Unregister the disk's VFS from SQLite."""
         self._vfs.unregister()
 
     # calls of the VFS's files ------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ MAX_AHEAD = 32_768
 
 
 class Phase(StrEnum):
-    """The state of the negotiation."""
+    """The state of the SASL negotiation."""
 
     HEADER = "header"
     MECHANISM = "mechanism"

@@ -1,4 +1,4 @@
-"""The sessions and links of the engine."""
+"""The sessions and links in proton's engine."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class EngineSession:
 
 
 class EngineLink:
-    """A link of the engine.
+    """A link in proton's engine.
 
     *Sender* and *receiver* here mean the server's role on the link.
 

@@ -33,7 +33,7 @@ _OTHER: _Codes = frozenset((_DESCRIBED,))
 
 
 class _Field(Struct, frozen=True):
-    """A field of a composite type.
+    """A field of an AMQP composite type.
 
     Args:
         name: The field's name in the specification.

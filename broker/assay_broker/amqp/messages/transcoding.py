@@ -288,7 +288,7 @@ def write(message: Message, *, count: int, now_ms: int) -> bytes:
         now_ms: The time, in milliseconds since the epoch.
 
     Returns:
-        All sections; the octets in which the message arrived if nothing changes.
+        All sections of the message; the unchanged octets of its arrival if no section changes.
 
     Raises:
         EncodeError: The message arrived over another protocol, and AMQP cannot carry a part of it.

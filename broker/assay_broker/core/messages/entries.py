@@ -24,7 +24,7 @@ class UnitOfWork(Protocol):
 
 
 class Place(Enum):
-    """The place of a message copy."""
+    """The places where a message copy can be."""
 
     STAGED = auto()
     """On the staging queue."""
@@ -39,7 +39,7 @@ class Place(Enum):
 
 
 class Entry(Struct, eq=False, kw_only=True):
-    """One copy of a message.
+    """One copy of a message, on a queue or staged.
 
     Args:
         key: The copy's number, unique for ever, and higher than those of all earlier copies on its queue.

@@ -30,7 +30,7 @@ class Instance(Struct, frozen=True):
 
 
 class Neighbour:
-    """Another queue manager of the network."""
+    """The facts that are known about one other queue manager of the network."""
 
     def __init__(self) -> None:
         self.up = False

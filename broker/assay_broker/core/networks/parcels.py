@@ -73,7 +73,7 @@ class Outstanding(Struct, frozen=True, tag=True):
 
 
 class Interest(Struct, frozen=True, order=True):
-    """An interest in publications on a topic.
+    """A queue manager's interest in publications on a topic.
 
     Args:
         topic: The topic string, with or without wildcards.

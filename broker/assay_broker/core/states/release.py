@@ -25,7 +25,7 @@ class Step(Enum):
 
 
 class Result(Enum):
-    """The results of a step."""
+    """The results of a step of a release."""
 
     DONE = auto()
     EXPIRED = auto()

@@ -43,7 +43,7 @@ class Copy(Struct, frozen=True, eq=False):
 
 
 class Publication(Struct, frozen=True, eq=False):
-    """A checked publication.
+    """A publication that has passed all checks, with its planned copies.
 
     Args:
         message: The message for subscribers, with the topic's persistence and priority filled in.

@@ -1,4 +1,4 @@
-"""The table of all operations."""
+"""The table of all operations of the HTTP interface."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ async def _later(request: ApiRequest, asker: ManagerConnection, change: NativeTa
         wait_ms: The time, in milliseconds.
 
     Returns:
-        The message; empty if none came.
+        The message; empty if no message came.
 
     Raises:
         HttpProblem: The server drains before the time is over.

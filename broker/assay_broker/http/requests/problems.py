@@ -19,7 +19,7 @@ FAILED = 2
 
 
 class Fault(Struct, frozen=True):
-    """A kind of error.
+    """A kind of error in the answer to a request.
 
     Args:
         identifier: The identifier of the error's message.
@@ -33,7 +33,7 @@ class Fault(Struct, frozen=True):
 
 
 class Faults(Enum):
-    """All kinds of errors."""
+    """All kinds of errors in answers to requests."""
 
     NO_QUEUE_MANAGER = Fault("MQWB0009E", 404, "Name the queue manager that answers here.")
     NO_TOKEN = Fault("MQWB0100E", 403, "Send the header ibm-mq-rest-csrf-token, with any value.")
