@@ -21,10 +21,10 @@ from assay.main import main
 from assay_adapters.brokers.amqp.backend import ProductBackend
 from assay_adapters.brokers.artemis.product import ARTEMIS
 from assay_adapters.containers.container import OWNER_LABEL
+from assay_adapters.owners import Owner
 from assay_adapters.ports.backend import Unavailable
 from assay_evidence.reader import read_journals
 from assay_evidence.verdicts import Verdict, load_verdicts
-from assay_sdk.runners.machine_clock import MachineClock
 from assay_steps.plugin.suite import SuiteOptions, run_suite
 
 COMMAND = (sys.executable, "-m", "assay")
@@ -261,7 +261,7 @@ def test_ctrl_c_while_a_broker_starts_leaves_neither_container_nor_folder(tmp_pa
             start_new_session=True,
         ) as process,
     ):
-        label = f"{OWNER_LABEL}={MachineClock().boot}/{process.pid}"
+        label = f"{OWNER_LABEL}={Owner.of(process.pid).name}"
 
         def containers() -> list[object]:
             return list(daemon.containers.list(all=True, filters={"label": label}, ignore_removed=True))

@@ -1,8 +1,8 @@
 """Brokers in containers: start, stop, removal.
 
 A container's port is published on the loopback address only. This module chooses the port itself, so that it stays the
-same over a restart. A label names the process that started the container. Before a process starts its first container,
-it removes the containers of processes that have ended.
+same over a restart. A label names the process that started the container, so that a later process can remove it
+(`assay_adapters.containers.removal`).
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ import os
 import random
 import signal
 import socket
+import tempfile
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing, contextmanager, suppress
-from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from assay_adapters.owners import Owner, folder_prefix
 from assay_adapters.ports.backend import Available, BackendError, Unavailable
 from assay_evidence.interrupts import ctrl_c_deferred
-from assay_sdk.runners.machine_clock import MachineClock
 from assay_sdk.time import Runner
 
 if TYPE_CHECKING:
     from testcontainers.core.container import DockerContainer
 
 OWNER_LABEL = "org.assay.owner"
-"""The label of the process to which a container belongs; its value is ``<boot id>/<process id>``."""
+"""The label of the process to which a container belongs; its value is the owner's name (`assay_adapters.owners`)."""
 
 LOOPBACK = "127.0.0.1"
 
@@ -131,71 +131,7 @@ def image_digest(image: str) -> str:
 
 def owner() -> str:
     """Return the value of `OWNER_LABEL` for containers of this process."""
-    return f"{MachineClock().boot}/{os.getpid()}"
-
-
-def _is_abandoned(label: str) -> bool:
-    """Return whether a label (`OWNER_LABEL`) names a process of this boot of the machine that has ended."""
-    boot, _, pid = label.partition("/")
-    if boot != MachineClock().boot or not pid.isdecimal():
-        return False
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return False
-
-
-def sweep(*, mine: bool = False) -> tuple[str, ...]:
-    """Remove the containers that ended processes of the kit have left.
-
-    Args:
-        mine: Whether to remove the containers of this process, too.
-
-    Returns:
-        The names of the removed containers.
-
-    Raises:
-        BackendError: Docker does not answer.
-    """
-    import docker.errors
-
-    removed: list[str] = []
-    try:
-        with docker_client() as client:
-            found = client.containers.list(all=True, filters={"label": OWNER_LABEL}, ignore_removed=True)
-            for container in found:
-                label = container.labels.get(OWNER_LABEL, "")
-                if (_is_abandoned(label) or (mine and label == owner())) and _remove(container):
-                    removed.append(str(container.name))
-    except (docker.errors.DockerException, OSError) as error:
-        raise BackendError(f"Docker does not answer a request for containers of earlier runs: {error}") from error
-    return tuple(removed)
-
-
-def sweep_quietly() -> None:
-    """Remove the kit's containers whose process has ended; ignore errors, because the next start tries again."""
-    with suppress(BackendError):
-        sweep()
-
-
-def _remove(container: Any) -> bool:
-    """Remove a container.
-
-    Returns:
-        False if another process has removed the container meanwhile; all workers of a run remove old containers.
-    """
-    import docker.errors
-
-    try:
-        container.remove(force=True, v=True)
-    except docker.errors.APIError as error:
-        if error.status_code in {HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT}:
-            return False
-        raise
-    return True
+    return Owner.of(os.getpid()).name
 
 
 def _load(image: str) -> None:
@@ -284,6 +220,8 @@ class Container:
         self._box: DockerContainer | None = None
         self._pid: int | None = None
         """The id of the container's first process; None if this process cannot send signals to it."""
+        self._mark: tempfile.TemporaryDirectory[str] | None = None
+        """An empty folder, from which a later run sees that this process may have left a container."""
         self.port = pick_port()
         """The published port on the loopback address."""
         self.admin_port = None if spec.admin_port is None else pick_port()
@@ -305,6 +243,7 @@ class Container:
         testcontainers_config.ryuk_disabled = True
         try:
             _load(self._spec.image)
+            self._mark = tempfile.TemporaryDirectory(prefix=folder_prefix("container"))
             box = DockerContainer(self._spec.image).with_kwargs(labels={OWNER_LABEL: owner()})
             for name, value in self._spec.environment.items():
                 box.with_env(name, value)
@@ -363,6 +302,9 @@ class Container:
             if box is not None:
                 with suppress(docker.errors.NotFound):
                     box.stop(force=True, delete_volume=True)
+            mark, self._mark = self._mark, None
+            if mark is not None:
+                mark.cleanup()
 
     def last_lines(self) -> str:
         """Return the last lines of the broker's log, indented, for an error message."""

@@ -26,6 +26,7 @@ from assay.campaign.phases import Halt, Phase
 from assay.campaign.server import BrokerOrder
 from assay.campaign.supervisor import BrokerDownError, Supervisor
 from assay_adapters.clients.sdk import identity
+from assay_adapters.owners import folder_prefix
 from assay_broker.inprocess import PRODUCT, product_version
 from assay_evidence import events
 from assay_evidence.events import AnyEvent, Event
@@ -120,7 +121,7 @@ class Campaign:
         self._run = new_run_id()
         self._clock = MachineClock()
         self._rng = random.Random(options.seed)  # noqa: S311 - the load must be repeatable
-        self._folder = tempfile.TemporaryDirectory(prefix="assay-crash-")
+        self._folder = tempfile.TemporaryDirectory(prefix=folder_prefix("crash"))
         self._journal = JournalWriter(self._path(MAIN), run=self._run, writer=MAIN)
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(["__main__", "assay.campaign.client", "assay.campaign.server"])

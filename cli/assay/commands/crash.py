@@ -20,6 +20,7 @@ from assay.exits import CannotRunError, UsageProblem
 from assay.outcome import ending, scenarios_of, show, tell
 from assay.terminal import Terminal
 from assay_adapters.known import Surprise
+from assay_adapters.leftovers import remove_before_a_run
 from assay_adapters.suggestions import unknown
 from assay_evidence.figures import counted
 from assay_evidence.verdicts import Verdict
@@ -46,6 +47,7 @@ def crash(
         raise UsageProblem(unknown("defect", defect, STORE_DEFECTS))
     terminal = Terminal()
     began = time.perf_counter()
+    remove_before_a_run()
     with room(out):
         make_room(out)
         tally = suffer(CampaignOptions(out=out, kills=kills, seed=seed, store=store, defect=defect))

@@ -24,6 +24,7 @@ from assay.progress import RunProgress
 from assay.selection import chosen, faces_of, folders, present
 from assay.terminal import Terminal
 from assay_adapters.known import known_outcomes
+from assay_adapters.leftovers import remove_before_a_run
 from assay_adapters.registry import names_with_defects
 from assay_evidence.verdicts import Verdicts
 from assay_features import FeaturesError, feature_root, load_catalogue
@@ -126,6 +127,7 @@ def run(
     asked, absent = present(asked, backends, check)
     if workers is None:
         asked = [with_workers(options) for options in asked]
+    remove_before_a_run()
     with room(out):
         try:
             return try_all(asked, out, absent)

@@ -13,6 +13,7 @@ from threading import Thread
 import pytest
 from msgspec import Struct
 
+from assay_adapters.owners import folder_prefix
 from assay_adapters.registry import open_backend
 from assay_evidence.verdicts import load_verdicts
 from assay_features import Role, Strength, load_catalogue
@@ -87,7 +88,7 @@ def outcomes_of(trial: Trial) -> Outcomes:
         UntriedError: No scenario tests the trial's rules.
         TrialError: The scenarios could not be read, or some did not run.
     """
-    with tempfile.TemporaryDirectory(prefix="assay-defect-") as folder:
+    with tempfile.TemporaryDirectory(prefix=folder_prefix("defect")) as folder:
         out = Path(folder) / "out"
         result = RunResult()
         options = SuiteOptions(

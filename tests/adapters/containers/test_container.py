@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +13,7 @@ import requests
 
 from assay_adapters.brokers.amqp.backend import ProductBackend
 from assay_adapters.brokers.artemis.product import ARTEMIS
-from assay_adapters.containers import container as containers
+from assay_adapters.containers import removal
 from assay_adapters.containers.container import (
     OWNER_LABEL,
     STOP_LIMIT_S,
@@ -27,12 +25,11 @@ from assay_adapters.containers.container import (
     pick_port,
     probe_image,
     process_of,
-    sweep,
 )
+from assay_adapters.containers.removal import sweep
 from assay_adapters.ports.backend import Available, BackendError, Unavailable
 from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_sdk.model.capabilities import Capability
-from assay_sdk.runners.machine_clock import MachineClock
 from assay_sdk.runners.real import RealRunner
 
 
@@ -92,18 +89,6 @@ def test_an_unknown_face_is_named_with_the_known_ones() -> None:
     assert ProductBackend(ARTEMIS).identity("classic").face == "classic"
 
 
-def test_only_containers_of_processes_that_are_no_more_are_abandoned() -> None:
-    boot = MachineClock().boot
-    ended = subprocess.run(
-        [sys.executable, "-c", "import os; print(os.getpid())"], check=True, capture_output=True, text=True
-    ).stdout.strip()
-    assert containers._is_abandoned(f"{boot}/{ended}")
-    assert not containers._is_abandoned(f"{boot}/{os.getpid()}")
-    assert not containers._is_abandoned(f"{boot}/1")
-    assert not containers._is_abandoned(f"other-machine/{ended}")
-    assert not containers._is_abandoned("something else")
-
-
 @pytest.mark.parametrize(("status", "faster"), [(404, True), (409, True), (500, False)])
 def test_a_container_that_another_process_removes_is_left_to_it(status: int, *, faster: bool) -> None:
     docker = pytest.importorskip("docker")
@@ -115,10 +100,10 @@ def test_a_container_that_another_process_removes_is_left_to_it(status: int, *, 
             raise docker.errors.APIError("no", response)
 
     if faster:
-        assert not containers._remove(Contested())
+        assert not removal._remove(Contested())
     else:
         with pytest.raises(docker.errors.APIError):
-            containers._remove(Contested())
+            removal._remove(Contested())
 
 
 @pytest.mark.docker

@@ -20,10 +20,9 @@ from assay_adapters.containers.container import (
     ContainerSpec,
     image_digest,
     probe_image,
-    sweep,
-    sweep_quietly,
 )
 from assay_adapters.containers.faults import StoppableContainer
+from assay_adapters.containers.removal import sweep, sweep_quietly
 from assay_adapters.faults.proxied import ProxiedFaults
 from assay_adapters.faults.proxy import Proxy
 from assay_adapters.packages import missing_packages

@@ -17,15 +17,15 @@ from assay_adapters.brokers.url.model import DATA, PORT, ProcessTable
 from assay_adapters.brokers.url.programs import last_line, run
 from assay_adapters.brokers.url.reaching import await_broker
 from assay_adapters.containers.container import pick_port
+from assay_adapters.leftovers import FOLDER_VARIABLE, remove_folders
+from assay_adapters.owners import folder_prefix
 from assay_adapters.ports.backend import BackendError
 from assay_sdk.driver import Opened
 from assay_sdk.model.reasons import Refused
-from assay_sdk.runners.machine_clock import MachineClock
 from assay_sdk.time import Runner
 
 STOP_LIMIT_S = 30
 """The longest time that a broker may take for an orderly stop, in seconds."""
-_PREFIX, _OWNER = "assay-url-", "owner"
 _LAST_LINES = 12
 _POLL_NS = 20_000_000
 
@@ -51,8 +51,8 @@ class OwnProcess:
         self._runner = runner
         self._look = look
         self._process: subprocess.Popen[bytes] | None = None
-        sweep()
-        self._home = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        remove_folders()
+        self._home = Path(tempfile.mkdtemp(prefix=folder_prefix("url")))
         (self._home / "data").mkdir()
         self.amqp_port = pick_port()
         """The port for clients, which each start uses."""
@@ -70,18 +70,18 @@ class OwnProcess:
         if path is None:
             raise BackendError(f"{self._title} cannot be started: there is no program {words[0]}")
         try:
-            with (self._home / "log").open("ab") as log:
+            with self.log.open("ab") as log:
                 self._process = subprocess.Popen(  # noqa: S603  the user's file names it
                     [path, *words[1:]],
                     cwd=self._folder,
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
+                    env=os.environ | {FOLDER_VARIABLE: str(self._home)},  # finds its processes if this one is killed
                     start_new_session=True,  # so that a kill also ends the processes that a script has started
                 )
         except OSError as error:
             raise BackendError(f"{self._title} cannot be started: {words[0]}: {error.strerror}") from error
-        (self._home / _OWNER).write_text(f"{MachineClock().boot} {os.getpid()} {self._process.pid}", "utf-8")
         await_broker(self._runner, self._table.ready_s, lambda: self._look(self.amqp_port), self._why_ended)
 
     def kill(self) -> None:
@@ -105,6 +105,11 @@ class OwnProcess:
         else:
             process.terminate()
         self._await_end(process)
+
+    @property
+    def log(self) -> Path:
+        """The file with the output of the broker's processes."""
+        return self._home / "log"
 
     def runs(self) -> bool:
         """Return whether the broker's process runs."""
@@ -142,7 +147,7 @@ class OwnProcess:
         return f"{self._title} ended while starting (exit code {self._process.returncode}); {self._last_lines()}"
 
     def _last_lines(self) -> str:
-        text = (self._home / "log").read_text("utf-8", errors="replace")
+        text = self.log.read_text("utf-8", errors="replace")
         lines = "\n".join(f"  {line}" for line in text.splitlines()[-_LAST_LINES:])
         return f"its last lines:\n{lines}" if lines else "it printed nothing"
 
@@ -268,29 +273,3 @@ def _is_there(pid: int) -> bool:
     with suppress(OSError, IndexError):
         return Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0] != "Z"
     return True
-
-
-def sweep() -> tuple[int, ...]:
-    """End the brokers that ended processes of the kit have left running, and remove their folders.
-
-    Returns:
-        The ids of the ended processes.
-    """
-    ended: list[int] = []
-    for home in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        with suppress(OSError, ValueError):
-            boot, owner, pid = (home / _OWNER).read_text("utf-8").split()
-            if _is_there(int(owner)) and boot == MachineClock().boot:
-                continue
-            if boot == MachineClock().boot and _works_in(int(pid), home):
-                os.killpg(int(pid), signal.SIGKILL)
-                ended.append(int(pid))
-            shutil.rmtree(home, ignore_errors=True)
-    return tuple(ended)
-
-
-def _works_in(pid: int, home: Path) -> bool:
-    """Return whether a process writes its output to a folder; if not, the system has reused the broker's process id."""
-    with suppress(OSError):
-        return Path(f"/proc/{pid}/fd/1").resolve() == (home / "log").resolve()
-    return False

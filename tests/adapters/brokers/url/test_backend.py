@@ -21,6 +21,8 @@ from assay_adapters.brokers.url.backend import UrlBackend
 from assay_adapters.brokers.url.file import DescriptionError
 from assay_adapters.brokers.url.instance import Place
 from assay_adapters.known import known_outcomes
+from assay_adapters.leftovers import FOLDER_VARIABLE
+from assay_adapters.owners import folder_prefix
 from assay_adapters.ports.backend import Available, BackendError, Unavailable, Watched
 from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.ports.client import AckMode, Draft, Endpoint, Origin
@@ -295,26 +297,12 @@ def test_without_process_and_container_a_kill_is_a_named_lack(make: Make) -> Non
     assert found.source.text == "acme.toml has neither [process] nor [container], so the kit cannot end the broker."
 
 
-def test_brokers_of_a_process_that_has_ended_are_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes.tempfile, "tempdir", str(tmp_path))
-    home = tmp_path / "assay-url-x"
-    home.mkdir()
-    with (home / "log").open("wb") as log:
-        left = os.posix_spawnp(
-            "sleep", ["sleep", "600"], os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, log.fileno(), 1)], setsid=True
-        )
-    gone = os.posix_spawnp("true", ["true"], os.environ)
-    os.waitpid(gone, 0)
-    (home / "owner").write_text(f"{processes.MachineClock().boot} {gone} {left}")
-    assert processes.sweep() == (left,)
-    _, status = os.waitpid(left, 0)
-    assert os.WTERMSIG(status) == signal.SIGKILL
-    assert not home.exists()
-    mine = tmp_path / "assay-url-y"
-    mine.mkdir()
-    (mine / "owner").write_text(f"{processes.MachineClock().boot} {os.getpid()} 1")
-    assert processes.sweep() == ()
-    assert mine.exists()
+def test_the_processes_of_a_broker_name_its_folder_so_that_a_later_run_finds_them(make: Make, tmp_path: Path) -> None:
+    program(tmp_path, "noting", f'#!/bin/sh\necho "${FOLDER_VARIABLE}" > noted\nexit 7\n')
+    backend = make(f'{HEAD}{CAPABILITIES}[process]\nstart = ["./noting", "{{port}}"]\n')
+    with pytest.raises(BackendError):
+        backend.provision(Needs())
+    assert Path((tmp_path / "noted").read_text().strip()).name.startswith(folder_prefix("url"))
 
 
 # --- destinations

@@ -20,10 +20,9 @@ from assay_adapters.containers.container import (
     kill_now,
     probe_image,
     process_of,
-    sweep,
-    sweep_quietly,
 )
 from assay_adapters.containers.files import folder_holds
+from assay_adapters.containers.removal import sweep, sweep_quietly
 from assay_adapters.packages import missing_packages
 from assay_adapters.ports.backend import Available, BackendError, Environment, Unavailable
 from assay_adapters.ports.capabilities import Needs

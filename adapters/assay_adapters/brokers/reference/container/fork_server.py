@@ -16,6 +16,7 @@ from typing import Any
 
 from assay_adapters.brokers.reference.server.fork_server.hosts import MODULE, Channel
 from assay_adapters.containers.container import OWNER_LABEL, docker_client, owner
+from assay_adapters.owners import folder_prefix
 from assay_adapters.ports.backend import BackendError
 
 START_LIMIT_S = 60
@@ -80,7 +81,7 @@ class ContainerHost:
     def homes(self) -> Path:
         """The folder with the brokers' logs; its path in the container is the same."""
         if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="assay-box-")
+            self._folder = tempfile.TemporaryDirectory(prefix=folder_prefix("box"))
             Path(self._folder.name).chmod(0o755)
         return Path(self._folder.name)
 

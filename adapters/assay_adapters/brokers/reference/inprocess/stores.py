@@ -12,6 +12,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from assay_adapters.owners import folder_prefix
 from assay_adapters.suggestions import unknown
 from assay_broker.stores import Observer, Store
 from assay_broker.stores.memory import MemoryStore
@@ -51,7 +52,7 @@ def _in_memory(_name: str) -> ScenarioStore:
 
 def _in_a_folder(name: str) -> ScenarioStore:
     """Return a store in a temporary folder; `close` removes the folder."""
-    folder = Path(tempfile.mkdtemp(prefix="assay-store-"))
+    folder = Path(tempfile.mkdtemp(prefix=folder_prefix("store")))
     disk = WatchedDisk(through=False)  # a kill undoes unflushed writes by itself, so the real disk need not flush
     store = SqliteStore(folder / name, name, disk, log_bytes=LOG_BYTES)
     remove = weakref.finalize(store, shutil.rmtree, folder, ignore_errors=True)  # also after an interrupt

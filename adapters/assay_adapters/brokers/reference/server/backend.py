@@ -32,6 +32,7 @@ from assay_adapters.suggestions import unknown
 from assay_broker.defects import DEFECTS
 from assay_broker.inprocess import PRODUCT, product_version
 from assay_broker.variants import VARIANTS
+from assay_adapters.owners import folder_prefix
 from assay_features import Profile, feature_root
 from assay_sdk.driver import Driver
 from assay_sdk.model.capabilities import ADMINISTRATION, Capability
@@ -260,7 +261,7 @@ class ReferenceServerBackend(AmqpBackend):
         from assay_broker.server.accounts import users_text
 
         if self._home is None:
-            self._home = tempfile.TemporaryDirectory(prefix="assay-users-")
+            self._home = tempfile.TemporaryDirectory(prefix=folder_prefix("users"))
             file = Path(self._home.name) / "users.toml"
             file.touch(mode=0o600)
             # These passwords are public, so more iterations would protect nothing, and would slow each of the

@@ -13,6 +13,7 @@ from assay_adapters.brokers.reference.server.fork_server.messages import Control
 from assay_adapters.containers.container import LOOPBACK
 from assay_adapters.ports.backend import BackendError
 from assay_broker.stores.search import pages_of_database, pages_of_log, stands_in_file, stands_in_pages
+from assay_adapters.owners import folder_prefix
 
 _LAST_LINES = 12
 _DATABASE, _LOG = ".db", "-wal"
@@ -38,7 +39,7 @@ class ServerProcess:
         self._slow_disk_ms = slow_disk_ms
         self._watcher: Callable[[DiskSeen], None] | None = None
         self._asked = dict(asked)
-        self._home = tempfile.TemporaryDirectory(prefix="assay-server-", dir=fork_server.host.homes)
+        self._home = tempfile.TemporaryDirectory(prefix=folder_prefix("server"), dir=fork_server.host.homes)
         self._log = Path(self._home.name) / "log"
         if fork_server.host.homes is not None:  # the server runs in a container, as another user
             Path(self._home.name).chmod(0o755)

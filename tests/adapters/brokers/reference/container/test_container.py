@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from assay_adapters.containers.container import docker_client, probe_image, sweep
+from assay_adapters.containers.container import docker_client, probe_image
+from assay_adapters.containers.removal import sweep
 from assay_adapters.ports.backend import Unavailable
 from assay_sdk import DeliveryMode, Queue, connect
 from assay_sdk.drivers.amqp import AmqpDriver

@@ -1,0 +1,40 @@
+"""``assay clean``: removes what runs that were killed have left on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assay.terminal import Terminal
+from assay_adapters.leftovers import Leftovers, remove_leftovers
+from assay_evidence.figures import counted
+
+
+def clean() -> None:
+    """Remove the containers, volumes, processes and temporary folders that ended runs have left.
+
+    What belongs to a run that goes on stays.
+    """
+    terminal = Terminal()
+    for line in sentences(remove_leftovers()):
+        terminal.print(line, markup=False, soft_wrap=True)
+
+
+def sentences(removed: Leftovers) -> Iterator[str]:
+    """Say what was removed, or that ended runs have left nothing."""
+    if removed.containers:
+        volumes = f" with {counted(removed.volumes, 'volume')}" if removed.volumes else ""
+        names = ", ".join(one.name for one in removed.containers)
+        yield f"Removed {counted(len(removed.containers), 'container')}{volumes}: {names}."
+    if removed.processes:
+        ids = ", ".join(map(str, removed.processes))
+        yield f"Ended {counted(len(removed.processes), 'process', 'processes')}: {ids}."
+    if removed.folders:
+        paths = ", ".join(map(str, removed.folders))
+        yield f"Removed {counted(len(removed.folders), 'temporary folder')}: {paths}."
+    if not (removed.containers or removed.processes or removed.folders):
+        yield "Ended runs have left no container, process, volume or temporary folder here."
+    if removed.running:
+        running = counted(removed.running, "process", "processes")
+        yield f"Left alone: what belongs to {running} of Assay still running."
+    if removed.unasked:
+        yield f"Containers and volumes were not looked for: {removed.unasked}."
