@@ -24,6 +24,8 @@ from assay_evidence.events import (
     Fault,
     Frame,
     Late,
+    Log,
+    Past,
     Return,
     ScenarioBegin,
     ScenarioEnd,
@@ -35,7 +37,7 @@ from assay_evidence.events import (
     Wire,
 )
 
-_NO_EVIDENCE = frozenset({Claim, Step, ScenarioBegin, ScenarioEnd, Wire})
+_NO_EVIDENCE = frozenset({Claim, Step, ScenarioBegin, ScenarioEnd, Wire, Log, Past})
 """The kinds of events from which no claim is decided."""
 _GIVING_BACK = frozenset({"abort", "close-connection", "close-consumer", "close-session", "recover", "unsubscribe"})
 """The calls by which a client gives unacknowledged messages back to the broker."""

@@ -23,6 +23,7 @@ from assay_adapters.ports.faults import (
     Trigger,
     Unreachable,
 )
+from assay_adapters.traces.history import History
 from assay_sdk.time import Runner
 
 
@@ -58,12 +59,14 @@ class ProxiedFaults:
         broker: The broker.
         proxy: The proxy to which the broker's clients connect.
         runner: The runner that waits for triggers.
+        history: Gets a note of each fault; None for no notes.
     """
 
-    def __init__(self, broker: Stoppable, proxy: Proxy, runner: Runner) -> None:
+    def __init__(self, broker: Stoppable, proxy: Proxy, runner: Runner, history: History | None = None) -> None:
         self._broker = broker
         self._proxy = proxy
         self._runner = runner
+        self._history = history or History()
         self._sights: set[str] = set()
 
     @property
@@ -112,6 +115,7 @@ class ProxiedFaults:
 
     def stop(self) -> None:
         """Stop the broker in order; the proxy refuses connections until `start`."""
+        self._history.note("stopped in order")
         self._proxy.shut()
         self._broker.stop()
         self._proxy.cut()
@@ -122,7 +126,9 @@ class ProxiedFaults:
         Args:
             changed: Options that replace earlier ones (``level``, ``opmode``).
         """
+        self._history.note("started again")
         self._broker.start(changed)
+        self._history.note("answers again")
         self._proxy.broker = self._broker.amqp_port
         self._proxy.open()
 
@@ -134,7 +140,7 @@ class ProxiedFaults:
             case Restart(level=None, opmode=None):
                 return HalvesInjection(self._runner, self.stop, self.start)
             case Cut():
-                return HalvesInjection(self._runner, self._proxy.cut, _nothing)
+                return HalvesInjection(self._runner, self._cut, _nothing)
             case Unreachable():
                 return HalvesInjection(self._runner, self._isolate, self._proxy.open, lasts=True)
             case _:
@@ -142,11 +148,17 @@ class ProxiedFaults:
                     "fault", Source(f"The kit does not control this broker from inside, so it cannot cause {fault}.")
                 )
 
+    def _cut(self) -> None:
+        self._history.note("all connections cut")
+        self._proxy.cut()
+
     def _isolate(self) -> None:
+        self._history.note("made unreachable")
         self._proxy.shut()
         self._proxy.cut()
 
     def _kill(self) -> None:
+        self._history.note("killed")
         self._proxy.shut()
         self._broker.kill()
         self._proxy.cut()

@@ -11,7 +11,7 @@ Spark pipeline reads all kinds with one flat schema.
 
 from __future__ import annotations
 
-from assay_evidence.events._broker import Admin, Disk, Fault
+from assay_evidence.events._broker import Admin, Disk, Fault, Log, Past
 from assay_evidence.events._client import Call, Callback, RefusedInfo, Return, Seen, Settle, Unit, Watch
 from assay_evidence.events._event import Event, MessageRef, Phase, Scalar
 from assay_evidence.events._frame import Frame, Said, Wire
@@ -33,7 +33,9 @@ __all__ = [
     "Fault",
     "Frame",
     "Late",
+    "Log",
     "MessageRef",
+    "Past",
     "Phase",
     "Plan",
     "PlannedScenario",
@@ -72,6 +74,8 @@ AnyEvent = (
     | Disk
     | Frame
     | Wire
+    | Log
+    | Past
     | Watch
     | Claim
     | End

@@ -52,3 +52,40 @@ class Disk(Event, frozen=True, kw_only=True, tag="disk"):
     source: str
     op: Literal["write", "flush", "drop"]
     keys: tuple[str, ...] = field(default=(), name="kids")
+
+
+class Log(Event, frozen=True, kw_only=True, tag="log"):
+    """A line of the broker's log from the time of a scenario that did not pass; no claim is decided from it.
+
+    Args:
+        source: The broker's container or process.
+        text: The line, without passwords, at most 500 characters of it.
+        untimed: Whether the log does not tell the line's time; then the event has the time of the line before, or of
+            the scenario's begin.
+        omitted: The number of lines before this one that are left out.
+    """
+
+    source: str
+    text: str
+    untimed: bool = False
+    omitted: int = 0
+
+
+class Past(Event, frozen=True, kw_only=True, tag="past"):
+    """What had happened to the broker of a scenario that did not pass; no claim is decided from it.
+
+    The event's own time is that of its writing, so that a scenario's events begin with the scenario.
+
+    Args:
+        source: The broker's container or process, with the image.
+        what: What happened, such as ``started`` or ``killed``.
+        happened_ns: The time at which it happened, in nanoseconds since the epoch.
+        during: The scenario during which it happened; None if it is unknown.
+        omitted: The number of earlier happenings that are left out.
+    """
+
+    source: str
+    what: str
+    happened_ns: int
+    during: str | None = None
+    omitted: int = 0

@@ -25,6 +25,7 @@ from assay_evidence import events
 from assay_evidence.interrupts import ctrl_c_deferrable
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 from assay_sdk.model.capabilities import SITUATIONAL
+from assay_steps.cast.background import Background, Periods
 from assay_steps.cast.claims import Evidence
 from assay_steps.cast.journal import ScenarioJournal
 from assay_steps.cast.recording import SetupRefusedError
@@ -50,13 +51,14 @@ from assay_steps.words.spans import set_pace
 
 WORLD = pytest.StashKey[World]()
 JOURNAL = pytest.StashKey[ScenarioJournal]()
+BACKGROUND = pytest.StashKey[Background]()
 FAILED_CHECK = pytest.StashKey[BaseException]()
 """The key under which a pytest item holds the failed assertion of a user's own Then-step, recorded as a claim."""
 UNJUDGED = "assay_unjudged"
 """The attribute of a pytest report that holds the name of a test without a verdict."""
 EXPLAINED = frozenset({Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE})
-"""The verdicts that the frames of the scenario's connections may explain."""
-LEFT: tuple[pytest.StashKey[Any], ...] = (WORLD, JOURNAL, FAILED_CHECK, CURRENT_STEP)
+"""The verdicts that the frames of the scenario's connections, and the broker's log and past, may explain."""
+LEFT: tuple[pytest.StashKey[Any], ...] = (WORLD, BACKGROUND, JOURNAL, FAILED_CHECK, CURRENT_STEP)
 """The stash entries to delete after each scenario, because pytest keeps its items to the end of the run."""
 
 
@@ -90,6 +92,7 @@ class AssayPlugin:
         )
         if self.process.delegates:
             checks.check_expressions(config)
+        self._periods = Periods()
         self.interrupts = Interrupts.of(config)
         try:
             self.run = Run(RunOptions.of(config, workerinput), self.interrupts)
@@ -128,6 +131,7 @@ class AssayPlugin:
         case = item.stash.get(CASE, None)
         if case is None:
             return
+        self._periods.begin(case.id)
         try:
             provisioned: Provided | Unsupported | None = self.run.provisioning.provide(case)
             absence = ""
@@ -166,6 +170,7 @@ class AssayPlugin:
             self._conclude(item, self.run.verdict(case, journal), None)
             return
         item.stash[WORLD] = self.run.world(case, provisioned, journal)
+        item.stash[BACKGROUND] = Background(provisioned.instance, journal, self._periods)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
@@ -191,6 +196,7 @@ class AssayPlugin:
         if absence := _absence(world.instance):
             # Without its end in the journal, the scenario cannot fail: what failed may be due to the broker's end.
             journal.write(events.Step, keyword="*", text="the broker at the end", outcome="broken", detail=absence)
+            item.stash[BACKGROUND].write()
             self._conclude(item, self.run.verdict(case, journal), problem)
             return None
         journal.write(
@@ -203,6 +209,7 @@ class AssayPlugin:
         verdict = self.run.verdict(case, journal)
         if verdict.verdict in EXPLAINED:
             world.sightings.write_frames()
+            item.stash[BACKGROUND].write()
         self._conclude(item, verdict, problem)
         return None
 

@@ -30,6 +30,7 @@ from assay_adapters.ports.backend import Available, BackendError, Environment, U
 from assay_adapters.ports.capabilities import Needs, Unsupported, missing
 from assay_adapters.ports.client import Endpoint, Source
 from assay_adapters.ports.outcome import JmsErrorKind
+from assay_adapters.traces.history import STARTED, History
 from assay_sdk.driver import Close, Closed, Driver, DriverEvent, Opened, Target
 from assay_sdk.time import Runner
 
@@ -67,10 +68,11 @@ def answers(driver: Driver, runner: Runner, endpoint: Endpoint) -> Opened | None
 
 
 class _Own(Struct, frozen=True):
-    """A container for scenarios with faults, and the proxy to which their clients connect."""
+    """A container for scenarios with faults, its past, and the proxy to which their clients connect."""
 
     container: Container
     proxy: Proxy
+    history: History
 
     def remove(self) -> None:
         """Close the proxy and remove the container."""
@@ -188,15 +190,28 @@ class ProductBackend(AmqpBackend):
             container = self._container()
             container.start()
             proxy = Proxy(container.port)
-            self._own = _Own(container, proxy)
+            self._own = _Own(container, proxy, History(STARTED))
             proxy.start()
-        container, proxy = self._own.container, self._own.proxy
-        faults = ProxiedFaults(StoppableContainer(container), proxy, self._runner)
-        return self._instance(self._endpoint(proxy.port, container.admin_port), container.port, faults)
+        container, proxy, history = self._own.container, self._own.proxy, self._own.history
+        faults = ProxiedFaults(StoppableContainer(container), proxy, self._runner, history)
+        return self._instance(self._endpoint(proxy.port, container.admin_port), container.port, faults, history)
 
-    def _instance(self, endpoint: Endpoint, port: int | None, faults: ProxiedFaults | None = None) -> ProductInstance:
+    def _instance(
+        self,
+        endpoint: Endpoint,
+        port: int | None,
+        faults: ProxiedFaults | None = None,
+        history: History | None = None,
+    ) -> ProductInstance:
         return ProductInstance(
-            self._product, endpoint, self._runner, self._driver(), self.environment, port=port, faults=faults
+            self._product,
+            endpoint,
+            self._runner,
+            self._driver(),
+            self.environment,
+            port=port,
+            faults=faults,
+            history=history,
         )
 
     def _container(self) -> Container:

@@ -12,6 +12,8 @@ from assay_adapters.ports.backend import Environment, WireProtocol
 from assay_adapters.ports.client import Endpoint
 from assay_adapters.ports.faults import DiskEvent
 from assay_adapters.ports.outcome import JmsErrorKind, Outcome, Refused
+from assay_adapters.traces.containers import ContainerTrace, at_port
+from assay_adapters.traces.history import History
 from assay_sdk.driver import Driver
 from assay_sdk.time import Runner
 
@@ -27,6 +29,7 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
         environment: The tested product.
         port: The published port of the product's container; None if it is unknown.
         faults: The faults that a scenario can cause; None for a shared instance.
+        history: What happened to the instance of scenarios with faults; None for a shared instance.
     """
 
     def __init__(
@@ -39,6 +42,7 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
         *,
         port: int | None,
         faults: ProxiedFaults | None = None,
+        history: History | None = None,
     ) -> None:
         super().__init__(ALL_FACES, runner, driver, environment, faults)
         self.members = (product.name,)
@@ -46,6 +50,7 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
         self._product = product
         self._endpoint = endpoint
         self._port = port
+        self.trace = None if port is None else ContainerTrace(at_port(port), history)
 
     def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
         """Return the URL and login with which clients connect.

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from assay_adapters.brokers.base import ALL_FACES, AmqpBackend
 from assay_adapters.brokers.url.boxes import RunningContainer
@@ -42,6 +42,10 @@ from assay_adapters.packages import missing_packages
 from assay_adapters.ports.backend import Available, BackendError, Environment, Unavailable
 from assay_adapters.ports.capabilities import Needs, Unsupported, missing
 from assay_adapters.ports.client import Endpoint, Source
+from assay_adapters.ports.traces import Trace
+from assay_adapters.traces.containers import ContainerTrace, at_port, named
+from assay_adapters.traces.files import FileTrace
+from assay_adapters.traces.history import STARTED, History
 from assay_sdk.amqp.conventions import Conventions
 from assay_sdk.driver import Driver, Login, Opened
 from assay_sdk.model.capabilities import Capability
@@ -53,12 +57,19 @@ _ENDS = frozenset({Capability.KILL, Capability.RESTART})
 
 
 class _Own(Struct, frozen=True):
-    """A broker for scenarios with faults, and the proxy to which their clients connect."""
+    """A broker for scenarios with faults, and the proxy to which their clients connect.
+
+    Args:
+        log: The file of the broker's log; None for a container.
+        history: What happened to the broker.
+    """
 
     broker: OwnProcess | StoppableContainer
     proxy: Proxy
     runs: Callable[[], bool]
     remove: Callable[[], None]
+    log: str | None
+    history: History
 
 
 def _ready(
@@ -75,7 +86,8 @@ def _ready(
     except BaseException:  # also Ctrl-C, so that no broker keeps running
         remove()
         raise
-    return _Own(broker, proxy, runs, remove)
+    log = str(broker.log) if isinstance(broker, OwnProcess) else None
+    return _Own(broker, proxy, runs, remove, log, History(STARTED))
 
 
 class UrlBackend(AmqpBackend):
@@ -125,6 +137,8 @@ class UrlBackend(AmqpBackend):
         self._own: _Own | None = None
         self._front: Proxy | None = None
         """The proxy in front of the running broker, for TLS and for faults."""
+        self._history = History()
+        """What this process did to the running broker."""
 
     @property
     def environment(self) -> Environment:
@@ -216,7 +230,8 @@ class UrlBackend(AmqpBackend):
         if not needs.own_instance and url.startswith("amqp://"):
             return self._place(Endpoint(url, self._login()), self.reach, turn=turn)
         proxy = self._front = self._front or self._proxy_to(url)
-        faults = ProxiedFaults(self._stoppable(), proxy, self._runner) if needs.own_instance else None
+        stoppable, history = self._stoppable(), self._history
+        faults = ProxiedFaults(stoppable, proxy, self._runner, history) if needs.own_instance else None
         return self._place(self._local(proxy.port), self.reach, faults=faults, turn=turn)
 
     @property
@@ -250,21 +265,24 @@ class UrlBackend(AmqpBackend):
 
     def _shared_place(self) -> Place:
         if self._attached is not None:
-            return self._at(urlsplit(self._attached.url).port or 0)
+            return self._at(urlsplit(self._attached.url).port or 0, self._attached.log)
         if self._shared is None or not self._shared.runs():
             self._shared = self._started(self._shared)
-        return self._at(self._shared.broker.amqp_port)
+        return self._at(self._shared.broker.amqp_port, self._shared.log)
 
-    def _at(self, port: int) -> Place:
-        return self._place(self._local(port), lambda: self._look(port), port=port)
+    def _at(self, port: int, log: str | None) -> Place:
+        """Return the broker that scenarios share; another process may have started it."""
+        endpoint = structs.replace(self._local(port), log=log)
+        return self._place(endpoint, lambda: self._look(port), port=port, trace=self._trace(log, None, port))
 
     def _own_place(self) -> Place:
         if self._own is None or not self._own.runs():
             self._own = self._started(self._own)
         own = self._own
-        faults = ProxiedFaults(own.broker, own.proxy, self._runner)
+        faults = ProxiedFaults(own.broker, own.proxy, self._runner, own.history)
         port = own.broker.amqp_port
-        return self._place(self._local(own.proxy.port), lambda: self._look(port), port=port, faults=faults)
+        trace = self._trace(own.log, own.history, port)
+        return self._place(self._local(own.proxy.port), lambda: self._look(port), port=port, faults=faults, trace=trace)
 
     def _started(self, before: _Own | None) -> _Own:
         """Start a broker, after removing the broker that it replaces (`before`)."""
@@ -302,6 +320,7 @@ class UrlBackend(AmqpBackend):
         port: int | None = None,
         faults: ProxiedFaults | None = None,
         turn: Turn | None = None,
+        trace: Trace | None = None,
     ) -> Place:
         folders = () if self.description.container is None else self.description.container.data_folders
         driver = self._plain_driver()
@@ -321,7 +340,26 @@ class UrlBackend(AmqpBackend):
             admin=self._admin,
             destinations=destinations,
             data=(port, folders) if port is not None and folders else None,
+            trace=trace or self._trace(None, self._history),
         )
+
+    def _trace(self, log: str | None, history: History | None, port: int | None = None) -> Trace:
+        """Return the log and the past of a broker.
+
+        Args:
+            log: The file of its log; None for a container, and for a broker whose log the kit does not reach.
+            history: What this process did to it; None if another process of the run has started it.
+            port: The port of a container of the kit's own.
+        """
+        login, box, named_log = self._login(), self.description.container, self.description.broker.log_file
+        if log is None and named_log is not None:
+            log = str(self._folder / named_log)
+        secrets = () if login is None else (login.password,)
+        if box is not None and box.name is not None:
+            return ContainerTrace(named(box.name), history, secrets)
+        if box is not None and port is not None:
+            return ContainerTrace(at_port(port), history, secrets)
+        return FileTrace(self.description.title, None if log is None else Path(log), history, secrets)
 
     def _plain_driver(self) -> Driver:
         from assay_sdk.drivers.amqp import AmqpDriver

@@ -80,6 +80,8 @@ def _broker(of: Description, _folder: Path) -> _Found:
         yield "broker", "url", f"[broker] url: {text}."
     elif broker.ca_file is not None and not (broker.url or "").startswith("amqps://"):
         yield "broker", "ca-file", "ca-file is for TLS; write the url with amqps://, or remove ca-file."
+    if broker.log_file is not None and (of.is_own or of.container is not None):
+        yield "broker", "log-file", "the kit reads the log of this broker by itself; remove log-file."
     if (broker.user_variable is None) != (broker.password_variable is None):
         given, other = ("user", "password") if broker.password_variable is None else ("password", "user")
         yield "broker", f"{given}-variable", f"[broker] has {given}-variable and no {other}-variable; add it."
@@ -222,7 +224,9 @@ def _programs(of: Description, folder: Path) -> _Found:
 
 
 def _files(of: Description, folder: Path) -> _Found:
-    for table, key, name in (("", "known", of.known), ("broker", "ca-file", of.broker.ca_file)):
+    broker = of.broker
+    named = (("", "known", of.known), ("broker", "ca-file", broker.ca_file), ("broker", "log-file", broker.log_file))
+    for table, key, name in named:
         if name is not None and not (folder / name).is_file():
             yield table, key, f"{key}: there is no file {folder / name}; write it, or remove the line."
 

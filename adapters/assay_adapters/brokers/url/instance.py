@@ -14,6 +14,7 @@ from assay_adapters.ports.backend import BackendError, Environment, WireProtocol
 from assay_adapters.ports.client import Client, Endpoint
 from assay_adapters.ports.faults import DiskEvent
 from assay_adapters.ports.outcome import JmsErrorKind, Outcome, Refused
+from assay_adapters.ports.traces import Trace
 from assay_sdk.driver import Driver, Opened
 from assay_sdk.time import Runner
 
@@ -37,6 +38,7 @@ class Place(SdkInstance[Runner, ProxiedFaults | None]):
         destinations: The destinations that the kit creates; None if the broker creates them on first use.
         look: Connects to the broker without the proxy, to see whether it answers.
         data: The port and the data folders of the broker's container; None if the kit does not see the broker's files.
+        trace: The broker's log and past; None if the kit reaches neither.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class Place(SdkInstance[Runner, ProxiedFaults | None]):
         admin: Admin | None = None,
         destinations: Destinations | None = None,
         data: tuple[int, tuple[str, ...]] | None = None,
+        trace: Trace | None = None,
     ) -> None:
         super().__init__(ALL_FACES, runner, driver, environment, faults)
         self.members = (name,)
@@ -62,6 +65,7 @@ class Place(SdkInstance[Runner, ProxiedFaults | None]):
         self._destinations = destinations
         self._data = data
         self._look = look
+        self.trace = trace
 
     def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
         """Return the URL and login with which clients connect.

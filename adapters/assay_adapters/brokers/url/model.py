@@ -34,12 +34,14 @@ class BrokerTable(Struct, frozen=True, kw_only=True, rename="kebab"):
         ca_file: The PEM file with trusted certificates; None for the machine's.
         user_variable: The environment variable with the user; None for an anonymous login.
         password_variable: The environment variable with the password.
+        log_file: The file to which a running broker writes its log, on this machine; None if it has none here.
     """
 
     url: str | None = None
     ca_file: str | None = None
     user_variable: str | None = None
     password_variable: str | None = None
+    log_file: str | None = None
 
 
 class AddressesTable(Struct, frozen=True, kw_only=True, rename="kebab"):

@@ -51,8 +51,10 @@ class Endpoint(Struct, frozen=True):
         url: The URL, such as ``amqp://127.0.0.1:5672`` or ``in-process://NAME``.
         login: The default user and password; None for anonymous.
         admin: The endpoint for administrators; None if the broker has none.
+        log: The file of the broker's log on this machine; None if the kit has no such file.
     """
 
     url: str
     login: Login | None = None
     admin: Endpoint | None = None
+    log: str | None = None

@@ -46,6 +46,7 @@ def test_a_whole_file_is_read(tmp_path: Path) -> None:
 [broker]
 url = "amqps://broker.example:5671"
 ca-file = "ca.pem"
+log-file = "acme.log"
 user-variable = "ACME_USER"
 password-variable = "ACME_PASSWORD"
 {CAPABILITIES}
@@ -64,6 +65,7 @@ pid-file = "acme.pid"
     assert (content.title, content.version) == ("Acme MQ", "7.2")
     assert content.profiles == (Profile.DELAY, Profile.QOS)
     assert content.broker.ca_file == "ca.pem"
+    assert content.broker.log_file == "acme.log"
     assert content.capabilities[Capability.QUEUE] == "manual, 1"
     assert content.lacks == {Capability.SELECTOR: "It filters nothing."}
     assert content.addresses.topic_prefix == "topic://"
@@ -119,6 +121,7 @@ PROCESS = '\n[process]\nstart = ["sh", "{port}"]\n'
         (at("amqp://127.0.0.1:x"), "write amqp://HOST:PORT"),
         (at("amqp://u:p@127.0.0.1"), "the URL contains a user; name user-variable and password-variable instead"),
         (at("amqp://127.0.0.1/queue"), "goes on after host and port"),
+        (f'{HEAD}[broker]\nlog-file = "x"\n{CAPABILITIES}{PROCESS}', "by itself; remove log-file."),
         (at(URL, 'ca-file = "x"'), "ca-file is for TLS; write the url with amqps://, or remove ca-file."),
         (at(URL, 'user-variable = "X"'), "[broker] has user-variable and no password-variable; add it."),
         (f"{HEAD}{BROKER}", "no capability is declared, so no scenario could run; declare queue, and others."),
@@ -188,6 +191,7 @@ def test_a_mistake_names_the_line_of_its_key(tmp_path: Path) -> None:
             ],
         ),
         (f'{HEAD}known = "k.toml"{BROKER}{CAPABILITIES}', ["known: there is no file"]),
+        (at(URL, 'log-file = "acme.log"'), ["log-file: there is no file"]),
         (at("amqps://127.0.0.1:5671", 'ca-file = "ca.pem"'), ["ca-file: there is no file"]),
         (
             f'{at(URL)}[administration]\ncommand = ["./acme"]\noperations = ["depth"]\n',

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from assay_adapters.brokers.reference.container.fork_server import ContainerHost
 from assay_adapters.brokers.reference.server.backend import NAMES, ReferenceServerBackend
@@ -26,7 +27,11 @@ from assay_adapters.containers.removal import sweep, sweep_quietly
 from assay_adapters.packages import missing_packages
 from assay_adapters.ports.backend import Available, BackendError, Environment, Unavailable
 from assay_adapters.ports.capabilities import Needs
+from assay_adapters.ports.client import Endpoint
 from assay_adapters.ports.outcome import Refused
+from assay_adapters.ports.traces import Trace
+from assay_adapters.traces.containers import ContainerTrace, at_port
+from assay_adapters.traces.history import History
 from assay_broker.inprocess import PRODUCT, product_version
 from assay_sdk.model.capabilities import Capability
 
@@ -146,6 +151,15 @@ class ContainerBroker:
             raise BackendError(found.text)
         return found.value
 
+    @property
+    def log(self) -> None:
+        """None: Docker has the broker's log."""
+        return
+
+    def trace(self, history: History) -> ContainerTrace:
+        """Return the broker's log together with its past."""
+        return ContainerTrace(at_port(self.amqp_port), history)
+
     def remove(self) -> None:
         """Remove the container with its volume."""
         self._box.stop(force=True, delete_volume=True)
@@ -202,6 +216,10 @@ class ReferenceContainerBackend(ReferenceServerBackend):
         asked = {"name": NAMES[needs.platform], "platform": needs.platform, "level": needs.level, **self._behaviour}
         arguments = tuple(f"--{name}={value}" for name, value in asked.items())
         return ContainerBroker((f"--users={self._users_seen()}", "--clear-passwords", *arguments), str(etc))
+
+    def _shared_trace(self, endpoint: Endpoint) -> Trace | None:
+        port = urlsplit(endpoint.url).port
+        return None if port is None else ContainerTrace(at_port(port))
 
     def _host(self) -> Host:
         return ContainerHost(self._image, self._etc(), _ETC)

@@ -24,15 +24,17 @@ from assay_adapters.brokers.reference.server.instance import (
     endpoint_at,
 )
 from assay_adapters.clients.sdk import NAMED_BY_CONTAINER
+from assay_adapters.owners import folder_prefix
 from assay_adapters.packages import missing_packages
 from assay_adapters.ports.backend import Available, BackendError, Environment, Unavailable
 from assay_adapters.ports.capabilities import Needs, Unsupported, missing
 from assay_adapters.ports.client import Endpoint, Source
+from assay_adapters.ports.traces import Trace
 from assay_adapters.suggestions import unknown
+from assay_adapters.traces.files import FileTrace
 from assay_broker.defects import DEFECTS
 from assay_broker.inprocess import PRODUCT, product_version
 from assay_broker.variants import VARIANTS
-from assay_adapters.owners import folder_prefix
 from assay_features import Profile, feature_root
 from assay_sdk.driver import Driver
 from assay_sdk.model.capabilities import ADMINISTRATION, Capability
@@ -199,7 +201,7 @@ class ReferenceServerBackend(AmqpBackend):
         name = NAMES[needs.platform]
         usual = Needs()
         if self._attached is not None and (needs.platform, needs.level) == (usual.platform, usual.level):
-            return ServerInstance(self._attached, name, self._runner, self._driver(), self.environment)
+            return self._sharing(self._attached, name)
         kind = (needs.platform, needs.level)
         if kind not in self._shared:
             process = self._process(needs, controlled=False)
@@ -211,8 +213,16 @@ class ReferenceServerBackend(AmqpBackend):
                 process.remove()
                 raise
         process = self._shared[kind]
-        endpoint = endpoint_at(process.amqp_port, process.http_port)
-        return ServerInstance(endpoint, name, self._runner, self._driver(), self.environment)
+        return self._sharing(endpoint_at(process.amqp_port, process.http_port, process.log), name)
+
+    def _sharing(self, endpoint: Endpoint, name: str) -> ServerInstance:
+        """Return an instance that shares a server with other scenarios."""
+        trace = self._shared_trace(endpoint)
+        return ServerInstance(endpoint, name, self._runner, self._driver(), self.environment, trace=trace)
+
+    def _shared_trace(self, endpoint: Endpoint) -> Trace | None:
+        """Return the log of a shared server, which another process of the run may have started."""
+        return None if endpoint.log is None else FileTrace("a server process that scenarios share", Path(endpoint.log))
 
     def _own_instance(self, needs: Needs) -> ServerInstance:
         from assay_adapters.faults.proxy import Proxy

@@ -17,6 +17,7 @@ from assay_adapters.faults.proxied import ProxiedFaults, Stoppable
 from assay_adapters.faults.proxy import Proxy
 from assay_adapters.ports.capabilities import Unsupported
 from assay_adapters.ports.faults import BlockWrite, FaultRequest, Restart, StoreError, WorkerDies
+from assay_adapters.traces.history import History
 from assay_sdk.time import Runner
 
 
@@ -36,10 +37,11 @@ class ServerFaults(ProxiedFaults):
         broker: The broker.
         proxy: The proxy to which the broker's clients connect.
         runner: The runner that waits for triggers.
+        history: Gets a note of each fault.
     """
 
-    def __init__(self, broker: FaultTarget, proxy: Proxy, runner: Runner) -> None:
-        super().__init__(broker, proxy, runner)
+    def __init__(self, broker: FaultTarget, proxy: Proxy, runner: Runner, history: History) -> None:
+        super().__init__(broker, proxy, runner, history)
         self._control = broker.control
 
     @property
@@ -62,6 +64,7 @@ class ServerFaults(ProxiedFaults):
     def _inside(
         self, control: Callable[[Control], None], fault: StoreError | WorkerDies | BlockWrite
     ) -> HalvesInjection:
+        self._history.note(f"{type(fault).__name__} prepared")
         match fault:
             case StoreError(times=times):
                 return HalvesInjection(self._runner, lambda: control(FailStore(times)), _nothing)

@@ -17,6 +17,8 @@ from assay_adapters.ports.backend import BackendError, Environment, WireProtocol
 from assay_adapters.ports.client import Endpoint
 from assay_adapters.ports.faults import DiskEvent
 from assay_adapters.ports.outcome import Ok, Outcome
+from assay_adapters.ports.traces import Trace
+from assay_adapters.traces.history import STARTED, History
 from assay_broker.core.administration.authority import ADMINISTRATOR
 from assay_sdk.driver import Driver, Login
 from assay_sdk.time import Runner
@@ -26,10 +28,10 @@ KIT = Login("assay", "assay")
 ADMINISTRATOR_LOGIN = Login(ADMINISTRATOR, ADMINISTRATOR)
 
 
-def endpoint_at(amqp_port: int, http_port: int) -> Endpoint:
-    """Return the endpoint of a server on this machine, for clients and administrators."""
+def endpoint_at(amqp_port: int, http_port: int, log: str | None = None) -> Endpoint:
+    """Return the endpoint of a server on this machine, for clients and administrators, with the file of its log."""
     admin = Endpoint(f"http://{LOOPBACK}:{http_port}", ADMINISTRATOR_LOGIN)
-    return Endpoint(f"amqp://{LOOPBACK}:{amqp_port}", KIT, admin)
+    return Endpoint(f"amqp://{LOOPBACK}:{amqp_port}", KIT, admin, log)
 
 
 class OwnBroker(FaultTarget, Protocol):
@@ -52,6 +54,15 @@ class OwnBroker(FaultTarget, Protocol):
         """End the broker, and remove its data folder."""
         ...
 
+    @property
+    def log(self) -> str | None:
+        """The file of the broker's log on this machine; None if it has none."""
+        ...
+
+    def trace(self, history: History) -> Trace:
+        """Return the broker's log together with its past."""
+        ...
+
 
 class ServerInstance(SdkInstance[Runner, ServerFaults | None]):
     """A running server, for one scenario or shared by many.
@@ -63,6 +74,7 @@ class ServerInstance(SdkInstance[Runner, ServerFaults | None]):
         driver: The AMQP driver, with the run's filter.
         environment: The tested product.
         own: The broker and its proxy, if one scenario has the server for itself; None for a shared server.
+        trace: The log of a shared server; None if the kit cannot reach it.
     """
 
     def __init__(
@@ -74,8 +86,12 @@ class ServerInstance(SdkInstance[Runner, ServerFaults | None]):
         environment: Environment,
         *,
         own: tuple[OwnBroker, Proxy] | None = None,
+        trace: Trace | None = None,
     ) -> None:
-        super().__init__(ALL_FACES, runner, driver, environment, None if own is None else ServerFaults(*own, runner))
+        history = History(STARTED)
+        faults = None if own is None else ServerFaults(*own, runner, history)
+        super().__init__(ALL_FACES, runner, driver, environment, faults)
+        self.trace = trace if own is None else own[0].trace(history)
         self.members = (name,)
         self.admin = RestAdmin(MqRest(LOOPBACK, self._http_port, name, ADMINISTRATOR_LOGIN), self._turn)
         self.open = True

@@ -11,9 +11,11 @@ from urllib.parse import urlsplit
 from assay_adapters.brokers.reference.server.fork_server.client import ForkServer
 from assay_adapters.brokers.reference.server.fork_server.messages import Control, DiskSeen, Listening, SlowDisk
 from assay_adapters.containers.container import LOOPBACK
-from assay_adapters.ports.backend import BackendError
-from assay_broker.stores.search import pages_of_database, pages_of_log, stands_in_file, stands_in_pages
 from assay_adapters.owners import folder_prefix
+from assay_adapters.ports.backend import BackendError
+from assay_adapters.traces.files import FileTrace
+from assay_adapters.traces.history import History
+from assay_broker.stores.search import pages_of_database, pages_of_log, stands_in_file, stands_in_pages
 
 _LAST_LINES = 12
 _DATABASE, _LOG = ".db", "-wal"
@@ -151,6 +153,15 @@ class ServerProcess:
             if found:
                 return True
         return False
+
+    @property
+    def log(self) -> str:
+        """The file of the server's log."""
+        return str(self._log)
+
+    def trace(self, history: History) -> FileTrace:
+        """Return the server's log together with its past."""
+        return FileTrace(f"server process {self.pid}", self._log, history)
 
     def last_lines(self) -> str:
         """Return the last lines of the server's log, for an error message."""

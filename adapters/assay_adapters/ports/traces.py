@@ -1,0 +1,67 @@
+"""What a backend can tell about a broker beside its answers: its log, and what had happened to it before.
+
+A run asks for both only after a scenario that failed, was in error or inconclusive. No verdict depends on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, runtime_checkable
+
+from msgspec import Struct
+
+
+class LogLine(Struct, frozen=True):
+    """A line of a broker's log.
+
+    Args:
+        text: The line, without passwords.
+        wall_ns: The time of the line in nanoseconds since the epoch; None if the log does not tell it.
+        omitted: The number of lines before this one that are left out.
+    """
+
+    text: str
+    wall_ns: int | None = None
+    omitted: int = 0
+
+
+class Deed(Struct, frozen=True):
+    """An event in the life of a broker.
+
+    Args:
+        what: The event in a few words, such as ``killed``.
+        wall_ns: The time of the event in nanoseconds since the epoch.
+    """
+
+    what: str
+    wall_ns: int
+
+
+class Trace(Protocol):
+    """The log and the past of one broker."""
+
+    @property
+    def name(self) -> str:
+        """The container or process, such as ``container 3f2a of assay/artemis:2.56.0``."""
+        ...
+
+    def past(self) -> tuple[Deed, ...]:
+        """Return what happened to the broker so far, in the order of time."""
+        ...
+
+    def log_from_now(self) -> Callable[[], tuple[LogLine, ...]]:
+        """Return a function that returns the log's lines from now on, as far as the log can be read."""
+        ...
+
+
+@runtime_checkable
+class Traced(Protocol):
+    """An instance that has the log or the past of its broker.
+
+    A class of instances may have this property beside those of `Instance`.
+    """
+
+    @property
+    def trace(self) -> Trace | None:
+        """The log and the past of the broker; None if neither can be reached."""
+        ...

@@ -1,0 +1,1 @@
+"""Logs and pasts of brokers in containers (`containers`) and of brokers that write to a file (`files`)."""

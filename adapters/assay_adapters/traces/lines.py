@@ -1,0 +1,72 @@
+"""Lines of a log for the journal: few enough, short enough, and without passwords."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import TypeVar
+
+T = TypeVar("T")
+FIRST, LAST = 40, 40
+"""The most lines from the beginning and from the end of a scenario's part of a log."""
+LONGEST = 500
+"""The most characters of a line."""
+_HIDDEN = "***"
+_LEAST = 4
+"""The fewest characters of a given password that is searched for: a shorter one occurs in other words."""
+_SECRETS = re.compile(
+    r"""
+    ( (?: passwo?r?d | passcode | passphrase | pwd | secret | credentials? | token | api[_-]?key ) [\w.-]{0,40}
+      ["']? \s* [=:] \s* ["']?
+    | authorization ["']? \s* [=:] \s* ["']? (?: basic \s+ | bearer \s+ )?
+    )
+    [^\s"',;&<>}\])]+
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_IN_URL = re.compile(r"(://[^\s/:@]+:)[^\s/@]+(?=@)")
+_READ = 4 * LONGEST
+"""The characters of a line in which passwords are looked for; more than `LONGEST`, because hiding shortens a line."""
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?")
+_HEAD = 1_000
+"""The characters at the beginning of a line in which its time is looked for; a line in JSON may have it late."""
+
+
+def few(lines: Sequence[T]) -> list[tuple[T, int]]:
+    """Return the first and the last lines, each with the number of lines before it that are left out."""
+    if len(lines) <= FIRST + LAST:
+        return [(line, 0) for line in lines]
+    gap = len(lines) - FIRST - LAST
+    last = lines[-LAST:]
+    return [*((line, 0) for line in lines[:FIRST]), (last[0], gap), *((line, 0) for line in last[1:])]
+
+
+def safe(text: str, secrets: Iterable[str] = ()) -> str:
+    """Return a line without passwords, shortened to `LONGEST` characters.
+
+    Args:
+        text: The line.
+        secrets: Passwords to hide wherever they stand.
+    """
+    for secret in secrets:
+        if len(secret) >= _LEAST:
+            text = text.replace(secret, _HIDDEN)
+    text = text.rstrip()[:_READ]
+    for pattern in (_SECRETS, _IN_URL):
+        text = pattern.sub(rf"\1{_HIDDEN}", text)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+def time_in(text: str) -> int | None:
+    """Return the time at the beginning of a line, in nanoseconds since the epoch; None if there is none.
+
+    A time without a zone is one of this machine's zone.
+    """
+    found = _TIME.search(text[:_HEAD])
+    if found is None:
+        return None
+    try:
+        return int(datetime.fromisoformat(found[0].replace(",", ".")).timestamp() * 1_000_000) * 1_000
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,98 @@
+"""The broker's log and past, which a scenario's journal gets if the scenario failed, was in error or inconclusive.
+
+Both are written after the verdict, so no verdict depends on them.
+"""
+
+from __future__ import annotations
+
+import bisect
+import time
+from collections.abc import Callable, Sequence
+
+from assay_adapters.ports.backend import Instance
+from assay_adapters.ports.traces import Deed, LogLine, Trace, Traced
+from assay_evidence import events
+from assay_evidence.writer import Instant
+from assay_steps.cast.journal import ScenarioJournal, instant
+
+DEEDS = 20
+"""The most happenings of a broker's past that a journal gets: the last ones."""
+
+
+class Periods:
+    """The scenarios that this process has run, by the time at which each began."""
+
+    def __init__(self) -> None:
+        self._begins_ns: list[int] = []
+        self._scenarios: list[str] = []
+
+    def begin(self, scenario: str) -> None:
+        """Note that a scenario begins now; what its broker needs to start belongs to it."""
+        self._begins_ns.append(time.time_ns())
+        self._scenarios.append(scenario)
+
+    def at(self, wall_ns: int) -> str | None:
+        """Return the scenario that ran at a time; None if none had begun."""
+        place = bisect.bisect_right(self._begins_ns, wall_ns)
+        return self._scenarios[place - 1] if place else None
+
+
+class Background:
+    """The log and the past of a scenario's broker; make it when the scenario begins.
+
+    Args:
+        instance: The scenario's broker instance.
+        journal: The scenario's journal.
+        periods: The scenarios of this process.
+    """
+
+    def __init__(self, instance: Instance, journal: ScenarioJournal, periods: Periods) -> None:
+        self._trace: Trace | None = instance.trace if isinstance(instance, Traced) else None
+        self._log: Callable[[], Sequence[LogLine]] = (lambda: ()) if self._trace is None else self._trace.log_from_now()
+        self._journal = journal
+        self._periods = periods
+        self._begun = instant(instance.clock)
+
+    def write(self) -> None:
+        """Write the broker's past and its log since the scenario's begin to the journal."""
+        trace = self._trace
+        if trace is None:
+            return
+        try:
+            name, past, lines = trace.name, trace.past(), self._log()
+        except Exception as error:  # noqa: BLE001 - may be of another package's backend, and must change no verdict
+            name, past = "the broker", ()
+            lines = (LogLine(f"its log cannot be read: {type(error).__name__}: {error}"),)
+        self._write_past(name, past)
+        self._write_log(name, lines)
+
+    def _write_past(self, name: str, past: Sequence[Deed]) -> None:
+        for index, deed in enumerate(past[-DEEDS:]):
+            self._journal.write(
+                events.Past,
+                source=name,
+                what=deed.what,
+                happened_ns=deed.wall_ns,
+                during=self._periods.at(deed.wall_ns),
+                omitted=max(0, len(past) - DEEDS) if index == 0 else 0,
+            )
+
+    def _write_log(self, name: str, lines: Sequence[LogLine]) -> None:
+        at = self._begun
+        for line in lines:
+            if line.wall_ns is not None:
+                at = self._at(line.wall_ns)
+            self._journal.write(
+                events.Log,
+                at=at,
+                source=name,
+                text=line.text,
+                untimed=line.wall_ns is None,
+                omitted=line.omitted,
+            )
+
+    def _at(self, wall_ns: int) -> Instant:
+        """Return the instant of a line, never one before the scenario's begin, because clocks of brokers may differ."""
+        begun = self._begun
+        since_ns = max(0, wall_ns - begun.wall_ns)
+        return Instant(begun.boot, begun.mono_ns + since_ns, begun.wall_ns + since_ns, begun.unc_ns)

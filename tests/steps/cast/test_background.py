@@ -1,0 +1,103 @@
+"""Tests of the broker's log and past in the journal of a scenario that did not pass."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from assay_adapters.ports.traces import Deed, LogLine
+from assay_evidence import events
+from assay_evidence.history import visible_to
+from assay_evidence.writer import JournalWriter
+from assay_sdk.runners.machine_clock import MachineClock
+from assay_steps.cast.journal import ScenarioJournal, instant
+from assay_steps.cast.background import DEEDS, Background, Periods
+
+CLOCK = MachineClock()
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[ScenarioJournal]:
+    with JournalWriter(tmp_path / "main.jsonl", run="r", writer="main") as writer:
+        pair = {"backend": "b", "client": "c", "ours": (), "environment": {}, "catalogue_hash": "", "seed": 0}
+        writer.write(events.Begin, instant(CLOCK), **pair)
+        yield ScenarioJournal(writer, "a.feature::b", CLOCK)
+
+
+class FakeTrace:
+    """The trace of a broker with these lines and these deeds."""
+
+    name = "container 3f2a of acme/mq:1"
+
+    def __init__(self, lines: tuple[LogLine, ...] = (), deeds: tuple[Deed, ...] = ()) -> None:
+        self._lines, self._deeds = lines, deeds
+
+    def past(self) -> tuple[Deed, ...]:
+        return self._deeds
+
+    def log_from_now(self) -> Callable[[], tuple[LogLine, ...]]:
+        return lambda: self._lines
+
+
+def written(journal: ScenarioJournal, trace: object, periods: Periods | None = None) -> list[Any]:
+    instance: Any = SimpleNamespace(clock=CLOCK, trace=trace)
+    Background(instance, journal, periods or Periods()).write()
+    return list(journal.events)
+
+
+def test_each_line_has_its_time_or_that_of_the_line_before(journal: ScenarioJournal) -> None:
+    at_ns = time.time_ns() + 10**9
+    lines = (LogLine("first"), LogLine("second", at_ns), LogLine("third", None, 7), LogLine("of another clock", 1))
+    first, second, third, fourth = written(journal, FakeTrace(lines))
+    assert isinstance(first, events.Log)
+    assert [one.text for one in (first, second, third, fourth)] == [line.text for line in lines]
+    assert (first.untimed, second.untimed, third.untimed) == (True, False, True)
+    assert second.wall_ns == third.wall_ns == at_ns
+    assert second.mono_ns - first.mono_ns == second.wall_ns - first.wall_ns
+    assert fourth.wall_ns == first.wall_ns
+    assert (third.omitted, third.source) == (7, FakeTrace.name)
+
+
+def test_each_deed_names_the_scenario_in_which_it_happened(journal: ScenarioJournal) -> None:
+    before_ns = time.time_ns()
+    periods = Periods()
+    periods.begin("a.feature::a")
+    within_ns = time.time_ns()
+    periods.begin("a.feature::b")
+    first, second = written(journal, FakeTrace((), (Deed("started", before_ns), Deed("killed", within_ns))), periods)
+    assert isinstance(first, events.Past)
+    assert (first.what, first.happened_ns, first.during) == ("started", before_ns, None)
+    assert (second.what, second.during) == ("killed", "a.feature::a")
+
+
+def test_of_a_long_past_the_end_is_kept_with_the_number_before(journal: ScenarioJournal) -> None:
+    deeds = tuple(Deed(str(number), number) for number in range(DEEDS + 3))
+    found = written(journal, FakeTrace((), deeds))
+    assert [one.what for one in found] == [str(number) for number in range(3, DEEDS + 3)]
+    assert [one.omitted for one in found if one.omitted] == [3]
+
+
+def test_a_trace_that_fails_is_told_and_ends_nothing(journal: ScenarioJournal) -> None:
+    class Broken(FakeTrace):
+        def past(self) -> tuple[Deed, ...]:
+            raise KeyError("State")
+
+    (told,) = written(journal, Broken())
+    assert told.text == "its log cannot be read: KeyError: 'State'"
+
+
+@pytest.mark.parametrize("instance", [SimpleNamespace(clock=CLOCK), SimpleNamespace(clock=CLOCK, trace=None)])
+def test_without_a_trace_nothing_is_written(journal: ScenarioJournal, instance: Any) -> None:
+    Background(instance, journal, Periods()).write()
+    assert journal.events == []
+
+
+def test_no_claim_is_decided_from_log_or_past(journal: ScenarioJournal) -> None:
+    written(journal, FakeTrace((LogLine("x"),), (Deed("started", 1),)))
+    claim = journal.write(events.Claim, rule="DD-02", predicate="not-before")
+    assert visible_to(claim, journal.events) == []
