@@ -27,6 +27,7 @@ COMMANDS = (
     "judge",
     "report",
     "explain",
+    "expect",
     "broker",
     "mqsc",
     "send",

@@ -13,7 +13,9 @@ from assay_evidence.events import (
     Event,
     Fault,
     Frame,
+    Log,
     MessageRef,
+    Past,
     RefusedInfo,
     Return,
     ScenarioEnd,
@@ -73,7 +75,7 @@ class Excerpt(Struct, frozen=True):
 
 
 def excerpt(events: Sequence[AnyEvent], limit: int = LINES, offenders: Collection[str] = ()) -> Excerpt:
-    """Make the excerpt of a scenario's events in the order of time, without wire frames.
+    """Make the excerpt of a scenario's events in the order of time, without wire frames and without the broker's log.
 
     Args:
         events: The scenario's events.
@@ -83,7 +85,7 @@ def excerpt(events: Sequence[AnyEvent], limit: int = LINES, offenders: Collectio
     scenario = next((event.scenario for event in events if event.scenario), "")
     clock = ScenarioClock(events)
     # Sorting is stable, so events of one writer at one instant (virtual time) keep the order of `seq`.
-    shown = sorted((event for event in events if not isinstance(event, Frame | Wire)), key=clock.at_ns)
+    shown = sorted((event for event in events if not isinstance(event, Frame | Wire | Log | Past)), key=clock.at_ns)
 
     def lines(those: Sequence[AnyEvent]) -> tuple[Line, ...]:
         return tuple(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,7 +14,7 @@ from assay_evidence.events import AnyEvent, Begin
 from assay_evidence.lines import JournalDamage
 from assay_evidence.names import matches
 from assay_evidence.reader import Journals, read_journals
-from assay_evidence.verdicts import Verdicts, load_verdicts
+from assay_evidence.verdicts import ScenarioVerdict, Verdict, Verdicts, load_verdicts
 from assay_features import Catalogue, load_catalogue
 from assay_reports.errors import SourceError
 
@@ -34,6 +35,8 @@ class KnownOutcome(Struct, frozen=True):
         reference: The document or issue with the reason.
         owner: The person or team that maintains the entry.
         expires: The ISO date from which the entry no longer counts.
+        sometimes: How often the scenario had the verdict, such as ``1 of 3``; otherwise it passes. Empty for always.
+        tracker: The URL of the issue in the product's tracker.
     """
 
     scenario: str
@@ -42,10 +45,17 @@ class KnownOutcome(Struct, frozen=True):
     reference: str = ""
     owner: str = ""
     expires: str = ""
+    sometimes: str = ""
+    tracker: str = ""
 
     def covers(self, scenario: str) -> bool:
         """Return whether the entry's pattern matches a scenario's id."""
         return matches(self.scenario, scenario)
+
+    @property
+    def link(self) -> str:
+        """The tracker's URL if it is safe as a link; otherwise empty."""
+        return self.tracker if self.tracker.startswith(("https://", "http://")) else ""
 
 
 class KnownOutcomes(Struct, frozen=True):
@@ -110,6 +120,23 @@ class RunEvidence(Struct, frozen=True, kw_only=True):
     def begin(self) -> Begin | None:
         """The first `Begin` event, with environment, seed and capabilities; None if no journal has one."""
         return next((event for event in self.events if isinstance(event, Begin)), None)
+
+    @property
+    def untriaged(self) -> tuple[ScenarioVerdict, ...]:
+        """The failed scenarios of the kit that no known outcome expects."""
+        return tuple(
+            scenario
+            for scenario in (*self.verdicts.scenarios, *self.verdicts.probes)
+            if scenario.verdict is Verdict.FAIL
+            and not scenario.foreign
+            and not any(one.covers(scenario.scenario) and one.verdict == Verdict.FAIL for one in self.known)
+        )
+
+    @property
+    def day(self) -> date | None:
+        """The day of the run, in UTC; None if no journal has a begin."""
+        begin = self.begin
+        return None if begin is None else datetime.fromtimestamp(begin.wall_ns // 10**9, UTC).date()
 
     def of_scenario(self) -> dict[str, tuple[AnyEvent, ...]]:
         """The events of each scenario, by the scenario's id."""

@@ -13,7 +13,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from assay_evidence.events import AnyEvent
+from assay_evidence.events import AnyEvent, Log, Past
 from assay_evidence.figures import counted, duration
 from assay_reports.clock import ScenarioClock
 from assay_reports.moments import Due, Interval, Moment, MomentKind, Moments
@@ -162,7 +162,9 @@ def timeline(events: Sequence[AnyEvent], offenders: Collection[str] = (), *, bro
         found.dues or found.watches or found.faults or any(one.kind in ("seen", "look", "empty") for one in moments)
     ):
         return None
-    ends = [clock.at_ns(event) for event in ordered] + [due.at_ns for due in found.dues]
+    ends = [clock.at_ns(event) for event in ordered if not isinstance(event, Log | Past)] + [
+        due.at_ns for due in found.dues
+    ]
     scale = _Scale(min(ends), max(ends))
     names = _lanes(moments, found.watches)
     rows = {name: float(TOP + LANE * row + LINE_IN_LANE) for row, name in enumerate(names[:LANES])}

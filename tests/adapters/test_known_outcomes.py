@@ -103,6 +103,13 @@ def test_a_backend_without_a_file_has_no_known_outcomes() -> None:
         (ENTRY.replace("owner", "woner"), 6, "woner"),
         (ENTRY.replace("It rounds down.", " "), 4, "reason is empty"),
         (ENTRY.replace('"kit"', "7"), 6, "owner"),
+        (ENTRY.replace('"It rounds down."', '""'), 4, "reason is empty; fill it in"),
+        (ENTRY + 'sometimes = "often"\n', 8, 'such as "1 of 3"'),
+        (ENTRY + 'sometimes = "0 of 3"\n', 8, "'0 of 3'"),
+        (ENTRY + 'sometimes = "3 of 3"\n', 8, "'3 of 3'"),
+        (ENTRY.replace('"fail"', '"pass"') + 'sometimes = "1 of 3"\n', 8, "a pass needs no frequency"),
+        (ENTRY + 'tracker = "MQ-1"\n', 8, "'MQ-1'; write the URL"),
+        (ENTRY + 'tracker = "javascript:alert(1)"\n', 8, "write the URL"),
     ],
 )
 def test_a_malformed_file_is_refused_with_its_line(tmp_path: Path, text: str | bytes, line: int, says: str) -> None:
@@ -159,3 +166,37 @@ def test_an_entry_that_matches_nothing_is_told_by_a_whole_run_only(*, whole: boo
     told = KnownOutcomes((outcome("nowhere"),)).surprises([found("a", Verdict.PASS)], TODAY, whole=whole)
     assert len(told) == surprises
     assert all("'nowhere' matches no scenario" in one.text for one in told)
+
+
+def sometimes(verdict: Verdict = Verdict.FAIL) -> KnownOutcome:
+    return structs.replace(outcome("a", verdict), sometimes="1 of 3", tracker="https://issues.example.com/1")
+
+
+def test_frequency_and_issue_are_read_as_written(tmp_path: Path) -> None:
+    text = f'{ENTRY}sometimes = "1 of 3"\ntracker = "https://issues.example.com/1"\n'
+    (entry,) = read_outcomes(written(tmp_path, text)).entries
+    assert (entry.sometimes, entry.tracker) == ("1 of 3", "https://issues.example.com/1")
+
+
+@pytest.mark.parametrize("verdict", [Verdict.FAIL, Verdict.PASS])
+def test_what_happens_sometimes_is_expected_as_well_as_a_pass(verdict: Verdict) -> None:
+    known = KnownOutcomes((sometimes(),))
+    assert known.surprises([found("a", verdict)], TODAY, whole=True) == []
+    assert known.find("a", Verdict.FAIL) == sometimes()
+
+
+def test_any_other_verdict_than_the_sometimes_expected_one_is_a_surprise() -> None:
+    (told,) = KnownOutcomes((sometimes(),)).surprises([found("a", Verdict.ERROR)], TODAY, whole=True)
+    assert told.text.startswith("a: error, known as fail")
+
+
+def test_two_entries_may_each_expect_a_verdict_sometimes() -> None:
+    known = KnownOutcomes((sometimes(), sometimes(Verdict.INCONCLUSIVE)))
+    for verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS):
+        assert known.surprises([found("a", verdict)], TODAY, whole=True) == []
+
+
+@pytest.mark.parametrize("verdict", [Verdict.FAIL, Verdict.PASS])
+def test_an_expired_frequency_is_told_whatever_the_verdict(verdict: Verdict) -> None:
+    (told,) = KnownOutcomes((sometimes(),)).surprises([found("a", verdict)], date(2028, 1, 1), whole=True)
+    assert "expired on 2027-01-31: check it again" in told.text

@@ -38,6 +38,8 @@ class KnownOutcome(Struct, frozen=True, forbid_unknown_fields=True):
         reference: The broker's documentation, source file or issue that supports the reason.
         owner: The person who maintains the entry.
         expires: The first day on which the entry no longer counts.
+        sometimes: How often the scenario had this verdict, such as ``1 of 3``; otherwise it passes. Empty for always.
+        tracker: The URL of the issue in the product's tracker; empty without an issue.
     """
 
     scenario: str
@@ -46,10 +48,16 @@ class KnownOutcome(Struct, frozen=True, forbid_unknown_fields=True):
     reference: str
     owner: str
     expires: date
+    sometimes: str = ""
+    tracker: str = ""
 
     def covers(self, scenario: str) -> bool:
         """Return whether the pattern matches a scenario's id; brackets in the pattern stand for themselves."""
         return matches(self.scenario, scenario)
+
+    def permits(self, verdict: Verdict) -> bool:
+        """Return whether the entry expects a verdict; an entry with `sometimes` expects a pass, too."""
+        return verdict is self.verdict or (bool(self.sometimes) and verdict is Verdict.PASS)
 
 
 class Surprise(Struct, frozen=True):
@@ -95,7 +103,7 @@ class KnownOutcomes(Struct, frozen=True):
             if not entries and scenario.verdict not in EXPECTED_WITHOUT_ENTRY:
                 found.append(Surprise.of(scenario))
             for entry in entries:
-                if entry.verdict is not scenario.verdict:
+                if not entry.permits(scenario.verdict) and not _another(entry, entries, scenario.verdict):
                     known = f"{scenario.scenario}: {scenario.verdict.value}, known as {entry.verdict.value}"
                     found.append(Surprise(f"{known}: the entry is stale, remove or correct it."))
                 elif today >= entry.expires:
@@ -108,6 +116,11 @@ class KnownOutcomes(Struct, frozen=True):
                 if not any(entry.covers(scenario.scenario) for scenario in tried if not scenario.foreign)
             ]
         return found
+
+
+def _another(entry: KnownOutcome, entries: Iterable[KnownOutcome], verdict: Verdict) -> bool:
+    """Return whether an entry says *sometimes*, and another entry expects the verdict."""
+    return bool(entry.sometimes) and any(one.verdict is verdict for one in entries)
 
 
 def known_outcomes(backend: str) -> KnownOutcomes:
@@ -144,6 +157,8 @@ def read_outcomes(file: Path) -> KnownOutcomes:
 
 
 _TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)$")
+_FREQUENCY = re.compile(r"(\d{1,6}) of (\d{1,6})")
+_URL = re.compile(r"https?://\S+")
 _FIELD = re.compile(r"`\$\.(\w+)`|field `(\w+)`$")
 
 
@@ -175,7 +190,25 @@ def _entries(file: Path, content: dict[str, object], lines: Mapping[Place, int])
         for name in ("scenario", "reason", "reference", "owner"):
             if not getattr(entry, name).strip():
                 raise KnownOutcomesError(file, _place(lines, nth, name), f"{name} is empty; fill it in.")
+        for name, mistake in (("sometimes", _frequency_mistake(entry)), ("tracker", _tracker_mistake(entry))):
+            if mistake:
+                raise KnownOutcomesError(file, _place(lines, nth, name), mistake)
         yield entry
+
+
+def _frequency_mistake(entry: KnownOutcome) -> str:
+    if not entry.sometimes:
+        return ""
+    found = _FREQUENCY.fullmatch(entry.sometimes)
+    if found is None or not 0 < int(found[1]) < int(found[2]):
+        return f'sometimes is {entry.sometimes!r}; write how many of how many runs had the verdict, such as "1 of 3".'
+    return "a pass needs no frequency; leave sometimes out." if entry.verdict is Verdict.PASS else ""
+
+
+def _tracker_mistake(entry: KnownOutcome) -> str:
+    if not entry.tracker or _URL.fullmatch(entry.tracker):
+        return ""
+    return f"tracker is {entry.tracker!r}; write the URL of the issue, which begins with https://."
 
 
 def _place(lines: Mapping[Place, int], nth: int, key: str) -> int:

@@ -15,6 +15,7 @@ from assay.exits import Exit, UsageProblem
 from assay.outcome import SEVERITY, ending, others_failed, scenarios_of, show, tell
 from assay.terminal import Terminal
 from assay_adapters.known import KnownOutcome, KnownOutcomes, Surprise
+from assay_evidence.figures import counted
 from assay_reports import (
     MATRIX_FORM,
     MATRIX_PAGE,
@@ -37,6 +38,9 @@ def report(
         list[Path], typer.Argument(help="Output folders of assay run; a folder with several runs stands for all.")
     ],
     out: Annotated[Path | None, typer.Option(help="Folder for the report. Default: the first folder.")] = None,
+    untriaged: Annotated[
+        bool, typer.Option(help="Print the fails that no known outcome expects, instead of the table of rules.")
+    ] = False,
 ) -> int:
     """Judge the journals of earlier runs again, and write verdicts, JUnit XML and the report; exit as the runs did."""
     runs: dict[Path, RunEvidence] = {}
@@ -51,9 +55,13 @@ def report(
     for folder, run in runs.items():
         if len(runs) > 1:
             terminal.print(f"{folder}: run {run.verdicts.run}", markup=False, soft_wrap=True, style="bold")
-        show(run.verdicts, terminal)
+        if untriaged:
+            show_untriaged(run, terminal)
+        else:
+            show(run.verdicts, terminal)
         surprises, unjudged = surprises_of(folder, run), others_failed(folder)
-        tell([*(one.text for one in surprises), *unjudged], terminal)
+        if not untriaged:
+            tell([*(one.text for one in surprises), *unjudged], terminal)
         ended = Exit.NOT_AS_EXPECTED if unjudged else ending(run.verdicts, surprises)
         worst = max(worst, ended, key=SEVERITY.index)
     with writable(out or folders[0]):
@@ -99,6 +107,15 @@ def show_report(index: Path, terminal: Terminal) -> None:
     terminal.print(f"report: {index}", markup=False, soft_wrap=True)
     if (matrix := index.with_name(MATRIX_PAGE)).is_file():
         terminal.print(f"matrix: {matrix}", markup=False, soft_wrap=True)
+
+
+def show_untriaged(run: RunEvidence, terminal: Terminal) -> None:
+    """Print the failed scenarios of a run that no known outcome expects."""
+    found = run.untriaged
+    told = f"{run.verdicts.backend}: {counted(len(found), 'untriaged fail')}"
+    terminal.print(f"{told}{':' if found else '.'}", markup=False, soft_wrap=True)
+    for one in found:
+        terminal.print(f"  {' '.join(one.rules)} {one.scenario}: {one.reason}", markup=False, soft_wrap=True)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ function filterMatrix(form) {
   const text = form.querySelector("#filter-text");
   const choices = [...form.querySelectorAll("input[name=verdict]")];
   const rows = [...document.querySelectorAll("tr.rule")];
+  const untriaged = form.querySelector("#filter-untriaged");
   const status = form.querySelector("#filter-count");
   function apply() {
     const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -12,14 +13,15 @@ function filterMatrix(form) {
     let shown = 0;
     for (const row of rows) {
       const verdicts = row.dataset.verdicts.trim().split(" ");
-      const wanted = verdicts.some((verdict) => !off.has(verdict)) && words.every((word) => row.dataset.search.includes(word));
+      const wanted = verdicts.some((verdict) => !off.has(verdict)) && words.every((word) => row.dataset.search.includes(word))
+        && (!untriaged.checked || "untriaged" in row.dataset);
       row.hidden = !wanted;
       shown += wanted ? 1 : 0;
     }
     for (const part of document.querySelectorAll(".matrix tbody")) {
       part.hidden = !part.querySelector("tr.rule:not([hidden])");
     }
-    const filtered = words.length > 0 || off.size > 0;
+    const filtered = words.length > 0 || off.size > 0 || untriaged.checked;
     status.textContent = filtered ? `${shown} of ${rows.length} rules` : "";
   }
   form.addEventListener("input", apply);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from datetime import date
 from pathlib import Path
 
 from msgspec import Struct
@@ -158,10 +159,14 @@ def _known(pair: Pair) -> Iterable[KnownView]:
         for scenario in covered:
             name = split_id(scenario.scenario)[1]
             href = rule_href(scenario.rules[0]) if scenario.rules else ""
-            yield KnownView(known, name, href, FACES[scenario.verdict], _state(known, scenario))
+            yield KnownView(known, name, href, FACES[scenario.verdict], _state(known, scenario, pair.evidence.day))
 
 
-def _state(known: KnownOutcome, scenario: ScenarioVerdict) -> str:
+def _state(known: KnownOutcome, scenario: ScenarioVerdict, day: date | None) -> str:
+    if day is not None and known.expires and known.expires <= day.isoformat():
+        return f"expired on {known.expires}: check it again"
+    if known.sometimes and scenario.verdict is Verdict.PASS:
+        return f"as expected: {known.verdict} in {known.sometimes} runs, otherwise a pass"
     if scenario.verdict == known.verdict:
         return "as expected"
     if scenario.verdict is Verdict.PASS:

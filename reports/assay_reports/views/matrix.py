@@ -26,7 +26,8 @@ _ATTENTION = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE)
 class Cell(Struct, frozen=True):
     """A rule's verdict on one pair, with the level of evidence in words.
 
-    The level of a broken rule is the level of the scenarios that broke it.
+    The level of a broken rule is the level of the scenarios that broke it. A rule is untriaged if one of its scenarios
+    failed and no known outcome expects this.
     """
 
     face: Face
@@ -35,6 +36,7 @@ class Cell(Struct, frozen=True):
     known: bool
     left_out: int = 0
     evidence: str = ""
+    untriaged: bool = False
 
 
 class Row(Struct, frozen=True):
@@ -44,6 +46,11 @@ class Row(Struct, frozen=True):
     href: str
     cells: tuple[Cell, ...]
     search: str
+
+    @property
+    def untriaged(self) -> bool:
+        """Whether a scenario of the rule failed on a pair, and no known outcome expects this."""
+        return any(cell.untriaged for cell in self.cells)
 
 
 class Group(Struct, frozen=True):
@@ -127,6 +134,7 @@ def cell(rule: Rule, pair: Pair) -> Cell:
         known=_all_known(verdict, pair),
         left_out=verdict.left_out,
         evidence=breach_of(verdict) or verdict.evidence,
+        untriaged=any(scenario.scenario in pair.untriaged for scenario in verdict.scenarios),
     )
 
 

@@ -40,6 +40,7 @@ class Pair(Struct, frozen=True, kw_only=True):
         events: The events by scenario.
         planned: The number of scenarios that the run planned.
         untried: The names of planned scenarios without events, because the run was stopped or its journals are lost.
+        untriaged: The ids of the failed scenarios that no known outcome expects.
         same_catalogue: Whether the run used the catalogue of this report; None if the journal does not say.
     """
 
@@ -51,6 +52,7 @@ class Pair(Struct, frozen=True, kw_only=True):
     events: dict[str, tuple[AnyEvent, ...]]
     planned: int
     untried: tuple[str, ...]
+    untriaged: frozenset[str]
     same_catalogue: bool | None
 
     @property
@@ -171,6 +173,7 @@ def _pair(run: RunEvidence, catalogue: Catalogue, names: Names, *, alone: bool) 
         events=events,
         planned=len(planned),
         untried=tuple(sorted(planned - events.keys())),
+        untriaged=frozenset(scenario.scenario for scenario in run.untriaged),
         same_catalogue=None if begin is None else begin.catalogue_hash == catalogue.sha256,
     )
 

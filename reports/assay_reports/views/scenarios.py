@@ -19,6 +19,7 @@ from assay_reports.presentation import FACES, Face
 from assay_reports.sources import KnownOutcome
 from assay_reports.story import Story, story
 from assay_reports.timeline import Timeline, timeline
+from assay_reports.views.background import BackgroundView, background
 from assay_reports.views.causes import SETTLED, Cause, cause_of
 from assay_reports.views.pairs import Names, Pair
 
@@ -74,6 +75,8 @@ class ScenarioView(Struct, frozen=True, kw_only=True):
         name: The scenario's name in verdicts and known outcomes.
         title: The scenario's name for readers; in the name of an outline, the row's values replace the placeholders.
         story: The scenario's story; None if its verdict needs no look.
+        background: The broker's past and log; None if the journal has neither.
+        untriaged: Whether the scenario failed, and no known outcome expects this.
         again: The command that runs this scenario again, several times in real time; empty for a scenario of a user.
     """
 
@@ -90,12 +93,14 @@ class ScenarioView(Struct, frozen=True, kw_only=True):
     unsupported: tuple[Unsupported, ...]
     timeline: Timeline | None
     story: Story | None
+    background: BackgroundView | None
     again: str
     frames: tuple[FrameView, ...]
     frames_left_out: int
     excerpt: Excerpt | None
     known: KnownOutcome | None
     as_known: bool
+    untriaged: bool
     defects: tuple[str, ...]
     unkilled: bool
     opened: bool
@@ -140,12 +145,14 @@ def scenario_view(
         unsupported=tuple(event for event in events if isinstance(event, Unsupported)),
         timeline=timeline(events, offenders, broken=verdict.verdict is Verdict.FAIL),
         story=None if verdict.verdict in SETTLED else story(events, offenders),
+        background=background(events, offenders),
         again="" if verdict.foreign or verdict.probe else again(pair.evidence.begin, verdict.scenario),
         frames=frames[:FRAMES],
         frames_left_out=max(0, len(frames) - FRAMES),
         excerpt=excerpt(events, offenders=offenders) if events else None,
         known=known,
         as_known=known is not None and known.verdict == verdict.verdict,
+        untriaged=verdict.scenario in pair.untriaged,
         defects=defects.get(verdict.scenario, ()),
         unkilled=verdict.scenario in pair.evidence.kills.unkilled,
         opened=verdict.verdict not in (Verdict.PASS, Verdict.UNSUPPORTED),

@@ -15,8 +15,8 @@ from assay_evidence import events
 from assay_evidence.history import visible_to
 from assay_evidence.writer import JournalWriter
 from assay_sdk.runners.machine_clock import MachineClock
-from assay_steps.cast.journal import ScenarioJournal, instant
 from assay_steps.cast.background import DEEDS, Background, Periods
+from assay_steps.cast.journal import ScenarioJournal, instant
 
 CLOCK = MachineClock()
 

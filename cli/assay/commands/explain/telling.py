@@ -1,29 +1,25 @@
-"""``assay explain``: tells how a rule's scenarios came to their verdicts, from the evidence of an earlier run."""
+"""The lines that tell how a rule's scenarios came to their verdicts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from msgspec import Struct
 from rich.text import Text
 
 from assay.exits import UsageProblem
 from assay.tables import STYLES
-from assay.terminal import Terminal
 from assay_evidence.figures import counted
 from assay_evidence.names import matches
 from assay_evidence.verdicts import Verdict
-from assay_features import load_catalogue
-from assay_reports import read_run
+from assay_reports import KnownOutcome
 from assay_reports.story import StoryLine, story
 from assay_reports.text import visible
 from assay_reports.views.arrangement import Alike, arranged
-from assay_reports.views.pairs import Pair, pairs_of
-from assay_reports.views.rules import RulePage, Tried, rule_page
+from assay_reports.views.pairs import Pair
+from assay_reports.views.rules import RulePage, Tried
 from assay_reports.views.scenarios import ScenarioView, StepView, offenders_of
-from assay_steps.plugin.folder import VERDICTS
 
 _STYLES = {verdict.value: style for verdict, style in STYLES.items()}
 _BREAKS = "bold red"
@@ -31,72 +27,50 @@ _QUIET = "dim"
 _BOLD = "bold"
 
 
-def explain(
-    rule: Annotated[str, typer.Argument(metavar="RULE", help="Id of a rule, such as DD-02.")],
-    run: Annotated[Path, typer.Option(help="Output folder of assay run.")] = Path("assay-out"),
-    backend: Annotated[str | None, typer.Option(help="Only this backend, if the folder holds runs on several.")] = None,
-    scenario: Annotated[
-        list[str] | None,
-        typer.Option(help="Only scenarios with this id or name, passed ones too; * and ? match any characters."),
-    ] = None,
-    every: Annotated[
-        bool, typer.Option("--all", help="Tell every scenario of one cause in full, not the first alone.")
-    ] = False,
-    frames: Annotated[bool, typer.Option("--frames", help="Also show all frames that the connections kept.")] = False,
-) -> None:
-    """Tell for a rule what was sent, answered and seen in its failed scenarios, and which event breaks the rule."""
-    catalogue = load_catalogue()
-    (entry,) = catalogue.select(ids=(rule,))
-    runs = [read_run(folder) for folder in folders_of(run, backend)]
-    page = rule_page(entry, pairs_of(runs, catalogue), catalogue)
-    tried = [one for one in page.tried if one.scenarios]
-    if not tried:
-        raise UsageProblem(f"{run} has no scenario of {entry.id}: run it first with `assay run --rule {entry.id}`.")
-    told = Text()
-    for line in _rule(page):
-        told.append_text(line).append("\n")
-    chosen = [(one, _asked(one, scenario)) for one in tried]
-    if scenario and not any(views for _, views in chosen):
-        known = tried[0].scenarios[0].name
-        raise UsageProblem(f"No scenario of {entry.id} is named {scenario[0]!r}: name one such as {known!r}.")
-    for one, views in chosen:
-        for line in _pair(one, views, every=every or bool(scenario), asked=bool(scenario), frames=frames):
-            told.append_text(line).append("\n")
-    told.rstrip()
-    Terminal().print(told, soft_wrap=True, highlight=False)
-
-
-def folders_of(run: Path, backend: str | None) -> list[Path]:
-    """Return the folders of runs in an output folder: itself, or its subfolders.
+class Choice(Struct, frozen=True, kw_only=True):
+    """The options that choose what is told.
 
     Args:
-        run: The output folder.
-        backend: The wanted backend; None for all.
+        every: Whether to tell every scenario of a cause in full.
+        scenarios: Patterns for the names of the scenarios to tell; empty for those that need a look.
+        untriaged: Whether to tell only fails that no known outcome expects.
+        frames: Whether to show all kept frames.
+        log: Whether to show all kept lines of the broker's log.
+    """
+
+    every: bool
+    scenarios: tuple[str, ...]
+    untriaged: bool
+    frames: bool
+    log: bool
+
+    def among(self, views: Sequence[ScenarioView]) -> tuple[ScenarioView, ...]:
+        """Return the chosen scenarios."""
+        named = [view for view in views if not self.scenarios or self._names(view)]
+        return tuple(view for view in named if view.untriaged or not self.untriaged)
+
+    def _names(self, view: ScenarioView) -> bool:
+        names = (view.verdict.scenario, view.name, view.title)
+        return any(matches(pattern, name) for pattern in self.scenarios for name in names)
+
+
+def told_of(page: RulePage, choice: Choice, run: Path) -> Iterator[Text]:
+    """Yield the lines about a rule on every pair.
 
     Raises:
-        UsageProblem: The folder holds no run, or none on this backend.
+        UsageProblem: The run has no scenario of the rule, or none with the chosen name.
     """
-    name = backend.removesuffix("+amqp") if backend else None
-    found = [path.parent for path in (run / VERDICTS, *sorted(run.glob(f"*/{VERDICTS}"))) if path.is_file()]
-    if not found:
-        raise UsageProblem(f"{run} holds no run: name an output folder of assay run with --run.")
-    backends = {folder: read_run(folder).verdicts.backend for folder in found} if name else {}
-    wanted = [folder for folder in found if name in {None, backends.get(folder)}]
-    if not wanted:
-        raise UsageProblem(f"{run} holds no run on {name}, but on {', '.join(sorted(set(backends.values())))}.")
-    return wanted
-
-
-def _asked(tried: Tried, patterns: Sequence[str] | None) -> tuple[ScenarioView, ...]:
-    if not patterns:
-        return tried.scenarios
-    return tuple(
-        view
-        for view in tried.scenarios
-        if any(
-            matches(pattern, name) for pattern in patterns for name in (view.verdict.scenario, view.name, view.title)
-        )
-    )
+    rule = page.rule.id
+    tried = [one for one in page.tried if one.scenarios]
+    if not tried:
+        raise UsageProblem(f"{run} has no scenario of {rule}: run it first with `assay run --rule {rule}`.")
+    chosen = [(one, choice.among(one.scenarios)) for one in tried]
+    if choice.scenarios and not choice.untriaged and not any(views for _, views in chosen):
+        known = tried[0].scenarios[0].name
+        raise UsageProblem(f"No scenario of {rule} is named {choice.scenarios[0]!r}: name one such as {known!r}.")
+    yield from _rule(page)
+    for one, views in chosen:
+        yield from _pair(one, views, choice)
 
 
 def _rule(page: RulePage) -> Iterator[Text]:
@@ -111,7 +85,7 @@ def _rule(page: RulePage) -> Iterator[Text]:
     yield _line(("  judges: ", _QUIET), f"{' and '.join(rule.judged)} ({rule.strength}: {page.strength})")
 
 
-def _pair(tried: Tried, views: Sequence[ScenarioView], *, every: bool, asked: bool, frames: bool) -> Iterator[Text]:
+def _pair(tried: Tried, views: Sequence[ScenarioView], choice: Choice) -> Iterator[Text]:
     """Yield the lines about one pair: its verdict, and the stories of its scenarios."""
     product = tried.pair.product
     yield Text()
@@ -124,20 +98,22 @@ def _pair(tried: Tried, views: Sequence[ScenarioView], *, every: bool, asked: bo
         if ground:
             yield _line(f"  {ground}")
     arrangement = arranged(views)
-    if not arrangement.causes and not asked:
+    if not arrangement.causes and choice.untriaged:
+        yield _line("  Every fail of this rule has a known outcome.")
+    elif not arrangement.causes and not choice.scenarios:
         yield _line("  No scenario of this rule needs a look; --scenario NAME tells one that passed.")
     for cause in arrangement.causes:
-        yield from _cause(cause, tried.pair, every=every, frames=frames)
-    if asked:
+        yield from _cause(cause, tried.pair, choice)
+    if choice.scenarios:
         for view in arrangement.others:
-            yield from _scenario(view, tried.pair, frames=frames)
+            yield from _scenario(view, tried.pair, choice)
 
 
-def _cause(cause: Alike, pair: Pair, *, every: bool, frames: bool) -> Iterator[Text]:
-    yield from _scenario(cause.first, pair, frames=frames)
-    if every:
+def _cause(cause: Alike, pair: Pair, choice: Choice) -> Iterator[Text]:
+    yield from _scenario(cause.first, pair, choice)
+    if choice.every:
         for view in cause.rest:
-            yield from _scenario(view, pair, frames=frames)
+            yield from _scenario(view, pair, choice)
     elif cause.rest:
         yield Text()
         yield _line((f"  The same cause in {counted(len(cause.rest), 'more scenario')} (--all tells them):", _QUIET))
@@ -145,7 +121,7 @@ def _cause(cause: Alike, pair: Pair, *, every: bool, frames: bool) -> Iterator[T
             yield _line((f"    {view.face.symbol} {view.verdict.scenario}", _QUIET))
 
 
-def _scenario(view: ScenarioView, pair: Pair, *, frames: bool) -> Iterator[Text]:
+def _scenario(view: ScenarioView, pair: Pair, choice: Choice) -> Iterator[Text]:
     """Yield the lines about one scenario: the verdict with its grounds, the story, and the command to run it again."""
     verdict = view.verdict
     yield Text()
@@ -155,7 +131,7 @@ def _scenario(view: ScenarioView, pair: Pair, *, frames: bool) -> Iterator[Text]
         "because": verdict.reason,
         "expected": verdict.expected,
         "observed": verdict.observed,
-        "known": f"{view.known.reason} ({view.known.reference})" if view.known and view.as_known else "",
+        "known": _known(view.known) if view.known and view.as_known else "",
         "judged": f"{verdict.judged}, by the {verdict.role} scenario",
         "evidence": levels,
         "feature": f"{view.feature}:{view.line}" if view.line else view.feature,
@@ -164,7 +140,8 @@ def _scenario(view: ScenarioView, pair: Pair, *, frames: bool) -> Iterator[Text]
         if text:
             yield _line((f"  {name}: ", _QUIET), text)
     yield from _story(view, pair)
-    yield from _frames(view, frames=frames)
+    yield from _frames(view, frames=choice.frames)
+    yield from _broker(view, log=choice.log)
     if view.again:
         yield _line(("  run it again: ", _QUIET), view.again)
 
@@ -196,6 +173,37 @@ def _frames(view: ScenarioView, *, frames: bool) -> Iterator[Text]:
     for one in view.frames:
         arrow = "<-" if one.direction == "in" else "->"
         yield _line((f"    {one.at:>10}", _QUIET), f"  {one.actor}  {arrow} {one.text}", (f"  {one.octets}", _QUIET))
+
+
+def _known(known: KnownOutcome) -> str:
+    """Return a known outcome in one line: reason, frequency, references and expiry."""
+    sometimes = f", in {known.sometimes} runs" if known.sometimes else ""
+    references = ", ".join(filter(None, (known.reference, known.tracker)))
+    return f"{known.reason} ({references}; {known.owner or 'no owner'}; expires {known.expires or 'never'}{sometimes})"
+
+
+def _broker(view: ScenarioView, *, log: bool) -> Iterator[Text]:
+    """Yield what the journal has about the broker: its past, and the log's lines near the breach, or all lines."""
+    found = view.background
+    if found is None:
+        return
+    yield _line(("  the broker: ", _QUIET), found.source)
+    for one in found.past:
+        if one.omitted:
+            yield _line((f"      … {counted(one.omitted, 'earlier event')} left out", _QUIET))
+        during = f"  ({one.during})" if one.during else ""
+        yield _line((f"    {one.when:>14}", _QUIET), f"  {one.what}", (during, _QUIET))
+    if not found.log:
+        yield _line(("  its log: ", _QUIET), "no line could be read from the time of the scenario, or it wrote none")
+        return
+    shown = [line for line in found.log if log or line.near]
+    rest = len(found.log) - len(shown)
+    more = f" ({counted(rest, 'more line')}: --log shows all)" if rest else ""
+    yield _line(("  its log during the scenario", _BOLD), (more, _QUIET))
+    for line in shown:
+        if line.omitted:
+            yield _line((f"      … {counted(line.omitted, 'line')} left out", _QUIET))
+        yield _line((f"    {line.at:>10}", _QUIET), f"  {line.text}")
 
 
 def _step(view: StepView) -> Iterator[Text]:

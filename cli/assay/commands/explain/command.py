@@ -1,0 +1,80 @@
+"""The command, and the folders of runs that it reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from assay.commands.explain.telling import Choice, told_of
+from assay.exits import UsageProblem
+from assay.terminal import Terminal
+from assay_features import load_catalogue
+from assay_reports import read_run
+from assay_reports.views.pairs import pairs_of
+from assay_reports.views.rules import rule_page
+from assay_steps.plugin.folder import VERDICTS
+
+
+def explain(
+    rule: Annotated[
+        str | None,
+        typer.Argument(metavar="[RULE]", help="Id of a rule, such as DD-02; may be left out with --untriaged."),
+    ] = None,
+    run: Annotated[Path, typer.Option(help="Output folder of assay run.")] = Path("assay-out"),
+    backend: Annotated[str | None, typer.Option(help="Only this backend, if the folder holds runs on several.")] = None,
+    scenario: Annotated[
+        list[str] | None,
+        typer.Option(help="Only scenarios with this id or name, passed ones too; * and ? match any characters."),
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Tell every scenario of one cause in full, not the first alone.")
+    ] = False,
+    frames: Annotated[bool, typer.Option("--frames", help="Also show all frames that the connections kept.")] = False,
+    log: Annotated[bool, typer.Option("--log", help="Also show all kept lines of the broker's log.")] = False,
+    untriaged: Annotated[bool, typer.Option(help="Only fails that no known outcome expects.")] = False,
+) -> None:
+    """Tell for a rule what was sent, answered and seen in its failed scenarios, and which event breaks the rule."""
+    if rule is None and not untriaged:
+        raise UsageProblem("A rule is missing: name one, or give --untriaged for the unexpected fails of all rules.")
+    choice = Choice(
+        every=every or bool(scenario), scenarios=tuple(scenario or ()), untriaged=untriaged, frames=frames, log=log
+    )
+    catalogue = load_catalogue()
+    entries = catalogue.rules if rule is None else catalogue.select(ids=(rule,))
+    pairs = pairs_of([read_run(folder) for folder in folders_of(run, backend)], catalogue)
+    told = Text()
+    for entry in entries:
+        page = rule_page(entry, pairs, catalogue)
+        if rule is None and not any(choice.among(one.scenarios) for one in page.tried):
+            continue
+        for line in told_of(page, choice, run):
+            told.append_text(line).append("\n")
+        told.append("\n")
+    told.rstrip()
+    if not told:
+        told.append(f"Every fail in {run} has a known outcome.")
+    Terminal().print(told, soft_wrap=True, highlight=False)
+
+
+def folders_of(run: Path, backend: str | None) -> list[Path]:
+    """Return the folders of runs in an output folder: itself, or its subfolders.
+
+    Args:
+        run: The output folder.
+        backend: The wanted backend; None for all.
+
+    Raises:
+        UsageProblem: The folder holds no run, or none on this backend.
+    """
+    name = backend.removesuffix("+amqp") if backend else None
+    found = [path.parent for path in (run / VERDICTS, *sorted(run.glob(f"*/{VERDICTS}"))) if path.is_file()]
+    if not found:
+        raise UsageProblem(f"{run} holds no run: name an output folder of assay run with --run.")
+    backends = {folder: read_run(folder).verdicts.backend for folder in found} if name else {}
+    wanted = [folder for folder in found if name in {None, backends.get(folder)}]
+    if not wanted:
+        raise UsageProblem(f"{run} holds no run on {name}, but on {', '.join(sorted(set(backends.values())))}.")
+    return wanted

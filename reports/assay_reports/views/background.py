@@ -1,0 +1,110 @@
+"""The broker of a scenario that did not pass: its container or process, what had happened to it, and its log."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from msgspec import Struct
+
+from assay_evidence.events import AnyEvent, Log, Past
+from assay_evidence.figures import duration
+from assay_evidence.names import plain
+from assay_reports.clock import ScenarioClock
+
+BEFORE, AFTER = 8, 4
+"""The numbers of log lines before and after an event that breaks the rule that count as near."""
+_BREACHES = 3
+"""The most events that break the rule whose log lines count as near."""
+
+
+class PastView(Struct, frozen=True):
+    """What had happened to the broker.
+
+    Args:
+        when: The time before or after the scenario's first event, as text.
+        what: What happened.
+        during: The scenario during which it happened; empty if it is unknown.
+        omitted: The number of earlier happenings that are left out.
+    """
+
+    when: str
+    what: str
+    during: str
+    omitted: int
+
+
+class LogView(Struct, frozen=True):
+    """A line of the broker's log.
+
+    Args:
+        at: The time since the scenario's first event, as text; empty if the log does not tell it.
+        text: The line.
+        omitted: The number of lines before this one that are left out.
+        near: Whether the line is near an event that breaks the rule; without such an event, whether it is a last line.
+    """
+
+    at: str
+    text: str
+    omitted: int
+    near: bool
+
+
+class BackgroundView(Struct, frozen=True):
+    """The broker, its past and its log.
+
+    Args:
+        source: The broker's container or process.
+        past: What had happened to it.
+        log: The lines of its log from the time of the scenario.
+    """
+
+    source: str
+    past: tuple[PastView, ...]
+    log: tuple[LogView, ...]
+
+
+def background(events: Sequence[AnyEvent], offenders: Collection[str] = ()) -> BackgroundView | None:
+    """Collect what a scenario's journal has about the broker; None if it has nothing.
+
+    Args:
+        events: The scenario's events.
+        offenders: References of the events that break the rule.
+    """
+    past = [event for event in events if isinstance(event, Past)]
+    log = [event for event in events if isinstance(event, Log)]
+    if not past and not log:
+        return None
+    clock = ScenarioClock(events)
+    begun_ns = min(event.wall_ns for event in events)
+    near = _near(log, clock, [clock.at_ns(event) for event in events if event.ref in offenders])
+    return BackgroundView(
+        past[0].source if past else log[0].source,
+        tuple(_past(event, begun_ns) for event in past),
+        tuple(
+            LogView(
+                "" if line.untimed else duration(clock.at_ns(line)),
+                plain(line.text, line.scenario or ""),
+                line.omitted,
+                line.ref in near,
+            )
+            for line in log
+        ),
+    )
+
+
+def _past(event: Past, begun_ns: int) -> PastView:
+    since_ns = event.happened_ns - begun_ns
+    when = duration(since_ns) if since_ns >= 0 else f"{duration(-since_ns)} before"
+    during = "this scenario" if event.during == event.scenario else event.during or ""
+    return PastView(when, event.what, during, event.omitted)
+
+
+def _near(log: Sequence[Log], clock: ScenarioClock, breaches: Sequence[int]) -> frozenset[str]:
+    if not breaches:
+        return frozenset(line.ref for line in log[-BEFORE - AFTER :])
+    near: set[str] = set()
+    for at_ns in sorted(breaches)[:_BREACHES]:
+        before = [line.ref for line in log if clock.at_ns(line) <= at_ns]
+        after = [line.ref for line in log if clock.at_ns(line) > at_ns]
+        near.update((*before[-BEFORE:], *after[:AFTER]))
+    return frozenset(near)
