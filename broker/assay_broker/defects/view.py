@@ -256,7 +256,7 @@ class View:
     # calls by the filters
 
     def configure(self, settings: Settings) -> Settings:
-        """Note the settings of a start."""
+        """Note the settings with which the queue manager starts."""
         self.settings = settings
         return settings
 

@@ -248,7 +248,7 @@ def _real_parts() -> Parts:
 
 
 def _seams(options: ServerOptions) -> Seams:
-    """Return the filters of the defect or the variant that the options name; filters that change nothing without one.
+    """Return the filters of the defect or variant in the options; without either, filters that change nothing.
 
     The modules of defects and variants are loaded only if the options name one.
     """

@@ -279,7 +279,7 @@ class OutgoingEnd(SettlingEnd):
                 engine.clear_state(delivery)
 
     def acquisition_backed_out(self, transaction: Transaction) -> None:
-        """Give all deliveries that the transaction has acquired back to the queue, with or without an outcome."""
+        """Return to the queue all deliveries that the transaction has acquired, with or without an outcome."""
         numbers = self._take_acquired(transaction)
         if self.state is not _OPEN:
             return

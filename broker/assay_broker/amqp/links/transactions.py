@@ -34,7 +34,7 @@ class Acquirer(Protocol):
         ...
 
     def acquisition_backed_out(self, transaction: Transaction) -> None:
-        """Give all deliveries that the transaction has acquired back to the queue."""
+        """Return to the queue all deliveries that the transaction has acquired."""
         ...
 
 
