@@ -1,8 +1,12 @@
 """Backends with false declarations: the reference broker in this process, with a client that may be plain.
 
-A plain client accepts every option and ignores it: messages have no delay, time to live or priority, selectors select
-all messages, browsers find none, subscriptions are neither durable nor shared, and units of work have no effect.  So
-the pair has queues and topics, and no other capability.
+A plain client accepts every option and ignores it:
+
+- Messages have no delay, no time to live and no priority.
+- Selectors select all messages, and browsers find none.
+- Subscriptions are neither durable nor shared, and units of work have no effect.
+
+So the pair has queues and topics, and no other capability.
 """
 
 from __future__ import annotations

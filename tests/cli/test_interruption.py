@@ -1,4 +1,4 @@
-"""Tests of Ctrl-C and SIGTERM during a command, and of a reader of its output that ends."""
+"""Tests of Ctrl-C and SIGTERM during a command, and of the end of the program that reads the command's output."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ SENDER, RECEIVER = False, True
 
 
 class Serving:
-    """A running server."""
+    """A running AMQP server in a thread, for tests of the reference broker."""
 
     def __init__(
         self,

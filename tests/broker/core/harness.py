@@ -78,7 +78,7 @@ def topic(name: str, string: str, **attributes: Value) -> Definition:
 
 
 def alias(name: str, target: str, **attributes: Value) -> Definition:
-    """Return an alias."""
+    """Return a definition of an alias."""
     return Definition(Kind.QALIAS, name, defaults(Kind.QALIAS) | {"TARGET": target} | attributes)
 
 

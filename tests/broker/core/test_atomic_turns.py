@@ -370,7 +370,7 @@ def test_what_another_receiver_has_got_meanwhile_stays_with_it_when_the_store_fa
     bench.receiver(2, 1)
     bench.auto = False
     bench.put(1, 1, message("refused"))
-    bench.put(1, 1, message("not persistent", durable=False))  # does not overtake the other one
+    bench.put(1, 1, message("not persistent", durable=False))  # does not overtake the other message
     assert bench.bodies() == []
     bench.handle(commands.Detach(2, None, 1))
     bench.receiver(1, 2, credit=0, selector="JMSDeliveryMode = 'NON_PERSISTENT'")

@@ -94,7 +94,7 @@ Form = Callable[[Message], Message]
 
 @pytest.mark.parametrize("form", [same, encoded])
 class TestWhatASenderRemembers:
-    """The sender's address is resolved again after a change that can alter its meaning."""
+    """Tests that the core resolves a sender's address again after a change that can alter the address's meaning."""
 
     @pytest.fixture
     def bench(self, form: Form) -> Bench:

@@ -41,9 +41,9 @@ class Is(Enum):
     DOOMED = auto()
     PREPARED = auto()
     COMMITTED = auto()
-    """The end by an operator."""
+    """An operator has committed the branch."""
     BACKED_OUT = auto()
-    """The end by an operator."""
+    """An operator has backed the branch out."""
 
 
 class Known(Struct):
@@ -414,6 +414,6 @@ def test_every_cell_of_the_table_has_been_reached() -> None:
 
 
 class TestRandomly(BranchMachine.TestCase):
-    """Random sequences of the same steps."""
+    """Tests with random sequences of the steps of `BranchMachine`."""
 
     settings = settings(max_examples=40, stateful_step_count=50, deadline=None)

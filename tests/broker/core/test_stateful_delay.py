@@ -41,8 +41,8 @@ class DelayMachine(RuleBasedStateMachine):
         super().__init__()
         self.bench = Bench()
         self.sent: dict[str, Sent] = {}
-        self.sure: set[str] = set()  # accepted: must be somewhere
-        self.void: set[str] = set()  # refused or backed out: must be nowhere
+        self.sure: set[str] = set()  # the accepted messages, which must not be lost
+        self.void: set[str] = set()  # the refused and backed-out messages, which must not arrive
         self.got: list[str] = []
         self.unit: list[str] = []
         self.life = 0

@@ -233,7 +233,7 @@ def test_a_selector_selects_among_own_messages(bench: Bench) -> None:
 
 
 def test_an_own_message_is_not_handed_out_at_most_once(bench: Bench) -> None:
-    """Otherwise the message would be lost before a backout of its put."""
+    """After a delivery at most once, the core could not return the message if its unit of work is backed out."""
     bench.handle(commands.Detach(1, None, 2))
     bench.receiver(1, 3, session=OURS, settled=True)
     bench.put(1, 1, message("a"), unit=1)

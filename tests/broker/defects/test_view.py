@@ -1,4 +1,4 @@
-"""Tests of the defects' view: facts that differ only in time, and facts that survive a start."""
+"""Tests of the broker's state as defects see it (`View`): the times of its changes, and its state after a restart."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class Reply(Struct, frozen=True):
 
 
 def basic(user: str, password: str) -> dict[str, str]:
-    """Return a header of a login."""
+    """Return the Authorization header of a login."""
     return {"Authorization": f"Basic {b64encode(f'{user}:{password}'.encode()).decode()}"}
 
 
@@ -136,7 +136,7 @@ class Served:
         return self.listener.address[1]
 
     def line(self) -> HTTPConnection:
-        """Return a connection."""
+        """Return a new HTTP connection to the server."""
         return HTTPConnection("127.0.0.1", self.port, timeout=20)
 
     def ask(

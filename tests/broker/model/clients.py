@@ -89,7 +89,7 @@ class Clients(Working):
         if why is not None:
             return why
         sub = self._named(terms)
-        if sub is not None and sub.over(self.now):  # its time is over, and the disk has refused its end
+        if sub is not None and sub.over(self.now):  # its time to live is over, and the disk has refused its end
             self._end(sub)
             sub = None
         if sub is not None:

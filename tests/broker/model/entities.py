@@ -126,7 +126,7 @@ def rank(one: Copy) -> tuple[int, int]:
 
 
 def lets_through(link: Link, one: Copy) -> bool:
-    """Check whether a receiver's selector matches a copy that it has not returned for other receivers only."""
+    """Check whether a receiver's selector matches a copy, and the receiver has not left the copy to others."""
     return one not in link.left_out and SELECTORS[link.selector](one.sent)
 
 

@@ -61,7 +61,7 @@ class Working(Processor):
             unit.puts.append(put)
 
     def _fan_out(self, topic: str, sent: Sent) -> list[str]:
-        """Return a queue of every present subscription, for a copy each (PD-11, PD-14, PD-34, DD-51, DD-80).
+        """Return the target queue of each copy, one for each present subscription (PD-11, PD-14, PD-34, DD-51, DD-80).
 
         The copy for a full subscription goes to the dead-letter queue (USEDLQ) or nowhere (PMSGDLV and NPMSGDLV are
         ALLAVAIL); a delayed copy is not dead-lettered before the end of its delay.
@@ -137,7 +137,7 @@ class Working(Processor):
                 born.append(put)
             elif put not in gone:
                 self._never_was(put)
-        own = [one for one in gone if one.unit is unit]  # no other session has seen it, and none will
+        own = [one for one in gone if one.unit is unit]  # no other session has seen these copies, and none will
         self._happen(gone=own)
         self._happen(born, [one for one in gone if one not in own], fails=True)
         if self.batch is None:
@@ -168,7 +168,7 @@ class Working(Processor):
                 self._give_back(delivery, failed=True)
 
     def _never_was(self, put: Copy) -> None:
-        """Remove a copy of a unit that was backed out, even if another unit's taking of the copy is refused."""
+        """Remove a copy whose unit of work was backed out, so that no refusal of the disk can return the copy."""
         if put in self.copies:
             self.copies.remove(put)
             put.dies = 0

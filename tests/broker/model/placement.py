@@ -155,7 +155,7 @@ class Standing:
         return there + reserved
 
     def standing(self, queue: str) -> str:
-        """Return the name of a queue in the model."""
+        """Return the model's name of a queue: for the temporary queue, the name of the present one."""
         return self.temporary[1] if queue == TEMPORARY and self.temporary is not None else queue
 
     def obstacle(self, queue: str, further: int = 1) -> str | None:

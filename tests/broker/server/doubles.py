@@ -77,7 +77,7 @@ class _Line(asyncio.Protocol):
 
 
 class Doubles:
-    """The parts of a server, in tests.
+    """A factory of fake parts of a server, for tests.
 
     Args:
         listener: The listener for AMQP clients.

@@ -1,4 +1,4 @@
-"""Tests of a server: its parts start and end in order, and leave nothing behind."""
+"""Tests of a server: its parts start and end in order, and leave no files or connections behind."""
 
 from __future__ import annotations
 

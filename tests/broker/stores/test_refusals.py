@@ -380,7 +380,7 @@ def test_every_older_version_has_its_migration() -> None:
 
 
 def test_what_two_crashes_leave_in_pieces_is_no_damage_either(tmp_path: Path) -> None:
-    """The pieces of the first crash's transaction follow those of the second crash's, with a complete end."""
+    """In the log, a short incomplete transaction is followed by the rest of a longer one, which has a complete end."""
     log = tmp_path / LOG
     for key, pieces in ((1, 8), (2, 1)):
         store = opened(tmp_path)

@@ -191,7 +191,7 @@ def test_a_flush_that_fails_keeps_nothing_of_it_even_if_the_process_dies_then(tm
 
 
 def test_what_a_failed_flush_has_left_in_the_log_does_not_come_back(tmp_path: Path) -> None:
-    """The process dies after the system has the log: SQLite alone would take its content for committed."""
+    """The process dies after the operating system has the log; SQLite alone would take its content as committed."""
     disk = WatchedDisk()
     store = opened(tmp_path, disk)
     store.write([stored(1)])

@@ -28,7 +28,7 @@ def acknowledge(story: Story, key: str, end: End = "accepted") -> Call:
 
 
 def take(story: Story, key: str, end: End | None = "accepted", *, unit: str | None = None, actor: str = "r") -> None:
-    """Receive a message, and acknowledge it, unless `end` is None."""
+    """Receive a message, and unless `end` is None, acknowledge it."""
     receive = story.call("receive", actor, unit=unit)
     with story.watching(actor):
         story.now_ns += 1_000_000

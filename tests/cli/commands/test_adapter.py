@@ -1,4 +1,4 @@
-"""Tests of ``assay adapter`` and ``assay run --backend url:FILE``: a broker by a file, as a vendor types it."""
+"""Tests of ``assay adapter`` and ``assay run --backend url:FILE``, the commands for a broker that a file describes."""
 
 from __future__ import annotations
 

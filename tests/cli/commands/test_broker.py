@@ -195,7 +195,7 @@ def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
 
 
 def test_a_second_hangup_lets_it_stop_in_order(tmp_path: Path) -> None:
-    """When a terminal is closed, the shell and the system each send one."""
+    """When a terminal is closed, the shell and the system each send a SIGHUP."""
     config = tmp_path / "broker.toml"
     config.write_text("drain-ms = 2000\n[amqp-limits]\nclose-ms = 1000\n")
     with running(tmp_path, "--config", config) as server, deaf_client(server.amqp):
@@ -283,7 +283,7 @@ def test_a_ready_file_may_lie_in_the_folder_that_is_made(tmp_path: Path) -> None
 
 
 def last(err: str) -> str:
-    """Return the last sentence; the log comes before it."""
+    """Return the last line of standard error, which is the error message; check that the other lines are the log."""
     lines = err.splitlines()
     for line in lines[:-1]:
         json.loads(line)

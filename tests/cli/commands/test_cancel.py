@@ -1,4 +1,4 @@
-"""``assay cancel`` against a server: over AMQP and over HTTP."""
+"""Tests of ``assay cancel`` with a server: over AMQP and over HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of ``assay crash`` with a few real kills; ``make crash`` makes many."""
+"""Tests of ``assay crash`` with a few real kills; ``make crash`` runs many more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``assay send`` and ``assay receive`` against a broker on a Unix socket."""
+"""Tests of ``assay send`` and ``assay receive`` with a broker on a Unix socket."""
 
 from __future__ import annotations
 

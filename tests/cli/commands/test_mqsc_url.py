@@ -1,4 +1,4 @@
-"""``assay mqsc --url``: a script on a server."""
+"""Tests of ``assay mqsc --url``: a script on a server."""
 
 from __future__ import annotations
 

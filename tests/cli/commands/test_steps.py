@@ -1,4 +1,4 @@
-"""``assay steps``: the vocabulary on the command line."""
+"""Tests of ``assay steps``, which shows the vocabulary on the command line."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class LightClient:
         runner: Runs the operations and the callbacks.
         observer: Called with each event.
         backoff: How long to wait between attempts.
-        chance: Random numbers for the waits.
+        chance: Source of random numbers for the waits.
         id_prefix: Prefix of message ids.
     """
 
@@ -175,7 +175,7 @@ class LightClient:
             at_once: Whether to end the subscription now; otherwise when its time to live is over.
 
         Raises:
-            RefusedError: The client does not have the subscription or is stopped, or the broker refuses.
+            RefusedError: The client does not have the subscription or is stopped, or the broker refuses the call.
         """
         return self._unsubscribe(name, at_once=at_once, wait=not self._callbacks.is_inside(caller))
 
@@ -208,7 +208,7 @@ class LightClient:
             timeout_ms: How long to wait, in milliseconds; None waits without limit, 0 does not wait.
 
         Returns:
-            The message; None when none came in time or the subscription has ended.
+            The message; None if no message came in time or the subscription has ended.
 
         Raises:
             RefusedError: The subscription has a callback, or the client is stopped.

@@ -234,7 +234,7 @@ class EngineConsumer:
         """Drain the link: the broker sends available messages within the credit, and returns unused credit.
 
         Returns:
-            A pending value, which is set when the broker has done both.
+            A pending value, which is set when the broker has sent the messages and returned the credit.
         """
         if self._draining is not None:
             return self._draining
@@ -355,7 +355,7 @@ class EngineConsumer:
             due_ns: Monotonic time at which the wait ends, in nanoseconds; None waits without limit.
 
         Returns:
-            The message; None when none came in time or the consumer was closed.
+            The message; None if no message came in time or the consumer was closed.
         """
         while True:
             if self._connection.started and not self._paused:

@@ -16,7 +16,7 @@ def browse(session: SessionPort, address: Address, selector: str | None) -> Oper
     """List the messages of a queue in its order, without removing them.
 
     Raises:
-        RefusedError: The selector is invalid, the connection lacks a capability, or the broker refuses.
+        RefusedError: The selector is invalid, the connection lacks a capability, or the broker refuses the call.
     """
     session.use()
     check_selector(selector)

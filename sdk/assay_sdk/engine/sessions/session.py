@@ -99,7 +99,7 @@ class EngineSession:
 
         Raises:
             RefusedError: The selector or the subscription's name is invalid, the connection lacks a client id (PD-17)
-                or a capability, or the broker refuses.
+                or a capability, or the broker refuses the call.
         """
         self.use()
         check_selector(source.selector)

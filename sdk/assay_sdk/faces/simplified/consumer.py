@@ -27,7 +27,7 @@ class Consumer(ConsumerBase[T]):
             timeout: How long to wait; None waits without limit, 0 does not wait.
 
         Returns:
-            The body; None when no message came in time or the consumer was closed during the wait.
+            The body; None if no message came in time or the consumer was closed during the wait.
 
         Raises:
             MessagingRuntimeError: The body is not of the destination's type, or a condition of `receive`.

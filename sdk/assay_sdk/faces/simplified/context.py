@@ -71,7 +71,7 @@ class Context(SessionBase):
 
     @property
     def client_id(self) -> str | None:
-        """JMS client id of the connection; None for none."""
+        """JMS client id of the connection; None for a connection without one."""
         return self._shared.connection.client_id
 
     @property
@@ -186,7 +186,7 @@ class Context(SessionBase):
 
         Raises:
             MessagingRuntimeError: The context is closed, an argument is invalid, the broker or the driver lacks a
-                capability that the arguments need, or the broker refuses.
+                capability that the arguments need, or the broker refuses the call.
         """
         return self._started(destination, self._consumer(destination, selector, no_local=no_local, poison=poison))
 
@@ -212,7 +212,7 @@ class Context(SessionBase):
 
         Raises:
             MessagingRuntimeError: The connection has no client id, the subscription has a consumer already, the broker
-                or the driver lacks a capability, an argument is invalid, or the broker refuses.
+                or the driver lacks a capability, an argument is invalid, or the broker refuses the call.
         """
         engine = self._subscription(
             topic,
@@ -238,7 +238,7 @@ class Context(SessionBase):
 
         Raises:
             MessagingRuntimeError: An argument is invalid, the broker or the driver lacks shared subscriptions or
-                another needed capability, or the broker refuses.
+                another needed capability, or the broker refuses the call.
         """
         engine = self._subscription(
             topic,
@@ -263,7 +263,7 @@ class Context(SessionBase):
 
         Raises:
             MessagingRuntimeError: An argument is invalid, the broker or the driver lacks shared or durable
-                subscriptions or another needed capability, or the broker refuses.
+                subscriptions or another needed capability, or the broker refuses the call.
         """
         engine = self._subscription(topic, name, selector, durability=Durability.DURABLE, shared=True, poison=poison)
         return self._started(topic, engine)

@@ -184,7 +184,7 @@ def test_too_many_sessions_are_the_peers_error() -> None:
 
 
 class Greedy(asyncio.Transport):
-    """A transport that knows whether it reads."""
+    """A fake transport that records whether the server reads from it."""
 
     def __init__(self) -> None:
         super().__init__()

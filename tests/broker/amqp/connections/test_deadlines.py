@@ -14,7 +14,7 @@ _MS = 1_000_000
 
 
 class Row:
-    """A row of deadlines of a hundred milliseconds, and a record of the missed ones with their times."""
+    """A `Deadlines` of 100 ms, and a record of the missed deadlines with their times."""
 
     def __init__(self) -> None:
         self.runner = VirtualRunner()

@@ -99,7 +99,7 @@ def test_a_client_that_breaks_a_session_loses_only_that_session(server: Serving,
         client.attach("s", SENDER, 0, target=target("Q"))
         client.wait(FLOW)
         trial(client)
-        client.transfer(0, message("lost"), 0)  # on an ended session: the server does not read it
+        client.transfer(0, message("lost"), 0)  # the session has ended, so the server ignores it
         assert client.wait(END).error()[0] == condition
         client.say(END)
         client.attach("t", SENDER, 0, target=target("Q"), channel=1)

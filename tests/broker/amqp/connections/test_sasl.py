@@ -22,7 +22,7 @@ def server(security: Security = CLOSED, *, private: bool = True) -> SaslServer:
 
 
 def fresh() -> Security:
-    """Provide security without earlier logins, so each password is checked."""
+    """Return a `Security` without earlier logins, so that it checks each password."""
     return Security(Users({"alice": keys_of("secret", 4096)}))
 
 

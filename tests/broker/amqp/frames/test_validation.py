@@ -147,7 +147,7 @@ def test_a_transfer_in_a_long_list_is_read_as_well() -> None:
 
 
 def number(form: int, value: int) -> bytes:
-    """Return a number in one of its three encodings; the shortest one is always 0."""
+    """Return a number in one of its three encodings (`form`); the shortest encoding can only be 0."""
     return {0x43: b"\x43", 0x52: bytes((0x52, value)), 0x70: bytes((0x70,)) + value.to_bytes(4)}[form]
 
 

@@ -21,7 +21,7 @@ _KINDS = {AMQP_FRAME: range(OPEN, CLOSE + 1), SASL_FRAME: range(0x40, 0x45)}
 
 
 class WrongError(Exception):
-    """A forbidden behaviour of the server."""
+    """The error for a forbidden behaviour of the server."""
 
 
 class Attacker(asyncio.Protocol):

@@ -1,10 +1,16 @@
 """The hunt: fuzzing cases against a server in the same loop, and checks after each case and each round.
 
-Checks of each case: the server logs no error and raises no exception; it sends valid AMQP, and never an internal error;
-it closes the connection in time after the peer's last bytes; it serves the probe during the case.
+Checks of each case:
 
-Checks after a round of cases: the server has only the probe's connection and objects, and so has the queue manager; the
-memory does not grow from round to round.
+- The server logs no error and raises no exception.
+- The server sends valid AMQP, and never an internal error.
+- The server closes the connection in time after the peer's last bytes.
+- The server serves the probe during the case.
+
+Checks after a round of cases:
+
+- The server and the queue manager have only the probe's connection and objects.
+- The memory does not grow from round to round.
 """
 
 from __future__ import annotations
@@ -86,7 +92,7 @@ class Tally(Struct):
 
 
 class World:
-    """A server, and a probe that must be served all the time."""
+    """A server, and a client (the probe) that the server must serve during every case."""
 
     def __init__(self) -> None:
         self.wrong: list[str] = []

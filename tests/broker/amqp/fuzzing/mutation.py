@@ -14,7 +14,7 @@ from assay_sdk.amqp import types
 
 
 def nested(depth: int, kind: int) -> bytes:
-    """Return values nested in values, to a depth."""
+    """Return a value with `depth` levels of nested values."""
     if kind == 0:
         return b"\x00\x53\x24" * depth + b"\x45"
     if kind == 1:

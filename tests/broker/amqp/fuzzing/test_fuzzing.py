@@ -1,4 +1,4 @@
-"""A small fixed part of the fuzzing; `make fuzz` does far more."""
+"""A small fixed part of the fuzzing; `make fuzz` tries many more cases."""
 
 from __future__ import annotations
 

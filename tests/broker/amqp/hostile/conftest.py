@@ -11,6 +11,6 @@ from tests.broker.amqp.serving import Serving
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Serving]:
-    """Provide a server; check at the end that it has served its probe, and that nothing of the other peers is left."""
+    """Provide a server; check at the end that it has served its probe, and keeps no objects of the other peers."""
     with besieged() as serving:
         yield serving

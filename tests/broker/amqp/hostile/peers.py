@@ -113,7 +113,7 @@ def besieged(
     security: Security = Security(),  # noqa: B008  as above
     idle_timeout_ms: int = 60_000,
 ) -> Iterator[Serving]:
-    """Run a server during the block; check that it serves the probe and keeps nothing of the other peers."""
+    """Run a server during the block; check that it serves the probe, and keeps no objects of the other peers."""
     with serving(limits=limits, security=security, idle_timeout_ms=idle_timeout_ms) as server:
         before = kept()  # counting blocks the server, so it must not happen during the probe's trips
         probe = Probe(server.port)

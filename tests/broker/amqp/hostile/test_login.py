@@ -323,7 +323,7 @@ def test_what_comes_in_many_pieces_of_tls_at_once_is_read_in_full(encrypted: Ser
 
         secure.write(PROTOCOL_HEADER)
         line.sendall(going.read())
-        assert hear() == PROTOCOL_HEADER  # from here on no bytes arrive with the handshake's end
+        assert hear() == PROTOCOL_HEADER  # the handshake is over: later bytes arrive alone
         begin = performative(0x11, types.null(), types.uint(0), types.uint(9), types.uint(9))
         for piece in (frame(performative(0x10, types.string("many"))), *[frame(b"")] * 20, frame(begin)):
             secure.write(piece)

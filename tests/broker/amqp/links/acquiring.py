@@ -62,7 +62,7 @@ class Acquiring:
         return self.client.wait(TRANSFER)
 
     def sync(self) -> None:
-        """Wait until the server has handled all earlier frames: it answers those of a session in order."""
+        """Wait until the server has handled all earlier frames; it answers the frames of a session in order."""
         self.working.discharge(self.working.declare())
 
     def over(self) -> None:

@@ -83,7 +83,7 @@ def test_what_is_acquired_without_an_outcome_comes_back_at_a_rollback_only(
     assert acquiring.working.discharge(unit, fail=fail).descriptor == ACCEPTED
     assert browse(acquiring.server, queue) == int(fail)
     if not fail and not settled:
-        acquiring.client.settle(number, within(b"over"))  # the client must settle it outside the unit that is over
+        acquiring.client.settle(number, within(b"over"))  # but the unit is over
         assert acquiring.client.wait(DETACH).error(2)[0] == "amqp:transaction:unknown-id"
     else:
         acquiring.over()

@@ -141,7 +141,7 @@ def test_every_message_is_outside_a_unit_once_though_the_window_held_it_up(  # n
 
 
 def browse_long(server: Serving, queue: str) -> str:
-    """Return the repeated letters of the long messages that other clients see."""
+    """Return one letter for each long message that other clients see; a long message repeats its letter."""
     found = ""
     with raw(server, container="browser") as other:
         other.attach("b", RECEIVER, source=source(queue, *LOOKED_AT))

@@ -308,7 +308,7 @@ def test_a_delivery_accepted_in_a_unit_is_gone_at_its_commit(
     else:
         assert working.discharge(unit, fail=fail).descriptor == ACCEPTED
     if fail and not settled:
-        client.settle(number)  # the client must still settle it
+        client.settle(number)  # the client must still settle the delivery
     client.say(DETACH, types.uint(1), types.boolean(value=True))
     client.wait(DETACH)
     assert browse(server, queue) == int(fail and settled)

@@ -222,7 +222,7 @@ def test_a_link_that_is_stolen_in_the_middle_of_a_message_hears_no_more_of_it(
             client.settle(begun.at(1))
         while client.wait(DETACH).channel:
             pass
-        client.begin(2)  # the session begins all the same
+        client.begin(2)  # the server keeps the connection and begins the session
 
 
 def test_credit_that_is_taken_back_in_the_middle_of_a_message_is_not_used(server: Serving) -> None:

@@ -322,7 +322,7 @@ def tried(octets: bytes) -> None:
 
 
 def body_or_error(octets: bytes) -> Body | type[DecodeError]:
-    """Return a body, or the error of its decoding, which happens only on access, so invalid text passes through."""
+    """Return a body, or `DecodeError` if it cannot be decoded."""
     try:
         return bodies.body(octets)
     except DecodeError:

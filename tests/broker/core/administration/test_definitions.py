@@ -38,7 +38,7 @@ def bench() -> Bench:
 
 
 def do(bench: Bench, change: Change) -> int | None:
-    """Ask for a change; the reason code of its refusal, or None."""
+    """Ask for a change, and return the reason code of the refusal, or None."""
     refused = bench.administer(change).refused
     return None if refused is None else refused.mqrc
 

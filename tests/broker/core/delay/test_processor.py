@@ -76,7 +76,8 @@ get_off = alteration(GET="DISABLED")
 get_on = alteration(GET="ENABLED")
 
 LIVES: list[tuple[str, Platform, dict[str, Value], list[tuple[Happening, bool]]]] = [
-    # title, platform, the staging queue at the start, and then events, each with whether due messages move after it
+    # The title, the platform, attributes of the staging queue at the start, and events.  The boolean of an event says
+    # whether due messages move after it.
     ("it starts with the queue manager", "distributed", {}, []),
     ("it starts although puts are disabled", "distributed", {"PUT": "DISABLED"}, [(put_on, True)]),
     (

@@ -165,7 +165,7 @@ def test_only_a_user_who_could_send_a_delayed_message_can_cancel_it(bench: Bench
 
 @pytest.mark.parametrize("due", [None, 100])
 def test_messages_without_an_id_are_given_one_each(bench: Bench, due: int | None) -> None:
-    """So an administrator can get each of them by its CorrelId from the staging queue (DD-37, DD-38)."""
+    """With its own id, an administrator can get each message by its CorrelId from the staging queue (DD-37, DD-38)."""
     for text in "ab":
         plain = message(text) if due is None else delayed(text, due)
         bench.put(1, 1, replace(plain, message_id=None))

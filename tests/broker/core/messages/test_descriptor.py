@@ -130,7 +130,7 @@ def test_the_remaining_expiry_counts_down_in_tenths_of_a_second(bench: Bench, el
 def test_what_never_expires_says_so_and_what_has_expired_is_not_shown(bench: Bench) -> None:
     bench.put(1, 1, message("for ever"))
     bench.put(1, 1, message("gone", ttl_ms=10))
-    bench.now += 10  # the tick for it has not come
+    bench.now += 10  # the test gives the core no tick for this time
     assert [(one.message.body, one.descriptor["Expiry"]) for one in bench.shown("Q")] == [("for ever", -1)]
 
 

@@ -243,7 +243,7 @@ def test_a_queue_remembers_a_limited_number_of_open_groups(bench: Bench, monkeyp
 
 
 class GroupMachine(RuleBasedStateMachine):
-    """Groups under random use, compared with a second form of the module's description in a few lines."""
+    """Groups under random use, compared with a model of a few lines."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -37,7 +37,7 @@ def annotations(**values: int | str) -> bytes:
 
 
 def sent(text: str, *, durable: bool = True) -> Message:
-    """Return a message in the form of an AMQP client's."""
+    """Return a message as an AMQP client sends it."""
     return message(text, durable=durable, encoded=types.described(VALUE, types.string(text)))
 
 

@@ -240,7 +240,10 @@ def test_a_dead_letter_queue_that_is_none_keeps_the_message_staged(bench: Bench,
 def test_reply_queue_target_and_dead_letter_queue_in_one_with_a_single_free_place(
     bench: Bench, *, durable: bool
 ) -> None:
-    """The message takes the place and leaves none for the report: all is backed out, or the report is dropped."""
+    """The message takes the only place, so the queue has no place for the report.
+
+    A persistent message then stays on the staging queue; for a non-persistent message, the report is dropped.
+    """
     asked = {"JMS_IBM_Report_Exception": 0x1000000}
     bench.put(1, 1, message("a" * 50, durable=durable, delivery_time_ms=DUE, reply_to=ALIAS, properties=asked))
     bench.alter("ASSAY", DEADQ="X")

@@ -1,4 +1,4 @@
-"""Stories of an administrator's changes to the staging queue, authority, aliases and topics: part of every tour."""
+"""Stories of an administrator's changes to the staging queue, authority, aliases and topics, run by `test_defects`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stories about branches of global units of work: part of the tour of every defect."""
+"""Stories about branches of global units of work, which `test_defects` runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stories of delays under a further condition, for defects that the other stories do not show: part of every tour."""
+"""Stories of delays under a further condition, for defects that no other story shows, run by `test_defects`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stories about delivery delay and expiry: part of the tour of every defect."""
+"""Stories about delivery delay and expiry, which `test_defects` runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stories about queues, subscriptions and units of work: part of the tour of every defect."""
+"""Stories about queues, subscriptions and units of work, which `test_defects` runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stories about delayed messages that cannot be put, reports and expiry: part of the tour of every defect."""
+"""Stories about delayed messages that cannot be put, reports and expiry, which `test_defects` runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stories of names, topic patterns and defaults that are easily confused: part of every defect's tour."""
+"""Stories of names, topic patterns and defaults that are easily confused, which `test_defects` runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LARGE = 100_000
 
 
 def patterns(story: Story) -> None:
-    """Tell of subscriptions to a topic and to two patterns that match it."""
+    """Run a story of subscriptions to a topic and to two patterns that match it."""
     one = story.client("one")
     for link, pattern in enumerate(("#", "+"), 3):
         one.listen(link, Address(AddressKind.TOPIC, pattern))
@@ -33,7 +33,7 @@ def patterns(story: Story) -> None:
 
 
 def almost_one_client(story: Story) -> None:
-    """Tell of two clients whose ids differ only in case, and two that share subscriptions of one name."""
+    """Run a story of two clients whose ids differ only in case, and two that share subscriptions of one name."""
     for client in ("Ann", "ann"):
         one = story.client(client, client)
         one.listen(3, TOPIC, DURABLE, "news")
@@ -43,7 +43,7 @@ def almost_one_client(story: Story) -> None:
 
 
 def taken_from_between(story: Story) -> None:
-    """Tell how a unit of work takes the first and the third of three messages."""
+    """Run a story in which a unit of work takes the first and the third of three messages."""
     one = story.client("one")
     for number in range(3):
         one.put(f"m{number}", priority=4 if number == 1 else 9)
@@ -73,7 +73,7 @@ def given_back_over_a_restart(story: Story) -> None:
 
 
 def chosen_by_the_sender(story: Story) -> None:
-    """Tell of a queue's DEFPSIST and a sender's mode, and two sharers of different qualities."""
+    """Run a story of a queue's DEFPSIST and a sender's mode, and two sharers of different qualities."""
     office, one = Office(story), story.client("one")
     office.do(DefineObject(kind=Kind.QLOCAL, name="KEEPS", attributes={"DEFPSIST": "YES"}))
     send(one, "KEEPS", "light", delay_ms=0, durable=False)
@@ -84,7 +84,7 @@ def chosen_by_the_sender(story: Story) -> None:
 
 
 def selecting(story: Story) -> None:
-    """Tell of two consumers with selectors; one of them opens after a message was sent."""
+    """Run a story of two consumers with selectors; one of them opens after a message was sent."""
     one = story.client("one")
     send(one, "Q", "old", delay_ms=0, creation_ms=1)
     for link in (3, 4):

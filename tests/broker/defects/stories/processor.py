@@ -1,4 +1,4 @@
-"""Stories about the delay processor's life, z/OS and several queue managers: part of the tour of every defect."""
+"""Stories about the delay processor's life, z/OS and several queue managers, which `test_defects` runs."""
 
 from __future__ import annotations
 

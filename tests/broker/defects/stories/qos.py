@@ -1,4 +1,4 @@
-"""Stories of qualities of service, and of subscriptions with a time to live: part of the tour of every defect."""
+"""Stories of qualities of service, and of subscriptions with a time to live, which `test_defects` runs."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _leave(client: Client, *, clean: bool) -> None:
 
 
 def lasting(story: Story) -> None:
-    """Tell of a subscriber that leaves and comes back, in time and too late, with several times to live."""
+    """Run a story of a subscriber that leaves and comes back, in time and too late, with several times to live."""
     sender = story.client("sender")
     for clean in (True, False):
         for number, (ttl_ms, away_ms) in enumerate(VISITS):
@@ -111,7 +111,7 @@ def resumed_for_long(story: Story) -> None:
 
 
 def neighbours(story: Story) -> None:
-    """Tell of subscriptions with a short, a long and a month's time to live side by side, and a shared one."""
+    """Run a story of subscriptions with a short, a long and a month's time to live side by side, and a shared one."""
     sender = story.client("sender")
     for name, ttl_ms in (("short", TTL), ("long", 9 * TTL), ("month", MONTH)):
         line = story.client(name, name)
@@ -135,7 +135,7 @@ def neighbours(story: Story) -> None:
 
 
 def held_and_settled(story: Story) -> None:
-    """Tell of three messages, acknowledged or not, over repeated lost connections and restarts."""
+    """Run a story of three messages, acknowledged or not, over repeated lost connections and restarts."""
     sender = story.client("sender")
     for settled in (False, True):
         for turn in range(3):
@@ -171,7 +171,7 @@ def sent_at_most_once(story: Story) -> None:
 
 
 def persistent_or_not(story: Story) -> None:
-    """Tell of every combination of durable header, DEFPSIST, quality of service and durability."""
+    """Run a story of every combination of durable header, DEFPSIST, quality of service and durability."""
     office, numbers = Office(story), count(1)
     for name, attributes in (("NONE", {}), ("YES", {"DEFPSIST": "YES"}), ("NO", {"DEFPSIST": "NO"})):
         topic = Address(AddressKind.TOPIC, name)
@@ -203,7 +203,7 @@ def stopped_with_the_broker(story: Story) -> None:
 
 
 def away_twice(story: Story) -> None:
-    """Tell of a subscriber that comes back in time and then too late, and of odd and very long times to live."""
+    """Run a story of a subscriber that comes back in time and then too late, and of odd and very long times to live."""
     sender = story.client("sender")
     for ttl_ms, away_ms in ((TTL, TTL // 2), (TTL, TTL), (TTL + 500, TTL + 500), (2 * HOUR, 2 * HOUR - 1)):
         one = story.client(f"leaves for {away_ms} of {ttl_ms}", "one")
@@ -215,7 +215,7 @@ def away_twice(story: Story) -> None:
 
 
 def over_three_starts(story: Story) -> None:
-    """Tell of a subscriber with unacknowledged and redelivered messages that leaves and comes back, over restarts."""
+    """Run a story of a subscriber with unacknowledged messages that leaves and comes back, over restarts."""
     for number in range(3):
         one, sender = story.client(f"{number}", "one"), story.client(f"sender {number}")
         for name, settled in (("sure", False), ("once", True)):
@@ -238,7 +238,7 @@ def over_three_starts(story: Story) -> None:
 
 
 def handed_round(story: Story) -> None:
-    """Tell of sharers that take over the same unacknowledged messages one after the other, over closes and losses."""
+    """Run a story of sharers that get the same unacknowledged messages one after the other, after closes and losses."""
     sender = story.client("sender")
     for number in range(6):
         one = story.client(f"sharer {number}", f"sharer {number}")
@@ -257,7 +257,7 @@ def handed_round(story: Story) -> None:
 
 
 def acknowledged_by_one(story: Story) -> None:
-    """Tell of a subscriber that acknowledges while another is away, and of two at-most-once sharers."""
+    """Run a story of a subscriber that acknowledges while another is away, and of two at-most-once sharers."""
     sender, office = story.client("sender"), Office(story)
     other = story.client("other", "other")
     subscribe(other, "other", ttl_ms=9 * TTL)
@@ -273,7 +273,7 @@ def acknowledged_by_one(story: Story) -> None:
 
 
 def levels_of_topics(story: Story) -> None:
-    """Tell of topic objects with DEFPSIST at several levels, one of which is altered."""
+    """Run a story of topic objects with DEFPSIST at several levels, one of which is altered."""
     office = Office(story)
     for name, says in (("T", "NO"), ("T/U", "YES")):
         attributes: dict[str, Value] = {"TOPICSTR": name, "DEFPSIST": says}
@@ -290,7 +290,7 @@ def levels_of_topics(story: Story) -> None:
 
 
 def left_before_a_start(story: Story) -> None:
-    """Tell of a restart while a subscriber is away, and of shares of one name on two topics."""
+    """Run a story of a restart while a subscriber is away, and of shares of one name on two topics."""
     one, sender = story.client("one", "one"), story.client("sender")
     subscribe(one, "lasting")
     _leave(one, clean=False)
@@ -309,7 +309,7 @@ def left_before_a_start(story: Story) -> None:
 
 
 def asked_for_and_unsubscribed(story: Story) -> None:
-    """Tell of credit that is used, renewed and drained; expiry while the subscriber is away; an unsubscription."""
+    """Run a story of credit that is used and drained, of expiry while the subscriber is away, and of its end."""
     sender, one = story.client("sender"), story.client("one", "one")
     subscribe(one, "once", ttl_ms=9 * TTL, settled=True, credit=1)
     publish(sender, "first")
@@ -330,7 +330,7 @@ def asked_for_and_unsubscribed(story: Story) -> None:
 
 
 def shared_in_two_qualities(story: Story) -> None:
-    """Tell of a share with an at-most-once sharer, and then also an at-least-once one."""
+    """Run a story of a share with an at-most-once sharer, and then also an at-least-once one."""
     for number, settled in enumerate((True, False)):
         line = story.client(f"sharer {number}", f"sharer {number}")
         subscribe(line, "mixed", ttl_ms=0, settled=settled, share=True, credit=0)
@@ -339,7 +339,7 @@ def shared_in_two_qualities(story: Story) -> None:
 
 
 def held_by_a_passing_sharer(story: Story) -> None:
-    """Tell of two sharers of a non-durable subscription; one leaves with an unacknowledged message."""
+    """Run a story of two sharers of a non-durable subscription; one leaves with an unacknowledged message."""
     sharers = [story.client(name, name) for name in ("left", "right")]
     for sharer in sharers:
         subscribe(sharer, "passing", ttl_ms=0, share=True, credit=1)

@@ -29,7 +29,7 @@ def _leave_out_own(client: Client, link: int, name: str | None = None) -> None:
 
 
 def opened_again(story: Story) -> None:
-    """Tell of a durable subscription that is reopened, over a restart, and of another client's of the same name."""
+    """Run a story of a durable subscription that is reopened after a restart, and of another client with its name."""
     ann = story.client("ann", "ann")
     ann.listen(3, TOPIC, DURABLE, "news")
     ann.close(3)
@@ -45,7 +45,7 @@ def opened_again(story: Story) -> None:
 
 
 def without_their_own(story: Story) -> None:
-    """Tell of subscribers with noLocal, over a restart."""
+    """Run a story of subscribers with noLocal, over a restart."""
     one, other = story.client("one", "one"), story.client("other", "other")
     _leave_out_own(one, 3)
     _leave_out_own(one, 4, "kept")
@@ -61,7 +61,7 @@ def without_their_own(story: Story) -> None:
 
 
 def nested(story: Story) -> None:
-    """Tell of a subscriber to a topic that leaves, while another subscribes to the topics below."""
+    """Run a story of a subscriber to a topic that leaves, while another subscribes to the topics below."""
     one = story.client("one")
     one.listen(3, Address(AddressKind.TOPIC, "T"))
     one.listen(4, Address(AddressKind.TOPIC, "T/#"))
@@ -72,7 +72,7 @@ def nested(story: Story) -> None:
 
 
 def refused_for_one(story: Story) -> None:
-    """Tell of a publication to a full durable subscription, without a dead-letter queue."""
+    """Run a story of a publication to a full durable subscription, without a dead-letter queue."""
     office, one = Office(story), story.client("one", "one")
     office.do(DefineObject(kind=Kind.TOPIC, name="T", attributes={"TOPICSTR": "T", "PMSGDLV": "ALLDUR"}))
     office.dead_letters("")
@@ -84,7 +84,7 @@ def refused_for_one(story: Story) -> None:
 
 
 def one_is_full(story: Story) -> None:
-    """Tell of a subscriber whose neighbour is inactive and has a full subscription."""
+    """Run a story of a subscriber whose neighbour is inactive and has a full subscription."""
     office, one = Office(story), story.client("one", "one")
     office.do(AlterObject(Kind.QMODEL, DURABLE_MODEL, {"MAXDEPTH": 1}))
     one.listen(3, TOPIC, DURABLE, "full")
@@ -96,7 +96,7 @@ def one_is_full(story: Story) -> None:
 
 
 def removed_beside_everybodys(story: Story) -> None:
-    """Tell of a client that removes its shared subscription, beside one of that name that belongs to no client."""
+    """Run a story of a client that removes its shared subscription; one of the same name belongs to no client."""
     ann, anybody = story.client("ann", "ann"), story.client("anybody")
     for one in (ann, anybody):
         one.listen(3, TOPIC, SHARED_DURABLE, "news")
@@ -109,7 +109,7 @@ def removed_beside_everybodys(story: Story) -> None:
 
 
 def two_objects_up(story: Story) -> None:
-    """Tell of DEFPSIST at the third topic object above a topic; the two objects in between have ASPARENT."""
+    """Run a story of DEFPSIST at the third topic object above a topic; the two objects in between have ASPARENT."""
     office, one = Office(story), story.client("one")
     for name, said in (("A", "YES"), ("A/B", "ASPARENT"), ("A/B/C", "ASPARENT")):
         attributes: dict[str, Value] = {"TOPICSTR": name, "DEFPSIST": said}

@@ -95,7 +95,7 @@ def taken_from_two_queues(story: Story) -> None:
 
 
 def on_the_wire(story: Story) -> None:
-    """Tell of the frames of deliveries in both qualities of service, and of acceptances, as a client traces them."""
+    """Run a story of the frames, as a client traces them, of deliveries in both qualities of service."""
     sender = story.client("sender")
     for ttl_ms in (0, HOUR):
         for settled in (True, False):
@@ -109,7 +109,7 @@ def on_the_wire(story: Story) -> None:
 
 
 def namesakes(story: Story) -> None:
-    """Tell how a client removes a subscription that it does not have; another client has one of that name."""
+    """Run a story in which a client removes a subscription of a name that only another client has."""
     owner = story.client("owner", "owner")
     owner.listen(3, TOPIC, DURABLE, "news")
     owner.close()

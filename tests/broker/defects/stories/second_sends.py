@@ -1,4 +1,4 @@
-"""Stories about second sends, units of work and senders without a destination, with delays: part of every tour."""
+"""Stories about second sends, units of work and senders without a destination, with delays, run by `test_defects`."""
 
 from __future__ import annotations
 

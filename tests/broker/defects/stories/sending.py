@@ -1,4 +1,4 @@
-"""Stories about sends that are checked or refused, native puts and units of work: part of the tour of every defect."""
+"""Stories about sends that are checked or refused, native puts and units of work, which `test_defects` runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stories about the staging queue's limits and the reports of its messages: part of the tour of every defect."""
+"""Stories about the staging queue's limits and the reports of its messages, which `test_defects` runs."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def last_place(story: Story) -> None:
 
 
 def not_let_go(story: Story) -> None:
-    """Tell how the store refuses an administrator's get of a staged message."""
+    """Run a story in which the store refuses an administrator's get of a staged message."""
     office, one = Office(story), story.client("one")
     office.define("Q")
     send(one, "Q", "kept", delay_ms=500)

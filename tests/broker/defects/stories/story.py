@@ -1,4 +1,4 @@
-"""The world and the clients of the stories, which are the tour of every defect."""
+"""The world and the clients of the stories, which `test_defects` runs with every defect."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Story(World):
         names: tuple[str, ...] = ("ASSAY",),
         platform: Platform = "distributed",
     ) -> None:
-        """Go on with other queue managers; the first is the default of the other methods."""
+        """Continue the story with other queue managers; the first is the default of the other methods."""
         stores = {name: MemoryStore() for name in names}
         for store in stores.values():
             store.observe(lambda operation, records: self.note(operation, repr(records)))

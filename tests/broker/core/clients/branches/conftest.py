@@ -23,7 +23,7 @@ def manager(bench: Bench) -> Manager:
 
 @pytest.fixture(params=["at once", "after a kill", "after a restart", "from another connection"])
 def later(request: pytest.FixtureRequest, bench: Bench) -> GoOn:
-    """Provide a continuation: the time at which the transaction manager goes on, and its connection."""
+    """Provide a function that returns the transaction manager: at once, after a restart, or on a new connection."""
 
     def go_on(manager: Manager) -> Manager:
         if request.param == "at once":
