@@ -1,4 +1,4 @@
-"""``assay broker`` as a process for tests."""
+"""Helpers for tests with ``assay broker`` as a process."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ LAME = "lame = tests.cli.no_such_module:BACKEND"
 
 @pytest.fixture(scope="module", autouse=True)
 def _installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Install a backend with few capabilities and one that cannot be loaded, and let no container start."""
+    """Install a backend with few capabilities and a backend that cannot be loaded; no test starts a container."""
     site = tmp_path_factory.mktemp("site")
     told = site / "declaring-1.dist-info"
     told.mkdir()
@@ -125,7 +125,7 @@ def test_a_report_without_the_earlier_matrix_still_has_the_columns(assay: Assay,
 
 @pytest.fixture
 def quick(told_all: tuple[Path, str], monkeypatch: pytest.MonkeyPatch) -> list[SuiteOptions]:
-    """Let each run copy the journals of the run on all backends; provide the options of these runs."""
+    """Replace each run by a copy of the journals of the run on all backends; provide the options of these runs."""
     asked: list[SuiteOptions] = []
 
     def attempt(options: SuiteOptions) -> Concluded:

@@ -1,4 +1,4 @@
-"""Scenarios with claims that pass, fail and are inconclusive, and their verdicts."""
+"""Helpers for tests of verdicts: scenarios with claims that pass, fail or are inconclusive."""
 
 from __future__ import annotations
 

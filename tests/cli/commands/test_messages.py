@@ -365,7 +365,7 @@ def test_what_is_sent_is_sent_though_nobody_can_print_its_id(
 
 
 def in_shell(redirected: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Call the command in a new process, with its streams redirected by a shell."""
+    """Call the command in a new process; a shell redirects the command's streams."""
     return subprocess.run(  # noqa: S603  our own command
         ["/bin/sh", "-c", f'"$@" {redirected}', "sh", sys.executable, "-m", "assay", *arguments],
         env=environment(),

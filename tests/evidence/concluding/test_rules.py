@@ -1,4 +1,4 @@
-"""Tests of the verdicts on rules: their order, their parts, their levels, and scenarios that stand apart."""
+"""Tests of the verdicts on rules: their order, their parts, their levels, and scenarios that were not run (apart)."""
 
 from __future__ import annotations
 

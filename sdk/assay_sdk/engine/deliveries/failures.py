@@ -13,7 +13,7 @@ _NS_PER_MS = 1_000_000
 
 
 class Pausing(Protocol):
-    """A consumer that can pause."""
+    """The interface of a consumer for its pause after a failure."""
 
     @property
     def runner(self) -> Runner:
@@ -37,7 +37,7 @@ class Pausing(Protocol):
 class FailurePause:
     """The pause of a consumer after a failure, which grows with each failure in a row.
 
-    It does not hold its consumer, so that a closed consumer leaves no garbage.
+    It has no reference to the consumer, so that a closed consumer is not part of a reference cycle.
     """
 
     def __init__(self) -> None:

@@ -142,7 +142,7 @@ class LightClient:
 
         Raises:
             RefusedError: The share's name is invalid, the client has this subscription already or is stopped, or the
-                broker refuses.
+                broker refuses the call.
         """
         check_subscription_name(terms.name)
         if terms.name in self.subscriptions:

@@ -1,4 +1,4 @@
-"""The requests of a session that need no link: browsing, unsubscribing, temporary destinations and cancelling."""
+"""The requests of a session without a producer or consumer: browse, unsubscribe, temporary destinations, cancel."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def unsubscribe(session: SessionPort, name: str, *, shared: bool) -> Operation[N
     """Remove a durable subscription.
 
     Args:
-        session: Session that removes it.
+        session: Session that removes the subscription.
         name: Name of the subscription.
         shared: Whether the subscription is shared.
 
@@ -83,7 +83,7 @@ def cancel(session: SessionPort, message_id: str) -> Operation[bool]:
     """Cancel a delayed message.
 
     Args:
-        session: Session that cancels it.
+        session: Session that cancels the message.
         message_id: Id of the message, which its send returned on this or another connection.
 
     Returns:

@@ -1,4 +1,4 @@
-"""A second client, which shows that the server still works."""
+"""A check with a second client that the server still works."""
 
 from __future__ import annotations
 

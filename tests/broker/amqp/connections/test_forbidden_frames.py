@@ -1,4 +1,4 @@
-"""Tests of frames that the protocol forbids: the server ends the connection or the session, and serves the others."""
+"""Tests of frames that the protocol forbids: the server ends the connection or session, and serves other clients."""
 
 from __future__ import annotations
 

@@ -309,7 +309,7 @@ def left_before_a_start(story: Story) -> None:
 
 
 def asked_for_and_unsubscribed(story: Story) -> None:
-    """Run a story of credit that is used and drained, of expiry while the subscriber is away, and of its end."""
+    """Run a story of used and drained credit, of expiry while the subscriber is away, and of an unsubscription."""
     sender, one = story.client("sender"), story.client("one", "one")
     subscribe(one, "once", ttl_ms=9 * TTL, settled=True, credit=1)
     publish(sender, "first")

@@ -1,4 +1,4 @@
-"""Tests of the predicate `by`: a message comes by a limit."""
+"""Tests of the predicate `by`: a message arrives within a limit."""
 
 from __future__ import annotations
 

@@ -11,10 +11,10 @@ from assay_sdk.drivers.amqp.transport.deliveries import Deliveries, Direction
 
 
 class Tracer:
-    """Reports each frame that is sent or received, until a received frame cannot be decoded.
+    """A reporter of each frame that is sent or received, until a received frame cannot be decoded.
 
     Args:
-        report: Takes the frames.
+        report: Called with each frame.
     """
 
     def __init__(self, report: Callable[[Frame], None]) -> None:
@@ -24,7 +24,7 @@ class Tracer:
         self._is_over = False
 
     def received(self, octets: bytes) -> None:
-        """Report the frames whose last octets these are."""
+        """Report the frames that are complete with these octets."""
         if self._is_over:
             return
         try:
