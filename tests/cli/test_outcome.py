@@ -35,7 +35,7 @@ def test_the_table_fits_a_terminal_of_80_columns(verdict: Verdict) -> None:
 
 
 STALE = None
-"""The verdict of a surprise that no verdict is: an entry that no longer holds."""
+"""The verdict in a `Surprise` about an entry that no longer holds."""
 
 
 @pytest.mark.parametrize(

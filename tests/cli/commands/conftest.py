@@ -14,7 +14,7 @@ from assay.exits import Exit
 from assay_evidence.lines import decode_line
 
 RULES = ("--rule", "DD-02", "--rule", "PD-22", "--rule", "PD-17")
-"""Delays, restarts and both faces."""
+"""The options for a run with delays, restarts and both faces."""
 OWN_TO_A_RUN = {"run", "seconds"}
 
 
