@@ -16,7 +16,8 @@ _LONGEST = 2_000
 def written(definition: Definition, host: Host) -> str:
     """Return the command that creates a copy of an object: DEFINE, or ALTER for the queue manager itself.
 
-    The DEFINE command replaces an existing object.  It omits read-only attributes, because DEFINE does not take them.
+    The DEFINE command replaces an existing object.  It omits read-only attributes, because DEFINE does not take them,
+    and the topic object of a subscription, whose string DEFINE would put before TOPICSTR once more.
 
     Args:
         definition: The object.
@@ -27,8 +28,8 @@ def written(definition: Definition, host: Host) -> str:
     else:
         parts = [f"DEFINE {definition.kind}({_quoted(definition.name)}) REPLACE"]
     for row in attributes(definition.kind, zos=host.zos, level=host.level):
-        if row.shown:
-            continue
+        if row.shown or (definition.kind is Kind.SUB and row.keyword == "TOPICOBJ"):
+            continue  # TOPICSTR of a SUB object is whole already
         value = definition.attributes[row.keyword]
         if isinstance(row.values, Flag):
             parts.append(row.keyword if value == "YES" else f"NO{row.keyword}")

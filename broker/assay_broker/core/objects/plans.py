@@ -53,6 +53,8 @@ def plan_define(directory: Directory, change: DefineObject, host: Host) -> Defin
     begin = _pattern(directory, change) | dict.fromkeys(_OWN.get(kind, ()), "")
     planned = Definition(kind, name, begin | _accepted(kind, name, change.attributes, host))
     check_object(directory, planned, host)
+    if kind is Kind.SUB:
+        planned = _with_whole_topic_string(directory, planned)
     if old is not None:
         _keep_fixed(old, planned)
     return planned
@@ -196,7 +198,7 @@ def check_object(directory: Directory, planned: Definition, host: Host) -> None:
     elif planned.kind is Kind.TOPIC:
         _check_topic(directory, planned)
     elif planned.kind is Kind.SUB:
-        _check_subscription(directory, planned)
+        _check_subscription(planned)
     elif planned.kind is Kind.QMGR:
         _check_queue_manager(planned)
     elif planned.kind is Kind.QLOCAL:
@@ -246,19 +248,35 @@ def _check_topic(directory: Directory, planned: Definition) -> None:
             )
 
 
-def _check_subscription(directory: Directory, planned: Definition) -> None:
+def _check_subscription(planned: Definition) -> None:
     if planned.name == DEFAULT_OBJECTS[Kind.SUB]:
         return
-    named = planned.text("TOPICOBJ")
-    if not named and not planned.text("TOPICSTR"):
+    if not planned.text("TOPICOBJ") and not planned.text("TOPICSTR"):
         raise _missing(planned, "TOPICSTR", "A subscription needs a TOPICSTR or a TOPICOBJ.")
-    if named and directory.find(Namespace.TOPIC, named) is None:
-        raise object_refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"There is no TOPIC {named}.", named, keyword="TOPICOBJ")
     provided = planned.says("DESTCLAS", "PROVIDED")
     if provided and not planned.text("DEST"):
         raise _missing(planned, "DEST", "A subscription with DESTCLAS(PROVIDED) needs a DEST.")
     if not provided and planned.text("DEST"):
         raise _fault(planned, "DEST", "A subscription with DESTCLAS(MANAGED) has no DEST of its own.")
+
+
+def _with_whole_topic_string(directory: Directory, planned: Definition) -> Definition:
+    """Return a SUB object whose TOPICSTR begins with the topic string of its TOPICOBJ.
+
+    The subscription keeps this string, even if the topic object is deleted or defined with another string.
+
+    Raises:
+        RefusalError: The topic object does not exist.
+    """
+    named = planned.text("TOPICOBJ")
+    if not named:
+        return planned
+    topic = directory.find(Namespace.TOPIC, named)
+    if topic is None:
+        raise object_refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"There is no TOPIC {named}.", named, keyword="TOPICOBJ")
+    parts = (topic.text("TOPICSTR"), planned.text("TOPICSTR"))
+    whole = "/".join(part for part in parts if part)
+    return Definition(planned.kind, planned.name, planned.attributes | {"TOPICSTR": whole})
 
 
 def _check_queue_manager(planned: Definition) -> None:

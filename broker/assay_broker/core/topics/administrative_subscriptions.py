@@ -10,7 +10,6 @@ from assay_broker.core.state import State
 from assay_broker.core.topics.retained_delivery import put_retained, retained_for
 from assay_broker.core.topics.subscriber_queues import target_of
 from assay_broker.core.topics.subscriptions import Administered
-from assay_broker.core.topics.topic_strings import SEPARATOR
 from assay_broker.core.topics.topic_tree import topic_settings
 from assay_broker.core.turn import Turn
 from assay_sdk.model.message import Address, AddressKind
@@ -24,7 +23,7 @@ def check_sub(state: State, definition: Definition) -> None:
         RefusalError: The topic does not allow subscriptions or durable subscriptions, the selector is not valid, or the
             object asks for a managed queue.
     """
-    topic = _topic(state, definition)
+    topic = definition.text("TOPICSTR")
     if not topic:
         return  # SYSTEM.DEFAULT.SUB, from which DEFINE copies attributes
     settings = topic_settings(state.objects, topic)
@@ -54,7 +53,7 @@ def activate_sub(state: State, name: str) -> None:
     made = Administered(
         state.next_subscription() if known is None else known.number,
         name,
-        Address(AddressKind.TOPIC, _topic(state, definition)),
+        Address(AddressKind.TOPIC, definition.text("TOPICSTR")),
         definition.text("DEST"),
         parse_selector(definition.text("SELECTOR")),
     )
@@ -81,10 +80,3 @@ def deliver_retained_to_sub(state: State, turn: Turn, name: str) -> None:
             return
         if target.queue is not None and not obstacles(target, one.message):
             put_retained(state, turn, target.queue, one)
-
-
-def _topic(state: State, definition: Definition) -> str:
-    """Return the topic string of a SUB object: from TOPICOBJ, from TOPICSTR, or from both, joined by a slash."""
-    named = state.objects.find(Namespace.TOPIC, definition.text("TOPICOBJ"))
-    parts = ("" if named is None else named.text("TOPICSTR"), definition.text("TOPICSTR"))
-    return SEPARATOR.join(part for part in parts if part)

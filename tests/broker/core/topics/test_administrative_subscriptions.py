@@ -5,7 +5,13 @@ from tests.broker.core.harness import T0, TOPIC, Bench, limited, message
 
 from assay_broker.core import commands
 from assay_broker.core.administration.authority import ADMINISTRATOR
-from assay_broker.core.administration.changes import AlterObject, ClearRetained, DefineObject, DeleteObject
+from assay_broker.core.administration.changes import (
+    AlterObject,
+    ClearRetained,
+    DefineObject,
+    DeleteObject,
+    DisplayObjects,
+)
 from assay_broker.core.objects.factory import BASE_TOPIC, DEAD_LETTER_QUEUE
 from assay_broker.core.objects.model import Kind, Value
 from assay_broker.core.records import MessageStored
@@ -65,6 +71,23 @@ def test_a_topic_object_gives_the_beginning_of_the_topic_string(bench: Bench, ow
     bench.sender(1, 2, Address(AddressKind.TOPIC, published))
     bench.put(1, 2, message("a"))
     assert bench.browse() == ["a"]
+
+
+@pytest.mark.parametrize("change", ["none", "the object is deleted", "the object has another string"])
+def test_a_sub_object_keeps_the_topic_string_that_its_topic_object_had(bench: Bench, change: str) -> None:
+    define(bench, Kind.TOPIC, "OBJECT", TOPICSTR="top")
+    assert sub(bench, TOPICSTR="below", TOPICOBJ="OBJECT") is None
+    if change != "none":
+        bench.administer(DeleteObject(Kind.TOPIC, "OBJECT"))
+    if change == "the object has another string":
+        define(bench, Kind.TOPIC, "OBJECT", TOPICSTR="elsewhere")
+    assert bench.administer(AlterObject(Kind.SUB, "S", {"PUBPRTY": 3})).refused is None
+    shown = bench.administer(DisplayObjects(kinds=(Kind.SUB,), name="S")).value
+    assert [found.text("TOPICSTR") for found in shown] == ["top/below"]
+    after = again(bench)
+    after.sender(1, 2, Address(AddressKind.TOPIC, "top/below"))
+    after.put(1, 2, message("a"))
+    assert after.browse() == ["a"]
 
 
 def test_two_sub_objects_with_one_queue_put_two_copies_as_far_as_there_is_room() -> None:
