@@ -40,6 +40,7 @@ _TOGETHER = (
     "tests/pipeline/",
     "tests/reports/",
     "tests/steps/kill_matrix/test_variants.py::test_a_variant_passes",
+    "tests/wire/",
 )
 """Files and tests, each with tests that run on one worker.
 

@@ -1,0 +1,79 @@
+"""Tests that the suite convicts right brokers behind proxies that break frames, and acquits those that break nothing.
+
+`make test` tries a few proxies, because each run takes seconds.  `make interop` tries all, also before Apache Artemis
+in a container.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.wire import backends
+from tests.wire.breaker import Connection
+from tests.wire.breaks import BROKEN, QUICK, RIGHT
+
+from assay.application import ending
+from assay.exits import Exit
+from assay_adapters.ports.backend import Available
+from assay_adapters.ports.entry import GROUP
+from assay_evidence.verdicts import Verdict, Verdicts, load_verdicts
+
+SERVER, ARTEMIS = "wire-reference-server", "wire-artemis"
+ON_ARTEMIS = (pytest.mark.docker, pytest.mark.proof)
+BACKENDS = (SERVER, pytest.param(ARTEMIS, marks=ON_ARTEMIS))
+QUICK_ONES = {"drops-acknowledgements", "strips-delay", "commits-rollbacks", "splits-transfers"}
+"""The proxies that `make test` tries."""
+BROKEN_ONES, RIGHT_ONES = (
+    [pytest.param(name, marks=() if name in QUICK_ONES else (pytest.mark.proof,)) for name in table]
+    for table in (BROKEN, RIGHT)
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Install the backends behind proxies, and end their brokers after the last test."""
+    site = tmp_path_factory.mktemp("site")
+    told = site / "wire-1.dist-info"
+    told.mkdir()
+    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: wire\nVersion: 1\n")
+    points = [f"{SERVER} = tests.wire.backends:SERVER", f"{ARTEMIS} = tests.wire.backends:ARTEMIS_BEHIND"]
+    (told / "entry_points.txt").write_text("\n".join([f"[{GROUP}]", *points, ""]))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sys, "path", [*sys.path, str(site)])
+        yield
+    backends.close_all()
+
+
+def run(backend: str, kind: type[Connection], scenarios: tuple[str, ...], out: Path) -> Verdicts:
+    """Run scenarios on a broker behind a proxy."""
+    if backend == ARTEMIS and not isinstance(probed := backends.BrokenArtemis().probe(), Available):
+        pytest.skip(f"{probed.reason}; {probed.remedy}")
+    chosen = [word for scenario in scenarios for word in ("--scenario", scenario)]
+    with backends.behind(kind):
+        code = ending(["run", "--backend", backend, "--out", str(out), "--workers", "0", *chosen])
+    assert code in {Exit.AS_EXPECTED, Exit.NOT_AS_EXPECTED, Exit.INCONCLUSIVE}
+    return load_verdicts(out / "verdicts.json")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", BROKEN_ONES)
+def test_a_broken_proxy_is_convicted_by_its_rule(name: str, backend: str, tmp_path: Path) -> None:
+    broken = BROKEN[name]
+    verdicts = run(backend, broken.kind, (broken.scenario,), tmp_path / "out")
+    assert verdicts.scenarios, "no scenario has this name"
+    told = [(one.scenario, one.verdict, one.reason) for one in verdicts.scenarios]
+    assert {rule.id: rule.verdict for rule in verdicts.rules}.get(broken.rule) is Verdict.FAIL, told
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", RIGHT_ONES)
+def test_a_proxy_that_breaks_nothing_is_acquitted(name: str, backend: str, tmp_path: Path) -> None:
+    whole = backend == ARTEMIS or name == "passes-on"
+    scenarios = tuple(broken.scenario for broken in BROKEN.values()) if whole else QUICK
+    verdicts = run(backend, RIGHT[name], scenarios, tmp_path / "out")
+    told = [(one.scenario, one.verdict, one.reason) for one in verdicts.scenarios if one.verdict is not Verdict.PASS]
+    assert told == []
+    assert len(verdicts.scenarios) >= len(scenarios)
