@@ -1,7 +1,7 @@
-"""Removal of what ended runs of the kit have left on this machine: containers, processes and temporary folders.
+"""Removal of the containers, processes and temporary folders that ended runs of the kit have left on this machine.
 
 Each container and each folder names the process that made it (`assay_adapters.owners`), and each broker that the kit
-starts as a process has the name of its folder in its environment. What belongs to a running process stays.
+starts as a process has the name of its folder in its environment. Everything of a running process stays.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _ROUNDS = 5
 
 
 class Leftovers(Struct, frozen=True, kw_only=True):
-    """What a removal has removed.
+    """The containers, processes and folders that a removal has removed.
 
     Args:
         containers: The removed containers, each with the number of its volumes.
         processes: The ids of the killed processes.
         folders: The removed temporary folders.
         running: The number of processes of the kit that run and have temporary folders; their folders stay.
-        unasked: Why Docker could not be asked for containers; empty if it was asked.
+        unasked: The reason why Docker did not list the containers; empty if it did.
     """
 
     containers: tuple[Swept, ...] = ()

@@ -28,7 +28,7 @@ def of_the_scenario(run: RunEvidence) -> list[AnyEvent]:
 
 
 def beside(event: AnyEvent, kind: Callable[..., AnyEvent], seq: int, after_ms: int = 0, **fields: object) -> AnyEvent:
-    """Return an event of another kind in the same scenario, after a time."""
+    """Return an event of another kind in the scenario of `event`, `after_ms` later."""
     envelope: dict[str, Any] = {name: getattr(event, name) for name in ("v", "run", "writer", "boot", "scenario")}
     at_ns = after_ms * 10**6
     times = {"mono_ns": event.mono_ns + at_ns, "wall_ns": event.wall_ns + at_ns, "unc_ns": event.unc_ns}

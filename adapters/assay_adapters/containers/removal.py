@@ -21,7 +21,7 @@ class Swept(Struct, frozen=True):
 
 
 def sweep(*, mine: bool = False) -> tuple[Swept, ...]:
-    """Remove the kit's containers whose process, a run of the kit, has ended.
+    """Remove the containers that ended processes of the kit have left.
 
     Args:
         mine: Whether to remove the containers of this process, too.
@@ -65,7 +65,7 @@ def _remove(container: Any) -> bool:
     """Remove a container.
 
     Returns:
-        False if another process has removed the container meanwhile; all workers of a run do this.
+        False if another process has removed the container meanwhile; all workers of a run remove old containers.
     """
     import docker.errors
 

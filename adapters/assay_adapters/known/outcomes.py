@@ -38,7 +38,7 @@ class KnownOutcome(Struct, frozen=True, forbid_unknown_fields=True):
         reference: The broker's documentation, source file or issue that supports the reason.
         owner: The person who maintains the entry.
         expires: The first day on which the entry no longer counts.
-        sometimes: How often the scenario had this verdict, such as ``1 of 3``; otherwise it passes. Empty for always.
+        sometimes: How often the scenario had this verdict, such as ``1 of 3``, and passed otherwise; empty for always.
         tracker: The URL of the issue in the product's tracker; empty without an issue.
     """
 
@@ -119,7 +119,7 @@ class KnownOutcomes(Struct, frozen=True):
 
 
 def _another(entry: KnownOutcome, entries: Iterable[KnownOutcome], verdict: Verdict) -> bool:
-    """Return whether an entry says *sometimes*, and another entry expects the verdict."""
+    """Return whether an entry has a frequency (`sometimes`), and another entry expects the verdict."""
     return bool(entry.sometimes) and any(one.verdict is verdict for one in entries)
 
 

@@ -1,6 +1,6 @@
-"""What a backend can tell about a broker beside its answers: its log, and what had happened to it before.
+"""The log of a broker, and its past: the starts, ends and faults of the broker so far.
 
-A run asks for both only after a scenario that failed, was in error or inconclusive. No verdict depends on them.
+A run reads log and past only after a scenario that failed, was in error or inconclusive. No verdict depends on them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ class LogLine(Struct, frozen=True):
 
     Args:
         text: The line, without passwords.
-        wall_ns: The time of the line in nanoseconds since the epoch; None if the log does not tell it.
+        wall_ns: The time of the line in nanoseconds since the epoch; None if the line has no time.
         omitted: The number of lines before this one that are left out.
     """
 
@@ -26,7 +26,7 @@ class LogLine(Struct, frozen=True):
 
 
 class Deed(Struct, frozen=True):
-    """An event in the life of a broker.
+    """An event in a broker's past.
 
     Args:
         what: The event in a few words, such as ``killed``.
@@ -50,7 +50,7 @@ class Trace(Protocol):
         ...
 
     def log_from_now(self) -> Callable[[], tuple[LogLine, ...]]:
-        """Return a function that returns the log's lines from now on, as far as the log can be read."""
+        """Return a function that returns the lines that the broker has written since this call."""
         ...
 
 
@@ -58,10 +58,10 @@ class Trace(Protocol):
 class Traced(Protocol):
     """An instance that has the log or the past of its broker.
 
-    A class of instances may have this property beside those of `Instance`.
+    A class of instances may have the property `trace` in addition to the members of `Instance`.
     """
 
     @property
     def trace(self) -> Trace | None:
-        """The log and the past of the broker; None if neither can be reached."""
+        """The log and the past of the broker; None if the kit can read neither."""
         ...

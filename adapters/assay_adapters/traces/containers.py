@@ -71,7 +71,7 @@ class ContainerTrace:
         return self._history.past() if self._history is not None else self._ask(_by_docker, ())
 
     def log_from_now(self) -> Callable[[], tuple[LogLine, ...]]:
-        """Return a function that returns the lines that the container writes from now on."""
+        """Return a function that returns the lines that the container has written since this call."""
         since_ns = time.time_ns()
         return lambda: self._ask(partial(self._lines, since_ns), ())
 

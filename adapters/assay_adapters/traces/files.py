@@ -21,7 +21,7 @@ class FileTrace:
 
     Args:
         name: The broker's process in words.
-        path: The log file; None if the kit reaches none.
+        path: The log file; None if the kit has no log file of the broker.
         history: The broker's past; None if another process of the run has started the broker.
         secrets: Passwords that the log may contain.
     """
@@ -39,7 +39,7 @@ class FileTrace:
         return () if self._history is None else self._history.past()
 
     def log_from_now(self) -> Callable[[], tuple[LogLine, ...]]:
-        """Return a function that returns the lines that the broker writes from now on."""
+        """Return a function that returns the lines that the broker has written since this call."""
         path = self._path
         if path is None:
             return lambda: ()
@@ -48,7 +48,7 @@ class FileTrace:
 
     def _lines(self, path: Path, begin: int, since_ns: int) -> tuple[LogLine, ...]:
         size = _size(path)
-        start = begin if begin <= size else 0  # a file that is shorter now was begun anew
+        start = begin if begin <= size else 0  # a shorter file is a new file
         try:
             with path.open("rb") as file:
                 file.seek(max(start, size - READ_LIMIT))

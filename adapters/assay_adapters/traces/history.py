@@ -1,4 +1,4 @@
-"""What the kit did to a broker: its start, its faults, and its starts after them."""
+"""The actions of the kit on a broker: its start, its faults, and its starts after the faults."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from assay_adapters.ports.traces import Deed
 
 
 class History:
-    """The deeds of the kit on one broker, in the order of time; a broker's faults note them.
+    """The actions of the kit on one broker, in the order of time; the code that causes faults adds them.
 
     Args:
-        first: The first deed, which happened just now; empty for none.
+        first: The first action, which the kit has just taken; empty if it has taken none.
     """
 
     def __init__(self, first: str = "") -> None:
@@ -20,11 +20,11 @@ class History:
             self.note(first)
 
     def note(self, what: str) -> None:
-        """Note a deed that happens now."""
+        """Add an action that the kit takes now."""
         self._deeds.append(Deed(what, time.time_ns()))
 
     def past(self) -> tuple[Deed, ...]:
-        """Return all deeds."""
+        """Return all actions."""
         return tuple(self._deeds)
 
 

@@ -1,4 +1,4 @@
-"""Lines of a log for the journal: few enough, short enough, and without passwords."""
+"""Selection of a log's lines for the journal: at most a fixed number, shortened, and without passwords."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def safe(text: str, secrets: Iterable[str] = ()) -> str:
 
     Args:
         text: The line.
-        secrets: Passwords to hide wherever they stand.
+        secrets: Passwords to hide at any place of the line.
     """
     for secret in secrets:
         if len(secret) >= _LEAST:
@@ -59,9 +59,9 @@ def safe(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def time_in(text: str) -> int | None:
-    """Return the time at the beginning of a line, in nanoseconds since the epoch; None if there is none.
+    """Return the time at the beginning of a line, in nanoseconds since the epoch; None if the line has no time.
 
-    A time without a zone is one of this machine's zone.
+    A time without a zone is in this machine's zone.
     """
     found = _TIME.search(text[:_HEAD])
     if found is None:
