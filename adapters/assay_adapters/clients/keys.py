@@ -9,6 +9,8 @@ from assay_sdk.model.message import Body, Message, Property
 
 KID = "assay_kid"
 """The property with the kit's id."""
+_DATA_BEGINS = (b"\x00\x53\x77\xa1", b"\x00\x53\x75\xa0")
+"""The octets before a short body in an encoded AMQP message: of a string value, or of data (AMQP 1.0, 3.2)."""
 
 
 def marked(draft: Draft) -> dict[str, Property]:
@@ -21,6 +23,19 @@ def key_in(body: Body) -> str:
     text = body.decode(errors="replace") if isinstance(body, bytes) else body or ""
     head, space, _ = text.partition(" ")
     return head if space and "/" in head else ""
+
+
+def key_in_encoded(encoded: bytes) -> str:
+    """Return the kit's id at the beginning of the body of an encoded AMQP message; empty if the kit did not write it.
+
+    Args:
+        encoded: The message without properties, or the beginning of it.
+    """
+    for begins in _DATA_BEGINS:
+        _, found, body = encoded.partition(begins)
+        if found and (key := key_in(body[1:])):  # after the length, of one octet
+            return key
+    return ""
 
 
 def key_among(properties: Mapping[str, Property], body: Body) -> str:

@@ -280,9 +280,11 @@ Feature: The target of a delayed message is checked when the message is sent
     @needs-queue-limit
     Scenario: A queue that is filled between two sends of a producer refuses the second
       Given a queue with MAXDEPTH(1)
+      And a receiver on the queue
       And a producer on the queue
-      And the producer's delivery delay is 1 h
+      And the producer's delivery delay is 1 s
       When the producer sends message "one"
+      And "receiver" receives a message
       And message "filler" is sent to the queue
       And the producer sends message "two"
       Then sending "one" is accepted

@@ -7,7 +7,7 @@ from msgspec import Struct
 from assay_adapters.brokers.amqp.administration import Administrator, Management, descriptor_of
 from assay_adapters.brokers.amqp.jolokia import Jolokia, Mbeans
 from assay_adapters.brokers.http import HttpServer
-from assay_adapters.clients.keys import KID, key_in
+from assay_adapters.clients.keys import KID, key_in_encoded
 from assay_adapters.ports.administration import RawMessage
 from assay_adapters.ports.outcome import Ok, Outcome, Refused
 from assay_sdk.runners.machine_clock import MachineClock
@@ -18,8 +18,6 @@ _OWN = "JMS_AMQP_"
 """The prefix of properties with which ActiveMQ keeps parts of an AMQP message."""
 _SHOWN = 400
 """The most messages that ActiveMQ shows in one answer (maxBrowsePageSize)."""
-_DATA_BEGINS = (b"\x00\x53\x77\xa1", b"\x00\x53\x75\xa0")
-"""The octets before a short body in an encoded AMQP message: of a string value, or of data (AMQP 1.0, 3.2)."""
 _NS_PER_MS = 1_000_000
 
 _FIELDS = {
@@ -90,7 +88,7 @@ class ActiveMqAdministrator(Administrator):
 
     def _raw(self, shown: _Shown) -> RawMessage:
         properties = {name: value for name, value in shown.strings.items() if not name.startswith(_OWN)}
-        if KID not in properties and (key := _key_in(bytes(octet % 256 for octet in shown.preview))):
+        if KID not in properties and (key := key_in_encoded(bytes(octet % 256 for octet in shown.preview))):
             properties[KID] = key
         descriptor = descriptor_of(
             shown.message_id,
@@ -101,15 +99,6 @@ class ActiveMqAdministrator(Administrator):
             now_ms=self._clock.wall_ns() // _NS_PER_MS,
         )
         return RawMessage(descriptor=descriptor, properties={**properties}, body=None)
-
-
-def _key_in(encoded: bytes) -> str:
-    """Return the kit's id at the beginning of the body of an encoded message without properties; empty if none."""
-    for begins in _DATA_BEGINS:
-        _, found, body = encoded.partition(begins)
-        if found and (key := key_in(body[1:])):  # after the length, of one octet
-            return key
-    return ""
 
 
 def _of_queue(queue: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assay_adapters.brokers.amqp.administration import OFFERED_BY
 from assay_adapters.clients.mqlight import CAPABILITIES as MQLIGHT_CAPABILITIES
 from assay_adapters.clients.sdk import CAPABILITIES as SDK_CAPABILITIES
 from assay_adapters.clients.sdk import NAMED_BY_CONTAINER
@@ -76,12 +75,3 @@ def lacks_of(title: str) -> dict[Capability, Source]:
         Capability.NAMELESS_CONNECTION: NAMED_BY_CONTAINER,
         Capability.VIRTUAL_TIME: Source(f"{title} uses the machine's clock."),
     }
-
-
-def unadministered(title: str) -> dict[Capability, Source]:
-    """Return the capabilities of an administrator that a product without an administrator lacks, with the reason.
-
-    Args:
-        title: The product's name.
-    """
-    return {capability: Source(f"The kit does not administer {title}.") for capability in OFFERED_BY}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from assay_adapters.brokers.amqp.common import OF_THE_KIT, lacks_of, unadministered
+from assay_adapters.brokers.amqp.common import OF_THE_KIT, lacks_of
 from assay_adapters.brokers.amqp.product import Product
+from assay_adapters.brokers.broker_j.administration import MANAGEMENT
 from assay_adapters.ports.client import Source
 from assay_sdk.amqp.conventions import Conventions
 from assay_sdk.driver import Login
@@ -14,6 +15,7 @@ _LOGIN = Login("guest", "guest")
 _OPEN = "AMQPConnection_1_0Impl.java: offered capabilities"
 _SENDING = "SendingLinkEndpoint.java"
 _METADATA = "MessageMetaData_1_0.java"
+_MANAGEMENT = "Apache Qpid Broker-J documentation, REST API"
 
 BROKER_J = Product(
     name="broker-j",
@@ -22,8 +24,14 @@ BROKER_J = Product(
     login=_LOGIN,
     conventions=Conventions(topic_prefix="amq.topic/"),
     data_folders=("/var/lib/broker-j",),
+    management=MANAGEMENT,
     capabilities={
         **OF_THE_KIT,
+        Capability.QUEUE_DEPTH: Source("REST: a queue is created, deleted, and shown with its messages.", _MANAGEMENT),
+        Capability.QUEUE_LOOK: Source("REST: getMessageInfo, getMessageContent.", _MANAGEMENT),
+        Capability.QUEUE_LIMIT: Source("REST: overflowPolicy REJECT, maximumQueueDepthMessages.", _MANAGEMENT),
+        Capability.SUBSCRIPTION_LIST: Source("REST: the bindings of the exchange amq.topic.", _MANAGEMENT),
+        Capability.SUBSCRIPTION_LOOK: Source("REST: getMessageInfo; a subscription has a queue.", _MANAGEMENT),
         Capability.DELIVERY_DELAY: Source(
             "x-opt-delivery-time is honoured by queues with holdOnPublishEnabled, which offer it on the link.",
             "NodeReceivingDestination.java: getCapabilities",
@@ -50,7 +58,10 @@ BROKER_J = Product(
     },
     lacks={
         **lacks_of(_TITLE),
-        **unadministered(_TITLE),
+        Capability.GET_INHIBIT: Source("Broker-J has no command that lets a queue hand out no messages.", _MANAGEMENT),
+        Capability.PUT_INHIBIT: Source(
+            "A queue of Broker-J refuses all messages only as a full queue does, with a limit of zero.", _MANAGEMENT
+        ),
         Capability.PRIORITY: Source(
             "Queues of the type standard deliver by arrival alone, and those of the type priority lose short delays.",
             "docs/findings.md",

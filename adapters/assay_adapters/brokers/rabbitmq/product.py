@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from assay_adapters.brokers.amqp.common import OF_THE_KIT, lacks_of, unadministered
+from assay_adapters.brokers.amqp.common import OF_THE_KIT, lacks_of
 from assay_adapters.brokers.amqp.product import Product
+from assay_adapters.brokers.rabbitmq.administration import MANAGEMENT
 from assay_adapters.ports.client import Source
 from assay_features import Profile
 from assay_sdk.amqp.conventions import Conventions
@@ -14,6 +15,7 @@ _TITLE = "RabbitMQ"
 _LOGIN = Login("guest", "guest")
 _LIMITATIONS = "RabbitMQ 4.0 documentation, AMQP 1.0: Limitations"
 _SESSION = "rabbit_amqp_session.erl"
+_MANAGEMENT = "RabbitMQ 4.0 documentation, HTTP API"
 
 RABBITMQ = Product(
     name="rabbitmq",
@@ -34,9 +36,15 @@ RABBITMQ = Product(
         released_publications=True,
     ),
     data_folders=("/var/lib/rabbitmq",),
+    management=MANAGEMENT,
     profiles=(Profile.PERSISTENCE, Profile.QOS, Profile.BATCH),
     capabilities={
         **OF_THE_KIT,
+        Capability.QUEUE_DEPTH: Source(
+            "Management API: a queue is declared, purged, deleted, and shown with its number of messages.", _MANAGEMENT
+        ),
+        Capability.QUEUE_LIMIT: Source("Management API: a policy with reject-publish and max-length.", _MANAGEMENT),
+        Capability.SUBSCRIPTION_LIST: Source("Management API: the bindings of the exchange amq.topic.", _MANAGEMENT),
         Capability.TIME_TO_LIVE: Source(
             "Expired messages are not delivered: the header's ttl.", "RabbitMQ 4.0 documentation, Time-To-Live"
         ),
@@ -46,7 +54,17 @@ RABBITMQ = Product(
     },
     lacks={
         **lacks_of(_TITLE),
-        **unadministered(_TITLE),
+        **dict.fromkeys(
+            (Capability.QUEUE_LOOK, Capability.SUBSCRIPTION_LOOK),
+            Source(
+                "RabbitMQ shows a message to an administrator by a get, and marks it as redelivered afterwards.",
+                "rabbit_mgmt_wm_queue_get.erl",
+            ),
+        ),
+        Capability.GET_INHIBIT: Source("RabbitMQ has no command that lets a queue hand out no messages.", _MANAGEMENT),
+        Capability.PUT_INHIBIT: Source(
+            "A queue of RabbitMQ refuses all messages only as a full queue does, with a limit of zero.", _MANAGEMENT
+        ),
         Capability.DEFAULT_PERSISTENCE: Source(
             "A message without the durable header is durable; no queue has another default.", "mc_amqp.erl"
         ),

@@ -14,6 +14,8 @@ from assay_adapters.brokers.amqp.administration import (
 )
 from assay_adapters.brokers.amqp.product import Product
 from assay_adapters.brokers.artemis.product import ARTEMIS
+from assay_adapters.brokers.broker_j.product import BROKER_J
+from assay_adapters.brokers.rabbitmq.product import RABBITMQ
 from assay_adapters.ports.administration import (
     Alter,
     Authorise,
@@ -31,7 +33,7 @@ from assay_adapters.ports.client import Endpoint, Source
 from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_sdk.model.capabilities import ADMINISTRATION, Capability
 
-ADMINISTERED = [ARTEMIS, ACTIVEMQ]
+ADMINISTERED = [ARTEMIS, ACTIVEMQ, BROKER_J, RABBITMQ]
 QUEUE, ALIAS, TOPIC, QMGR = ObjectKind.QUEUE, ObjectKind.ALIAS, ObjectKind.TOPIC, ObjectKind.QMGR
 
 

@@ -1,0 +1,109 @@
+"""A client of a product's REST interface: its objects by their paths over HTTP, in JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import TypeVar
+from urllib.parse import quote, urlencode
+
+import msgspec
+from msgspec import Struct
+
+from assay_adapters.brokers.http import Answer, HttpServer, NoAnswerError
+from assay_adapters.ports.outcome import JmsErrorKind, Mqrc, Ok, Outcome, Refused, refused
+
+T = TypeVar("T")
+
+_HEADERS = {"Content-Type": "application/json"}
+_REFUSED_LOGINS = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+_SHOWN = 200
+"""The most characters of an answer that a refusal quotes."""
+
+
+class Path(Struct, frozen=True):
+    """The path of an object, or of something that can be done with it.
+
+    Args:
+        kind: The object's kind, for a refusal if it is not there.
+        name: The object's name, for the same.
+        names: The names that make the path.
+    """
+
+    kind: str
+    name: str
+    names: tuple[str, ...]
+
+
+class Rest:
+    """The objects of a broker. Each method returns a refusal if the broker refuses or does not answer.
+
+    Args:
+        server: The HTTP server in the broker's process.
+        title: The product's short name, for refusals.
+        root: The beginning of all paths.
+        quoted: How often the broker takes the quoting off the names in a path.
+    """
+
+    def __init__(self, server: HttpServer, *, title: str, root: str, quoted: int = 1) -> None:
+        self._server = server
+        self._title = title
+        self._root = root
+        self._quoted = quoted
+
+    def read(self, shape: type[T], path: Path, query: Mapping[str, str] | None = None) -> Outcome[T]:
+        """Return what the broker shows at a path.
+
+        Args:
+            shape: The type of the answer.
+            path: The path.
+            query: The parameters in the URL.
+        """
+        octets = self.octets(path, query)
+        if isinstance(octets, Refused):
+            return octets
+        try:
+            return Ok(msgspec.json.decode(octets.value, type=shape))
+        except msgspec.DecodeError as error:
+            return Refused(JmsErrorKind.MESSAGING, f"the answer of {self._title} cannot be read: {error}")
+
+    def octets(self, path: Path, query: Mapping[str, str] | None = None) -> Outcome[bytes]:
+        """Return what the broker shows at a path, as it is."""
+        answered = self._ask("GET", path, query=query)
+        return answered if isinstance(answered, Refused) else Ok(answered.value.body)
+
+    def change(self, method: str, path: Path, body: Mapping[str, object] | None = None) -> Outcome[None]:
+        """Change what is at a path, and drop the answer.
+
+        Args:
+            method: The HTTP method.
+            path: The path.
+            body: The request's body; None for no body.
+        """
+        answered = self._ask(method, path, None if body is None else msgspec.json.encode(body))
+        return answered if isinstance(answered, Refused) else Ok(None)
+
+    def _ask(
+        self, method: str, path: Path, body: bytes | None = None, query: Mapping[str, str] | None = None
+    ) -> Outcome[Answer]:
+        line = "/".join((self._root, *map(self._in_path, path.names)))
+        asked = f"{line}?{urlencode(query)}" if query else line
+        try:
+            answered = self._server.ask(method, asked, body, _HEADERS)
+        except NoAnswerError as error:
+            return Refused(JmsErrorKind.MESSAGING, f"the broker does not answer its administrator: {error}")
+        if answered.status in _REFUSED_LOGINS:
+            text = f"{self._title} refuses the kit's administrator (HTTP {answered.status})"
+            return Refused(JmsErrorKind.SECURITY, text)
+        if answered.status == HTTPStatus.NOT_FOUND:
+            return refused(Mqrc.UNKNOWN_OBJECT_NAME, f"{self._title} has no {path.kind} {path.name}", path.name)
+        if answered.status >= HTTPStatus.BAD_REQUEST:
+            why = answered.body.decode(errors="replace")[:_SHOWN]
+            text = f"{self._title} refuses {method} {line} (HTTP {answered.status}): {why}"
+            return Refused(JmsErrorKind.MESSAGING, text)
+        return Ok(answered)
+
+    def _in_path(self, name: str) -> str:
+        for _ in range(self._quoted):
+            name = quote(name, safe="")
+        return name
