@@ -123,7 +123,7 @@ class BrokerJAdministrator(Administrator):
             expires_ms=shown.expiration_time,
             now_ms=self._clock.wall_ns() // _NS_PER_MS,
         )
-        return RawMessage(descriptor=descriptor, properties=properties, body=None)
+        return RawMessage(descriptor=descriptor, properties={**properties}, body=None)
 
     def _key(self, queue: str, message: int) -> str:
         """Return the kit's id in a message without properties; empty if it has none, or has just left its queue."""
