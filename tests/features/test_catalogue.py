@@ -196,7 +196,7 @@ def test_the_hash_is_of_what_is_said_not_of_how_the_file_looks(catalogue: Catalo
     same = tmp_path / "same.toml"
     same.write_text("# another comment\n\n" + text.replace("\n[[rule]]", "\n\n\n[[rule]]"), encoding="utf-8")
     other = tmp_path / "other.toml"
-    other.write_text(text.replace("Never early", "Rarely early"), encoding="utf-8")
+    other.write_text(text.replace("message is never early", "message is rarely early"), encoding="utf-8")
     assert load_catalogue(same).sha256 == catalogue.sha256
     assert load_catalogue(other).sha256 != catalogue.sha256
     assert re.fullmatch("[0-9a-f]{64}", catalogue.sha256)

@@ -1,7 +1,7 @@
 """A test of the verdicts of a late harness: stops the harness during scenarios, and looks for wrong verdicts.
 
 A case runs a few scenarios against the reference broker's server, in real time.  During each scenario, this program
-stops the harness (SIGSTOP) for five seconds.  The server is another process and goes on.  Most cases have a named
+stops the harness (SIGSTOP) for five seconds.  The server is another process and continues.  Most cases have a named
 defect.  The verdict of a scenario in which the harness was stopped is wrong if
 
 - it is fail on the broker without a defect, or
@@ -53,20 +53,21 @@ class Case(Struct, frozen=True):
     within_s: float = 3.0
 
 
-SUBSCRIBER = "waiting_subscriber_sees_it_no_earlier"
+SUBSCRIBER = "waiting_subscriber_sees_the_publication_no_earlier"
 SOUND = Case(("DD-02",), SUBSCRIBER)
 EARLY = Case(("DD-02",), SUBSCRIBER, "early-for-live-subscribers")
 CASES = (
     Case(
         ("DD-02", "DD-03", "DD-04", "DD-56"),
-        f"{SUBSCRIBER} or receiver_that_selects or overtakes or publication_comes_in_time or start_anew_when_the_delay"
-        " or between_the_delay_and_the_time or waits_all_along_sees_it_exactly or receiver_sees_it_at_once",
+        f"{SUBSCRIBER} or receiver_with_a_selector_sees or shorter_delay_is_delivered_first"
+        " or publication_comes_in_time or start_anew_when_the_delay or between_the_delay_and_the_time"
+        " or waits_from_the_start_sees_the_message_exactly or receiver_sees_an_undelayed_message_at_once",
     ),
     EARLY,
     Case(("DD-02",), "persistent_message_no_earlier", "non-persistent-early"),
     Case(("DD-56",), "start_anew", "ttl-from-release", within_s=5.0),
     Case(("DD-03",), "publication_comes_in_time", "publications-late", within_s=8.0),
-    Case(("DD-03",), "waits_all_along_sees_it_exactly", "released-twice"),
+    Case(("DD-03",), "waits_from_the_start_sees_the_message_exactly", "released-twice"),
     Case(("DD-03",), "many_delayed or several_delayed", "staging-overflows"),
     Case(("DD-56",), "persistent_message_expires", "non-persistent-never-expires"),
 )

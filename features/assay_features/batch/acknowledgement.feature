@@ -2,11 +2,11 @@ Feature: A batch is acknowledged as a whole
   JMS_SPEC-36, lines 38 to 40.
 
   @BT-08 @needs-batch-listener
-  Rule: With automatic acknowledgement the whole batch is acknowledged together, after the callback has returned
-    Line 38.  A callback that fails has acknowledged nothing: the whole batch comes back.  How often a batch is tried
-    again is the provider's (Jakarta Messaging 3.1, section 8.7).
+  Rule: With automatic acknowledgement, the whole batch is acknowledged together after the callback has returned
+    Line 38.  A callback that fails acknowledges no message: the whole batch comes back.  The JMS provider decides how
+    often it tries a batch again (Jakarta Messaging 3.1, section 8.7).
 
-    Scenario Outline: Of <count> messages in batches of <size>, all of the batch whose callback fails come again
+    Scenario Outline: In batches of <size> of <count> messages, every message of the batch whose callback fails comes again
       Given an empty queue
       And <count> messages are sent to the queue
       And a receiver on the queue
@@ -35,7 +35,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m3"
 
-    Scenario: A connection that is lost during the callback has acknowledged nothing of the batch
+    Scenario: If the connection is lost during the callback, no message of the batch is acknowledged
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And a receiver on the queue
@@ -45,7 +45,7 @@ Feature: A batch is acknowledged as a whole
       And receiver "after" starts to wait on the queue
       Then "after" sees every message of the batch of "m3" exactly once
 
-    Scenario Outline: Lost between the acknowledgements of "<label>" and of the message before it, a batch is acknowledged as a whole or not at all
+    Scenario Outline: If the connection is lost when "<label>" is acknowledged, the batch is acknowledged as a whole or not at all
       Given an empty queue
       And messages "m1" to "m4" are sent to the queue
       And a receiver on the queue
@@ -111,7 +111,7 @@ Feature: A batch is acknowledged as a whole
       And receiver "after" starts to wait on the queue
       Then one of "receiver" and "after" sees "m1" to "m3", at least once
 
-    Scenario: Messages behind a full batch are not acknowledged with it
+    Scenario: The acknowledgement of a full batch does not cover later messages
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 10 min and works 1 s on each
@@ -139,7 +139,7 @@ Feature: A batch is acknowledged as a whole
       And receiver "after" starts to wait on queue "two"
       Then one of "patient" and "after" sees "b1" to "b3", at least once
 
-    Scenario: A second batch whose callback fails comes again as the first would
+    Scenario: The second batch comes again if its callback fails
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And a receiver on the queue
@@ -147,7 +147,7 @@ Feature: A batch is acknowledged as a whole
       Then every message of the failed batch comes to the receiver again
       And no message of a batch before the failed one comes to the receiver again
 
-    Scenario: A batch that has come before and whose callback fails now comes again as the first time
+    Scenario: A redelivered batch comes again if its callback fails
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And receiver "before" on the queue
@@ -172,7 +172,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m3"
 
     @kit
-    Scenario: A callback that sets its listener again acknowledges its batch, and what follows comes too
+    Scenario: A callback that sets its listener again acknowledges its batch, and later messages come, too
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And a receiver on the queue
@@ -203,7 +203,7 @@ Feature: A batch is acknowledged as a whole
         | 3    | 9     |
 
     @evidence @needs-selector
-    Scenario Outline: What stands between the messages of an acknowledged batch is there after the broker <event>
+    Scenario Outline: Messages between those of an acknowledged batch are there after the broker <event>
       The receiver selects, so that the messages of its batch are not neighbours on the queue.
 
       Given an empty queue
@@ -232,7 +232,7 @@ Feature: A batch is acknowledged as a whole
         | is killed and comes back |
 
     @evidence @needs-kill @needs-kill-at-first-sight
-    Scenario: A broker that is killed during the callback has nothing of the batch acknowledged
+    Scenario: If the broker is killed during the callback, no message of the batch is acknowledged
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And a receiver on the queue
@@ -275,7 +275,7 @@ Feature: A batch is acknowledged as a whole
       Then "reader" sees "m1" again, marked as redelivered
 
     @kit
-    Scenario Outline: What was never handed over does not count as delivered when <event>
+    Scenario Outline: A message that no callback received does not count as delivered when <event>
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 10 min
@@ -295,12 +295,13 @@ Feature: A batch is acknowledged as a whole
         | the batch listener of "receiver" is removed |
 
   @BT-09 @needs-batch-listener
-  Rule: After a failure under automatic acknowledgement any message of the last batch may come again
-    Line 38.  Nobody can know which of them were acknowledged, so which come is recorded.  The line says nothing of a
-    mark: that a client which delivers again says so is Jakarta Messaging's (3.1, section 6.2.11), and a broker that lost
-    its client, or was killed, need not know what had been delivered (sections 3.4.7 and 3.5.11).
+  Rule: After a failure under automatic acknowledgement, any message of the last batch may come again
+    Line 38.  The client cannot know which messages were acknowledged, so the scenarios record which messages come
+    again.  The line does not mention a mark.  Jakarta Messaging 3.1 demands one from a client that delivers again
+    (section 6.2.11); a broker that lost its client, or was killed, need not know which messages were delivered
+    (sections 3.4.7 and 3.5.11).
 
-    Scenario: After its client was lost a batch comes again once, or in part, or not at all
+    Scenario: After the loss of its client, a batch comes again once, in part, or not at all
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And a receiver on the queue
@@ -312,7 +313,7 @@ Feature: A batch is acknowledged as a whole
       And how many redeliveries of "m1" to "m3" that "receiver" and "after" sees are marked is recorded
 
     @evidence
-    Scenario: Each time that its client was lost a batch comes again once, or in part, or not at all
+    Scenario: After each of many losses of its client, a batch comes again once, in part, or not at all
       Given an empty queue
       When 20 times a batch of 3 messages from the queue is lost with "receiver", and "after" receives the redelivered messages
       And receiver "after" starts to wait on the queue
@@ -320,7 +321,7 @@ Feature: A batch is acknowledged as a whole
       And how many redeliveries of "many1" to "many60" that "receiver" and "after" sees are marked is recorded
 
     @evidence
-    Scenario: After a failed callback what comes again is marked
+    Scenario: After a failed callback, redelivered messages are marked
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And a receiver on the queue
@@ -329,7 +330,7 @@ Feature: A batch is acknowledged as a whole
       Then every redelivery of "m1" to "m3" that "receiver" sees is marked as redelivered
 
     @evidence
-    Scenario: After a failed callback what comes again is marked, whatever else goes back with it
+    Scenario: After a failed callback, redelivered messages are marked even if other messages are returned with them
       Given an empty queue
       And messages "m1" to "m9" are sent to the queue
       And a receiver on the queue
@@ -338,7 +339,7 @@ Feature: A batch is acknowledged as a whole
       Then every redelivery of "m1" to "m9" that "receiver" sees is marked as redelivered
 
     @kit
-    Scenario: Each time that its client was lost what comes again of a batch is marked
+    Scenario: After each of many losses of its client, the redelivered messages of a batch are marked
       Given an empty queue
       When 20 times a batch of 3 messages from the queue is lost with "receiver", and "after" receives the redelivered messages
       And receiver "after" starts to wait on the queue
@@ -346,7 +347,7 @@ Feature: A batch is acknowledged as a whole
       And every redelivery of "many1" to "many60" that "receiver" and "after" sees is marked as redelivered
 
     @evidence @needs-cut @needs-kill-at-first-sight
-    Scenario: After the connection was cut, a batch comes again once, or in part, or not at all
+    Scenario: After a cut of the connection, a batch comes again once, in part, or not at all
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And a receiver on the queue
@@ -358,7 +359,7 @@ Feature: A batch is acknowledged as a whole
       And how many redeliveries of "m1" to "m3" that "receiver" and "after" sees are marked is recorded
 
     @evidence @needs-kill @needs-kill-at-first-sight
-    Scenario: After the broker was killed it is recorded what of a batch comes again
+    Scenario: After a kill of the broker, a batch comes again once, in part, or not at all
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And a receiver on the queue
@@ -369,10 +370,11 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "m1" to "m3" at most once
 
   @BT-11 @needs-batch-listener
-  Rule: With client acknowledgement one call acknowledges every message that the session has delivered so far
-    Line 40.  Whichever message it is called on, across batches and consumers; nothing that is delivered later.
+  Rule: With client acknowledgement, one call acknowledges every message that the session has delivered so far
+    Line 40.  The call covers the messages of all batches and consumers, whichever message it is called on, and no
+    later message.
 
-    Scenario Outline: Called on <called>, it acknowledges three batches
+    Scenario Outline: A call on <called> acknowledges three batches
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And session "s" in client mode
@@ -424,7 +426,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m6"
 
-    Scenario: Called on an old message in the middle of an earlier batch, it acknowledges all that came since
+    Scenario: A call on an old message in the middle of an earlier batch acknowledges all later messages, too
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And session "s" in client mode
@@ -438,7 +440,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m6"
 
-    Scenario Outline: Called on a message of <caller>, it acknowledges the batches of both consumers of the session
+    Scenario Outline: A call on a message of <caller> acknowledges the batches of both consumers of the session
       Given an empty queue "one"
       And an empty queue "two"
       And messages "a1" to "a3" are sent to queue "one"
@@ -462,7 +464,7 @@ Feature: A batch is acknowledged as a whole
         | first  | a1     | two   | "b1" to "b3" |
         | second | b3     | one   | "a1" to "a3" |
 
-    Scenario: A call in the callback acknowledges the batch that the callback is handed
+    Scenario: A call in the callback acknowledges the callback's own batch
       Given an empty queue
       And messages "m1" to "m4" are sent to the queue
       And session "s" in client mode
@@ -490,7 +492,7 @@ Feature: A batch is acknowledged as a whole
       Then one of "receiver" and "after" sees "m1" to "m3", at least once
       And "after" never sees "m1" to "m2"
 
-    Scenario: A second call on a message that is acknowledged already acknowledges what came since
+    Scenario: A second call on an acknowledged message acknowledges the messages since the first call
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in client mode
@@ -508,7 +510,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m6"
 
     @evidence
-    Scenario: A callback that fails acknowledges nothing, and its batch does not come again by itself
+    Scenario: A callback that fails acknowledges no message, and its batch does not come again by itself
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in client mode
@@ -519,7 +521,7 @@ Feature: A batch is acknowledged as a whole
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m3" exactly once
 
-    Scenario: A recovery brings back every batch that was not acknowledged, and none that was
+    Scenario: A recovery returns every batch that was not acknowledged, and no other batch
       Given an empty queue
       And messages "m1" to "m2" are sent to the queue
       And session "s" in client mode
@@ -533,7 +535,7 @@ Feature: A batch is acknowledged as a whole
       Then "receiver" sees "m3" to "m6" again
       And "receiver" sees "m1" to "m2" exactly once
 
-    Scenario: A recovery brings back the batches of both consumers of the session
+    Scenario: A recovery returns the batches of both consumers of the session
       Given an empty queue "one"
       And an empty queue "two"
       And messages "a1" to "a3" are sent to queue "one"
@@ -549,7 +551,7 @@ Feature: A batch is acknowledged as a whole
       Then "first" sees "a1" to "a3" again
       And "second" sees "b1" to "b3" again
 
-    Scenario: What comes again after a recovery is acknowledged by a call
+    Scenario: A call acknowledges messages that came again after a recovery
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in client mode
@@ -566,7 +568,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m3"
 
-    Scenario: A call after the listener was removed acknowledges what the listener was handed
+    Scenario: A call after the listener was removed acknowledges the messages that the listener received
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in client mode
@@ -582,7 +584,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m3"
 
-    Scenario Outline: Called on <called> after "first" was closed, it acknowledges the messages of both receivers of the session
+    Scenario Outline: A call on <called> after "first" was closed acknowledges the messages of both receivers of the session
       Given an empty queue "one"
       And an empty queue "two"
       And messages "a1" to "a3" are sent to queue "one"
@@ -632,7 +634,7 @@ Feature: A batch is acknowledged as a whole
         | "receiver" acknowledges message "m1"        |
 
     @evidence
-    Scenario: A recovery after the receiver was closed brings back what the receiver was handed
+    Scenario: A recovery after the receiver was closed returns the messages that the receiver got
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in client mode
@@ -644,7 +646,7 @@ Feature: A batch is acknowledged as a whole
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m3" exactly once
 
-    Scenario: A call after the listener was set again acknowledges what both listeners were handed
+    Scenario: A call after the listener was set again acknowledges the messages that both listeners received
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in client mode
@@ -662,7 +664,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m5"
 
     @evidence @needs-non-persistent
-    Scenario: Non-persistent messages too come again when they were not acknowledged
+    Scenario: Non-persistent messages that were not acknowledged come again, too
       Given an empty queue
       And session "s" in client mode
       And receiver "receiver" of session "s" on the queue
@@ -672,7 +674,7 @@ Feature: A batch is acknowledged as a whole
       And session "s" is recovered
       Then "receiver" sees "m1" to "m6" again
 
-    Scenario: Messages of an unfinished batch go to another receiver when their own is closed before the call
+    Scenario: Messages of an unfinished batch go to another receiver when their own receiver is closed before the call
       Given an empty queue
       And session "s" in client mode
       And receiver "receiver" of session "s" on the queue
@@ -684,7 +686,7 @@ Feature: A batch is acknowledged as a whole
       And receiver "after" starts to wait on the queue
       Then one of "receiver" and "after" sees "m3", at least once
 
-    Scenario: What is delivered after the call is not acknowledged by it
+    Scenario: The call does not acknowledge messages that are delivered after it
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in client mode
@@ -698,7 +700,7 @@ Feature: A batch is acknowledged as a whole
       And receiver "after" starts to wait on the queue
       Then "after" sees "m4" to "m6" exactly once
 
-    Scenario: A call acknowledges nothing of what another session of the connection was handed
+    Scenario: A call acknowledges no message of another session of the connection
       Given an empty queue "one"
       And an empty queue "two"
       And messages "a1" to "a3" are sent to queue "one"
@@ -721,7 +723,7 @@ Feature: A batch is acknowledged as a whole
       And "after two" sees "b1" to "b3" exactly once
 
     @evidence
-    Scenario Outline: A session that is <ended> leaves the messages of another session of the connection to that session's call
+    Scenario Outline: When one session is <ended>, a call still acknowledges the messages of the connection's other session
       Given an empty queue "one"
       And an empty queue "two"
       And messages "a1" to "a3" are sent to queue "one"
@@ -751,7 +753,7 @@ Feature: A batch is acknowledged as a whole
         | ended  |
         | closed |
 
-    Scenario Outline: What a closed receiver was handed without a call comes back when its <part> is <ended>
+    Scenario Outline: Unacknowledged messages of a closed receiver come back when its <part> is <ended>
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in client mode
@@ -769,7 +771,7 @@ Feature: A batch is acknowledged as a whole
         | connection | lost   |
 
     @needs-session
-    Scenario: What a closed receiver was handed without a call comes back when its session alone is closed
+    Scenario: Unacknowledged messages of a closed receiver come back when only its session is closed
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in client mode
@@ -781,7 +783,7 @@ Feature: A batch is acknowledged as a whole
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m3" exactly once
 
-    Scenario: Without the call nothing is acknowledged
+    Scenario: Without a call, no message is acknowledged
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in client mode
@@ -793,7 +795,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "m1" to "m3" exactly once
 
     @evidence
-    Scenario: What a recovery brings back comes again marked as redelivered
+    Scenario: Messages that a recovery returns come again marked as redelivered
       Given an empty queue
       And session "work" in client mode
       And receiver "receiver" of session "work" on the queue
@@ -818,11 +820,11 @@ Feature: A batch is acknowledged as a whole
       And every redelivery of "m1" to "m3" that "after" sees is marked as redelivered
 
   @BT-12 @needs-batch-listener @needs-local-transaction
-  Rule: In a local transaction the commit acknowledges all that was delivered, and a rollback brings all of it back
-    Line 40.  All: every batch of every consumer of the session since the transaction began.
+  Rule: In a local transaction, the commit acknowledges all delivered messages, and a rollback returns all of them
+    Line 40.  All: every batch of every consumer of the session since the begin of the transaction.
 
     @evidence @needs-kill
-    Scenario: What was never committed comes back when the broker is killed
+    Scenario: Uncommitted messages come back when the broker is killed
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And session "s" in transacted mode
@@ -833,7 +835,7 @@ Feature: A batch is acknowledged as a whole
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m6" exactly once
 
-    Scenario: A second rollback brings all back once more
+    Scenario: A second rollback returns all messages once more
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in transacted mode
@@ -846,7 +848,7 @@ Feature: A batch is acknowledged as a whole
       Then "receiver" sees "m1" to "m3" exactly 3 times
 
     @kit
-    Scenario: What a lost connection brings back comes in order
+    Scenario: Messages that a lost connection returns come in order
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And session "s" in transacted mode
@@ -887,7 +889,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m6"
 
-    Scenario: A rollback brings three batches back
+    Scenario: A rollback returns three batches
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And session "s" in transacted mode
@@ -920,7 +922,7 @@ Feature: A batch is acknowledged as a whole
       And "after one" never sees "a1" to "a3"
       And "after two" never sees "b1" to "b3"
 
-    Scenario: A rollback brings the batches of all consumers of the session back
+    Scenario: A rollback returns the batches of all consumers of the session
       Given an empty queue "one"
       And an empty queue "two"
       And messages "a1" to "a3" are sent to queue "one"
@@ -937,7 +939,7 @@ Feature: A batch is acknowledged as a whole
       And "second" sees "b1" to "b3" again
 
     @evidence
-    Scenario: A session of a stopped connection that is rolled back brings all back after the start
+    Scenario: A rollback on a stopped connection returns all messages after the start
       Given an empty queue
       And messages "m1" to "m5" are sent to the queue
       And session "s" in transacted mode
@@ -951,7 +953,7 @@ Feature: A batch is acknowledged as a whole
       Then "receiver" sees "m1" to "m5" exactly 2 times
       And "receiver"'s batches hold at most 2 messages
 
-    Scenario: What a receiver was handed before it was closed comes back when its session is closed
+    Scenario: Uncommitted messages of a closed receiver come back when its session is closed
       Given an empty queue
       And messages "m1" to "m5" are sent to the queue
       And session "s" in transacted mode
@@ -963,7 +965,7 @@ Feature: A batch is acknowledged as a whole
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m5" exactly once
 
-    Scenario: What a receiver was handed before it was closed is acknowledged by the commit
+    Scenario: A commit acknowledges the messages of a closed receiver, and the close of the session does not return them
       Given an empty queue
       And messages "m1" to "m5" are sent to the queue
       And session "s" in transacted mode
@@ -978,7 +980,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m5"
 
-    Scenario: What was not committed comes back when its connection is closed
+    Scenario: Uncommitted messages come back when their connection is closed
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And session "s" in transacted mode
@@ -989,7 +991,7 @@ Feature: A batch is acknowledged as a whole
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m6" exactly once
 
-    Scenario: What was not committed comes back when its session is closed
+    Scenario: Uncommitted messages come back when their session is closed
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And session "s" in transacted mode
@@ -1000,7 +1002,7 @@ Feature: A batch is acknowledged as a whole
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m6" exactly once
 
-    Scenario: A commit after the receiver was closed acknowledges what it was handed
+    Scenario: A commit acknowledges the messages of a closed receiver
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in transacted mode
@@ -1014,7 +1016,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m3"
 
-    Scenario: Messages of an unfinished batch go to another receiver when their own is closed before the commit
+    Scenario: Messages of an unfinished batch go to another receiver when their own receiver is closed before the commit
       Given an empty queue
       And session "s" in transacted mode
       And receiver "receiver" of session "s" on the queue
@@ -1026,7 +1028,7 @@ Feature: A batch is acknowledged as a whole
       And receiver "after" starts to wait on the queue
       Then one of "receiver" and "after" sees "m3", at least once
 
-    Scenario: A rollback after the receiver was closed brings back what it was handed
+    Scenario: A rollback after the receiver was closed returns the receiver's messages
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in transacted mode
@@ -1038,7 +1040,7 @@ Feature: A batch is acknowledged as a whole
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m3" exactly once
 
-    Scenario: A callback that rolls back brings back its own batch and those before it
+    Scenario: A callback that rolls back returns its own batch and the batches before it
       Given an empty queue
       And messages "m1" to "m4" are sent to the queue
       And session "s" in transacted mode
@@ -1060,7 +1062,7 @@ Feature: A batch is acknowledged as a whole
       Then one of "receiver" and "after" sees "m1" to "m3", at least once
       And "after" never sees "m1" to "m2"
 
-    Scenario: A second commit acknowledges what came since the first
+    Scenario: A second commit acknowledges the messages since the first commit
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in transacted mode
@@ -1077,7 +1079,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m9"
 
-    Scenario: What comes again after a rollback is acknowledged by a commit
+    Scenario: A commit acknowledges messages that came again after a rollback
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in transacted mode
@@ -1095,7 +1097,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m3"
 
     @evidence
-    Scenario: A commit after a callback that failed acknowledges what the callback was handed
+    Scenario: A commit after a failed callback acknowledges the messages that the callback received
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in transacted mode
@@ -1112,7 +1114,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m3"
 
     @evidence
-    Scenario: What a session sends beside its batches is there once it is committed
+    Scenario: Messages that a session sends beside its batches are there after the commit
       Given an empty queue "in"
       And an empty queue "out"
       And messages "m1" to "m3" are sent to queue "in"
@@ -1126,7 +1128,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "reply" exactly once
 
     @evidence
-    Scenario: What a session sends beside its batches is never there if it is rolled back
+    Scenario: Messages that a session sends beside its batches never come after a rollback
       Given an empty queue "in"
       And an empty queue "out"
       And messages "m1" to "m3" are sent to queue "in"
@@ -1234,7 +1236,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m3"
 
     @evidence @needs-non-persistent
-    Scenario: A rollback brings non-persistent messages back too
+    Scenario: A rollback returns non-persistent messages, too
       Given an empty queue
       And session "s" in transacted mode
       And receiver "receiver" of session "s" on the queue
@@ -1245,7 +1247,7 @@ Feature: A batch is acknowledged as a whole
       Then "receiver" sees "m1" to "m6" again
 
     @evidence @needs-topic
-    Scenario: A rollback brings back the batches of each subscriber of the session
+    Scenario: A rollback returns the batches of each subscriber of the session
       Given a topic
       And session "s" in transacted mode
       And receiver "first" of session "s" on the topic
@@ -1259,7 +1261,7 @@ Feature: A batch is acknowledged as a whole
       Then "first" sees "m1" to "m6" again
       And "second" sees "m1" to "m6" again
 
-    Scenario: A rollback after the listener was set again brings back what both listeners were handed
+    Scenario: A rollback after the listener was set again returns the messages that both listeners received
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in transacted mode
@@ -1272,7 +1274,7 @@ Feature: A batch is acknowledged as a whole
       And session "s" is rolled back
       Then "receiver" sees "m1" to "m5" again
 
-    Scenario: A rollback leaves what an earlier commit acknowledged
+    Scenario: A rollback does not return messages that an earlier commit acknowledged
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in transacted mode
@@ -1300,7 +1302,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m3"
 
-    Scenario: What was never committed comes back when its connection is lost
+    Scenario: Uncommitted messages come back when their connection is lost
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And session "s" in transacted mode
@@ -1312,7 +1314,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "m1" to "m6" exactly once
 
     @evidence
-    Scenario: What a rollback brings back comes again marked as redelivered
+    Scenario: Messages that a rollback returns come again marked as redelivered
       Given an empty queue
       And session "work" in transacted mode
       And receiver "receiver" of session "work" on the queue
@@ -1352,7 +1354,7 @@ Feature: A batch is acknowledged as a whole
       And message "m3" as seen by "after" shows JMSXDeliveryCount "1"
 
   @BT-16 @needs-batch-listener
-  Rule: After a failure no message of an earlier, acknowledged batch comes again
+  Rule: After a failure, no message of an earlier, acknowledged batch comes again
     Line 38: only the last batch is in doubt.
 
     Scenario: A large batch is acknowledged to its last message
@@ -1368,7 +1370,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m50"
 
-    Scenario: A callback that fails brings back nothing of the batches before it
+    Scenario: A callback that fails returns no message of the batches before it
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And a receiver on the queue
@@ -1376,7 +1378,7 @@ Feature: A batch is acknowledged as a whole
       Then every message of the failed batch comes to the receiver again
       And no message of a batch before the failed one comes to the receiver again
 
-    Scenario: A client that is lost in a batch brings back nothing of the batches before it
+    Scenario: The loss of a client in a batch returns no message of the batches before it
       Given an empty queue
       And a receiver on the queue
       And the connection of "receiver" will be lost when "m5" is first seen
@@ -1407,7 +1409,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m4"
 
     @evidence @needs-kill
-    Scenario: A broker that is killed in a batch brings back nothing of the batches before it
+    Scenario: A kill of the broker in a batch returns no message of the batches before it
       Given an empty queue
       And a receiver on the queue
       And the broker will be killed 500 ms after "m5" is first seen

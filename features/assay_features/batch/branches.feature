@@ -1,11 +1,11 @@
-Feature: A batch in a global unit of work is its transaction manager's
+Feature: In a global unit of work, the transaction manager decides about a batch
   JMS_SPEC-36, line 40.
 
   @BT-13 @needs-batch-listener @needs-xa
-  Rule: In a global transaction it is as in a local one, and the transaction manager decides
-    Line 40.  Reading: after prepare nothing has happened yet and nothing is forgotten, whatever becomes of clients and
-    broker, until the transaction manager commits or rolls back (X/Open XA, chapter 2; Jakarta Messaging 3.1, chapter
-    11).  A branch that was not prepared is rolled back with its client.
+  Rule: In a global transaction, a batch behaves as in a local one, and the transaction manager decides
+    Line 40.  Reading: after prepare, the branch has no effect yet and is not forgotten, whatever happens to clients
+    and broker, until the transaction manager commits it or rolls it back (X/Open XA, chapter 2; Jakarta Messaging
+    3.1, chapter 11).  A branch that was not prepared is rolled back with its client.
 
     Scenario: Prepare and commit acknowledge three batches
       Given an empty queue
@@ -26,7 +26,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And "after" never sees "m1" to "m6"
 
     @evidence @needs-queue-limit
-    Scenario: What a prepared branch has sent takes no place on its queue once the branch is rolled back
+    Scenario: A message that a rolled-back prepared branch has sent takes no place on its queue
       Given a queue with MAXDEPTH(1)
       And session "s" in xa mode
       And branch "b" has been started in session "s"
@@ -41,7 +41,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And the receiver never sees "undone"
 
     @evidence @needs-store-error
-    Scenario: A commit that the store refuses acknowledges three batches at the second try
+    Scenario: If the store refuses a commit, the second try acknowledges three batches
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And session "s" in xa mode
@@ -61,7 +61,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And "after" never sees "m1" to "m6"
 
     @evidence @needs-store-error
-    Scenario: A rollback that the store refuses brings three batches back at the second try
+    Scenario: If the store refuses a rollback, the second try returns three batches
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And session "s" in xa mode
@@ -95,7 +95,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And "after" sees "control" exactly once
       And "after" never sees "m1" to "m6"
 
-    Scenario: Prepare and rollback bring three batches back
+    Scenario: Prepare and rollback return three batches
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And session "s" in xa mode
@@ -111,7 +111,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       Then it is accepted
       And "after" sees "m1" to "m6" exactly once
 
-    Scenario: A rollback without prepare brings three batches back
+    Scenario: A rollback without prepare returns three batches
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And session "s" in xa mode
@@ -126,7 +126,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       Then it is accepted
       And "after" sees "m1" to "m6" exactly once
 
-    Scenario: What was rolled back before prepare comes again in the next branch of the same session
+    Scenario: Messages that were rolled back before prepare come again in the next branch of the same session
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And session "s" in xa mode
@@ -139,7 +139,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And branch "second" is started in session "s"
       Then "receiver" sees "m1" to "m6" again
 
-    Scenario: What was rolled back after prepare comes again in the next branch of the same session
+    Scenario: Messages that were rolled back after prepare come again in the next branch of the same session
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And session "s" in xa mode
@@ -154,7 +154,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       Then "receiver" sees "m1" to "m6" again
 
     @evidence @needs-non-persistent
-    Scenario: Prepare and rollback bring batches of non-persistent messages back in the next branch
+    Scenario: Prepare and rollback return batches of non-persistent messages in the next branch
       Given an empty queue
       And session "s" in xa mode
       And receiver "receiver" of session "s" on the queue
@@ -169,7 +169,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       Then "receiver" sees "m1" to "m6" again
 
     @evidence @needs-non-persistent
-    Scenario: A rollback without prepare brings batches of non-persistent messages back in the next branch
+    Scenario: A rollback without prepare returns batches of non-persistent messages in the next branch
       Given an empty queue
       And session "s" in xa mode
       And receiver "receiver" of session "s" on the queue
@@ -183,7 +183,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       Then "receiver" sees "m1" to "m6" again
 
     @evidence
-    Scenario: What a producer without a destination has sent in a branch never comes when the branch is rolled back
+    Scenario: A message that a producer without a destination has sent in a branch never comes after the branch's rollback
       Given an empty queue
       And a receiver is waiting on the queue
       And session "s" in xa mode
@@ -197,7 +197,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And the receiver never sees "m1"
 
     @kit
-    Scenario: What was rolled back after prepare comes again in order, marked as redelivered
+    Scenario: Messages that were rolled back after prepare come again in order, marked as redelivered
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And session "s" in xa mode
@@ -241,7 +241,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And "after one" never sees "a1" to "a3"
       And "after two" never sees "b1" to "b3"
 
-    Scenario: Of two branches one is rolled back and the other is committed
+    Scenario: One of two branches is rolled back, and the other is committed
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in xa mode
@@ -264,7 +264,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And "after" sees "m1" to "m3" exactly once
       And "after" never sees "m4" to "m6"
 
-    Scenario: What a prepared branch has taken comes to no other consumer, and comes back with its rollback
+    Scenario: Messages that a prepared branch has received come to no other consumer, and come back with its rollback
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in xa mode
@@ -285,7 +285,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And "after" sees "m1" to "m3" exactly once
 
     @evidence
-    Scenario: What a prepared branch has sent comes to no consumer before its commit
+    Scenario: Messages that a prepared branch has sent come to no consumer before its commit
       Given an empty queue
       And session "s" in xa mode
       And branch "b" has been started in session "s"
@@ -315,7 +315,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       Then the receiver sees "light" exactly once
 
     @evidence @needs-topic
-    Scenario: What a branch has published comes to each subscriber with its commit in one phase
+    Scenario: Publications of a branch come to each subscriber with the branch's commit in one phase
       Given a topic
       And a non-durable subscriber "first" on the topic
       And a non-durable subscriber "second" on the topic
@@ -347,7 +347,7 @@ Feature: A batch in a global unit of work is its transaction manager's
         | persistent     |
         | non-persistent |
 
-    Scenario: A client that is lost before prepare leaves everything as it was
+    Scenario: The loss of a client before prepare changes nothing
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in xa mode
@@ -398,7 +398,7 @@ Feature: A batch in a global unit of work is its transaction manager's
         | closed | rolled back | "m1" to "m3" | "out"        |
 
     @evidence @needs-kill
-    Scenario: What was never prepared comes back when the broker is killed
+    Scenario: Messages of an unprepared branch come back when the broker is killed
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And session "s" in xa mode
@@ -474,7 +474,7 @@ Feature: A batch in a global unit of work is its transaction manager's
         | rolled back | "m1" to "m3" | "out"        |
 
     @evidence
-    Scenario Outline: Of two branches in doubt after the broker <event> each is decided by itself, "<first>" committed
+    Scenario Outline: After the broker <event>, two branches in doubt are decided separately, "<first>" committed
       Given an empty queue "in"
       And an empty queue "out"
       And messages "m1" to "m3" are sent to queue "in"
@@ -519,7 +519,7 @@ Feature: A batch in a global unit of work is its transaction manager's
         | is restarted | one   | two  | "m4" to "m6" | "m1" to "m3" |
 
     @evidence @needs-kill
-    Scenario Outline: A branch on two queues is <decided> on both after a kill, with all that it has sent and taken
+    Scenario Outline: After a kill, a branch on two queues is <decided> on both queues, with all messages that it has sent and received
       Given an empty queue "one"
       And an empty queue "two"
       And messages "a1" to "a3" are sent to queue "one"
@@ -557,7 +557,7 @@ Feature: A batch in a global unit of work is its transaction manager's
         | rolled back | "a1" to "a3" | "b1" to "b3" | "a4"         | "b4"         |
 
     @evidence @needs-kill @needs-topic @needs-durable-subscription
-    Scenario: What a branch in doubt has published is its subscribers' once it is committed after a kill
+    Scenario: Publications of a branch in doubt come to the subscribers when the branch is committed after a kill
       Given a topic
       And a durable subscriber "reader" on the topic that does not receive yet
       And subscriber "reader" is inactive
@@ -577,7 +577,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And "reader" sees "m1" and "m2" exactly once
 
     @evidence @needs-kill
-    Scenario: What was committed in one phase stays so when the broker is killed
+    Scenario: A commit in one phase is still in effect after a kill of the broker
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in xa mode
@@ -596,7 +596,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And "after" never sees "m1" to "m3"
 
     @evidence
-    Scenario: A branch is in doubt from its prepare on, and not before
+    Scenario: A branch is in doubt only after its prepare
       Given an empty queue
       And session "s" in xa mode
       And branch "b" has been started in session "s"
@@ -612,7 +612,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And the receiver sees "m1" exactly once
 
     @evidence @needs-kill
-    Scenario Outline: A branch that was <decided> stays so when the broker is killed twice
+    Scenario Outline: A branch that was <decided> is still <decided> after two kills of the broker
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in xa mode
@@ -640,7 +640,7 @@ Feature: A batch in a global unit of work is its transaction manager's
         | rolled back | "m1" to "m3" | "out"        |
 
     @evidence @needs-kill @needs-delivery-delay
-    Scenario: A delayed message of a branch in doubt comes only once it is committed, a kill between or not
+    Scenario: A delayed message of a branch in doubt comes only after the branch's commit, with or without a kill in between
       Given an empty queue
       And session "s" in xa mode
       And branch "b" has been started in session "s"
@@ -655,7 +655,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And the receiver sees "slow" exactly once
 
     @kit @needs-restart
-    Scenario: What was rolled back after prepare is marked after a restart, too
+    Scenario: Messages that were rolled back after prepare are marked after a restart, too
       Given an empty queue
       And session "s" in xa mode
       And receiver "receiver" of session "s" on the queue
@@ -672,7 +672,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And every redelivery of "m1" to "m3" that "after" sees is marked as redelivered
 
     @evidence
-    Scenario: After the end of its branch a session is handed nothing, and before the next branch neither
+    Scenario: A session without a branch receives no messages
       Given an empty queue
       And session "s" in xa mode
       And receiver "receiver" of session "s" on the queue
@@ -690,7 +690,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       Then one of "receiver" and "after" sees "m3" and "m4", exactly once
 
     @evidence
-    Scenario: Rolled back, a branch that was suspended brings back what its session was handed before and after
+    Scenario: The rollback of a suspended branch returns the messages from before and after its suspension
       Given an empty queue
       And session "s" in xa mode
       And receiver "receiver" of session "s" on the queue
@@ -709,7 +709,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       Then "receiver" sees "m1" to "m4" again
 
     @evidence
-    Scenario: While its branch is suspended a session is handed nothing, and then what came meanwhile
+    Scenario: While its branch is suspended, a session receives no messages; afterwards it receives the waiting ones
       Given an empty queue
       And session "s" in xa mode
       And receiver "receiver" of session "s" on the queue
@@ -723,7 +723,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       Then one of "receiver" and "after" sees "m1" and "m2", exactly once
 
     @evidence @needs-kill
-    Scenario: Committed, a branch that another session joined acknowledges the batches of both
+    Scenario: The commit of a branch that another session joined acknowledges the batches of both sessions
       Given an empty queue
       And session "s" in xa mode
       And receiver "first" of session "s" on the queue
@@ -748,7 +748,7 @@ Feature: A batch in a global unit of work is its transaction manager's
       And one of "first", "second" and "after" sees "m1" to "m4", exactly once
 
     @evidence
-    Scenario: Rolled back, a branch that another session joined brings the batches of both back
+    Scenario: The rollback of a branch that another session joined returns the batches of both sessions
       Given an empty queue
       And session "s" in xa mode
       And receiver "first" of session "s" on the queue

@@ -1,10 +1,10 @@
-Feature: A batch is acknowledged lazily where duplicates are allowed
+Feature: A batch is acknowledged lazily if duplicates are allowed
   JMS_SPEC-36, line 39.
 
   @BT-10 @needs-batch-listener
-  Rule: With dups-ok acknowledgement a batch behaves as single messages do
-    Line 39.  Reading: the session acknowledges when it likes, so after a failure any message may come again, and none
-    may be missing (Jakarta Messaging 3.1, section 6.2.10).  How many come again is nobody's promise.
+  Rule: With dups-ok acknowledgement, a batch behaves as single messages do
+    Line 39.  Reading: the session chooses when it acknowledges.  After a failure, any message may come again, and no
+    message may be missing (Jakarta Messaging 3.1, section 6.2.10).  No document limits how many messages come again.
 
     Scenario Outline: Every one of <count> messages reaches the receiver in batches of <size>
       Given an empty queue
@@ -37,7 +37,7 @@ Feature: A batch is acknowledged lazily where duplicates are allowed
         | 4    |
         | 20   |
 
-    Scenario Outline: Of <count> messages in batches of <size>, all of the batch whose callback fails come again
+    Scenario Outline: In batches of <size> of <count> messages, every message of the batch whose callback fails comes again
       Given an empty queue
       And messages "m1" to "m<count>" are sent to the queue
       And session "s" in dups-ok mode
@@ -53,7 +53,7 @@ Feature: A batch is acknowledged lazily where duplicates are allowed
         | 10   | 10    |
         | 20   | 25    |
 
-    Scenario: A callback that fails in the middle loses nothing of the batches around it
+    Scenario: A callback that fails in the middle loses no message of the batches around it
       Given an empty queue
       And messages "m1" to "m12" are sent to the queue
       And session "s" in dups-ok mode
@@ -62,7 +62,7 @@ Feature: A batch is acknowledged lazily where duplicates are allowed
       Then every message of the failed batch comes to the receiver again
       And the receiver sees "m1" to "m12" at least once
 
-    Scenario Outline: A client that is lost when "<seen>" is seen loses nothing
+    Scenario Outline: A client that is lost when "<seen>" is seen loses no message
       Given an empty queue
       And messages "m1" to "m20" are sent to the queue
       And session "s" in dups-ok mode
@@ -80,7 +80,7 @@ Feature: A batch is acknowledged lazily where duplicates are allowed
         | m8   |
         | m12  |
 
-    Scenario Outline: A client whose connection is <ended> while its batch is being filled loses nothing
+    Scenario Outline: A client whose connection is <ended> while a batch is filled loses no message
       Given an empty queue
       And session "s" in dups-ok mode
       And receiver "receiver" of session "s" on the queue
@@ -96,7 +96,7 @@ Feature: A batch is acknowledged lazily where duplicates are allowed
         | lost   |
         | closed |
 
-    Scenario: Batches of one receiver acknowledge nothing of a batch that another receiver of the session waits for
+    Scenario: Batches of one receiver acknowledge no message of another receiver's unfinished batch
       Given an empty queue "one"
       And an empty queue "two"
       And session "s" in dups-ok mode

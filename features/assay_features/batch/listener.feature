@@ -1,9 +1,9 @@
-Feature: A consumer can be given a listener that takes batches
+Feature: A consumer can have a listener that receives batches
   JMS_SPEC-36, lines 24 to 34.
 
   @BT-01 @needs-batch-listener
-  Rule: A consumer takes a listener whose one callback is handed a list of messages
-    Line 24.  A list may hold a single message, so what is claimed is that messages come in numbered batches.
+  Rule: A consumer accepts a listener whose callback receives a list of messages
+    Line 24.  A list may hold a single message, so the scenarios claim that messages come in numbered batches.
 
     Scenario Outline: A <style> receiver accepts a batch listener
       Given an empty queue
@@ -16,7 +16,7 @@ Feature: A consumer can be given a listener that takes batches
         | classic    |
         | simplified |
 
-    Scenario Outline: The batch listener of a <style> receiver is handed its messages in a batch
+    Scenario Outline: The batch listener of a <style> receiver gets its messages in a batch
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And a <style> receiver on the queue
@@ -28,7 +28,7 @@ Feature: A consumer can be given a listener that takes batches
         | classic    |
         | simplified |
 
-    Scenario Outline: The batch listener of a <style> receiver is handed every message once
+    Scenario Outline: The batch listener of a <style> receiver gets every message once
       Given an empty queue
       And a <style> receiver on the queue
       And the receiver takes batches of at most 3 within 500 ms
@@ -41,17 +41,17 @@ Feature: A consumer can be given a listener that takes batches
         | simplified |
 
   @BT-02 @needs-batch-listener
-  Rule: It is set with the listener, the batch size and the batch timeout in milliseconds
+  Rule: A batch listener is set with the listener, the batch size and the batch timeout in milliseconds
     Lines 26 to 34.  Each of the three takes effect.
 
-    Scenario: The listener that was given is called
+    Scenario: The given listener is called
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 5 within 500 ms
       When a message is sent to the queue
       Then the receiver sees the message exactly once
 
-    Scenario Outline: A size of <size> holds for the batches
+    Scenario Outline: A batch size of <size> applies to the batches
       Given an empty queue
       And 5 messages are sent to the queue
       And a receiver on the queue
@@ -75,7 +75,7 @@ Feature: A consumer can be given a listener that takes batches
       And the receiver's batches hold at most 2 messages
 
     @kit
-    Scenario: A listener that is set again while a batch is filling has the timeout of the second call, and the messages
+    Scenario: A listener that is set again while a batch is filled has the timeout of the second call, and the messages
       Given it is known how long an unbatched message takes
       And an empty queue
       And a receiver on the queue
@@ -86,7 +86,7 @@ Feature: A consumer can be given a listener that takes batches
       Then the receiver sees "m1" to "m3" exactly once
       And each batch of at most 10 reaches the receiver within 500 ms of its first message
 
-    Scenario Outline: A timeout of <timeout> ms is one in milliseconds
+    Scenario Outline: A timeout of <timeout> ms is in milliseconds
       Given it is known how long an unbatched message takes
       And an empty queue
       And a receiver on the queue
@@ -101,7 +101,7 @@ Feature: A consumer can be given a listener that takes batches
         | 1500    |
 
     @evidence
-    Scenario Outline: A listener of size <size> that is set in place of another is accepted, and handed what comes
+    Scenario Outline: A listener of size <size> that replaces another listener is accepted, and gets the messages
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 2 within 500 ms
@@ -118,8 +118,8 @@ Feature: A consumer can be given a listener that takes batches
 
   @BT-03 @needs-batch-listener
   Rule: A message listener and a batch listener on one consumer are an illegal state
-    Line 30.  Whichever was there first; taking one away permits the other.  A receive call is refused beside a batch
-    listener as beside any listener (Jakarta Messaging 3.1, section 8.7).
+    Line 30.  The order does not matter: after one listener is removed, the consumer accepts the other.  A receive
+    call is refused beside a batch listener, as beside any listener (Jakarta Messaging 3.1, section 8.7).
 
     Scenario Outline: A <style> receiver with a message listener refuses a batch listener
       Given an empty queue
@@ -146,7 +146,7 @@ Feature: A consumer can be given a listener that takes batches
         | simplified |
 
     @evidence
-    Scenario: The listener that was there first goes on after the other was refused
+    Scenario: The first listener continues after the other kind was refused
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 500 ms
@@ -156,7 +156,7 @@ Feature: A consumer can be given a listener that takes batches
       And the first batch of the receiver holds "message"
 
     @evidence
-    Scenario: The message listener that was there first goes on after a batch listener was refused
+    Scenario: The message listener continues after a batch listener was refused
       Given an empty queue
       And a receiver on the queue
       When a message listener is set on "receiver"
@@ -166,7 +166,7 @@ Feature: A consumer can be given a listener that takes batches
       And the receiver sees the message exactly once
 
     @kit
-    Scenario: A batch listener that has come after a message listener is handed batches
+    Scenario: A batch listener that follows a message listener gets batches
       Given an empty queue
       And a receiver is waiting on the queue
       When message "single" is sent to the queue
@@ -177,7 +177,7 @@ Feature: A consumer can be given a listener that takes batches
       Then the receiver sees "m1" to "m3" exactly once
       And the first batch of the receiver holds "m1"
 
-    Scenario: Without its message listener the receiver takes a batch listener
+    Scenario: Without its message listener, the receiver accepts a batch listener
       Given an empty queue
       And a receiver on the queue
       When a message listener is set on "receiver"
@@ -186,7 +186,7 @@ Feature: A consumer can be given a listener that takes batches
       Then it is accepted
 
     @kit
-    Scenario: Without its batch listener the receiver takes a message listener
+    Scenario: Without its batch listener, the receiver accepts a message listener
       Given an empty queue
       And a receiver on the queue
       When a batch listener of size 3 and timeout 500 ms is set on "receiver"
@@ -208,7 +208,7 @@ Feature: A consumer can be given a listener that takes batches
         | simplified |
 
     @kit
-    Scenario: Without its batch listener the receiver answers a receive call
+    Scenario: Without its batch listener, the receiver answers a receive call
       Given an empty queue
       And a receiver on the queue
       When a batch listener of size 3 and timeout 500 ms is set on "receiver"
@@ -217,7 +217,7 @@ Feature: A consumer can be given a listener that takes batches
       Then it is accepted
 
     @kit
-    Scenario: Without its batch listener the receiver takes a message listener, which gets what comes
+    Scenario: Without its batch listener, the receiver accepts a message listener, which gets the messages
       Given an empty queue
       And a receiver on the queue
       When a batch listener of size 3 and timeout 500 ms is set on "receiver"
@@ -227,7 +227,7 @@ Feature: A consumer can be given a listener that takes batches
       Then the receiver sees "m1" to "m4" exactly once
 
     @kit
-    Scenario: Without its message listener the receiver takes a batch listener, which gets what comes
+    Scenario: Without its message listener, the receiver accepts a batch listener, which gets the messages
       Given an empty queue
       And a receiver on the queue
       When a message listener is set on "receiver"
@@ -238,7 +238,7 @@ Feature: A consumer can be given a listener that takes batches
       And the receiver's batches hold at most 3 messages
 
     @kit
-    Scenario: The batch listener that follows another has its own size, also for what waited
+    Scenario: A batch listener that follows another one has its own size, also for waiting messages
       Given an empty queue
       And a receiver on the queue
       When a batch listener of size 10 and timeout 60000 ms is set on "receiver"
@@ -250,7 +250,7 @@ Feature: A consumer can be given a listener that takes batches
       And the receiver's batches hold at most 2 messages
 
     @kit
-    Scenario: What waited for a full batch comes to another receiver when the listener is removed
+    Scenario: Messages that waited for a full batch come to another receiver when the listener is removed
       Given an empty queue
       And a receiver on the queue
       When a batch listener of size 10 and timeout 60000 ms is set on "receiver"
@@ -262,7 +262,7 @@ Feature: A consumer can be given a listener that takes batches
       And the receiver never sees "m1" to "m3"
 
     @kit
-    Scenario: Taking away a message listener that is not there leaves the batch listener
+    Scenario: The removal of a missing message listener does not remove the batch listener
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 500 ms
@@ -272,7 +272,7 @@ Feature: A consumer can be given a listener that takes batches
       And the receiver's batches hold at most 3 messages
 
     @kit
-    Scenario: Taking away a batch listener that is not there leaves the message listener
+    Scenario: The removal of a missing batch listener does not remove the message listener
       Given an empty queue
       And a receiver is waiting on the queue
       When the batch listener of "receiver" is removed
@@ -280,7 +280,7 @@ Feature: A consumer can be given a listener that takes batches
       Then the receiver sees "m1" to "m4" exactly once
       And the receiver sees "m1" outside any batch
 
-    Scenario Outline: Beside a receiver with a <first> listener, another receiver of its session takes a <second> listener
+    Scenario Outline: Beside a receiver with a <first> listener, another receiver of the session accepts a <second> listener
       Given an empty queue "one"
       And an empty queue "two"
       And session "s" in auto mode
@@ -296,7 +296,7 @@ Feature: A consumer can be given a listener that takes batches
         | message | batch   | message listener is set                              | batch listener of size 3 and timeout 500 ms is set   |
 
     @kit
-    Scenario: A batch listener and a message listener of two receivers of a session are each handed their own messages
+    Scenario: A batch listener and a message listener of two receivers of a session each get their own messages
       Given an empty queue "one"
       And an empty queue "two"
       And messages "a1" to "a4" are sent to queue "one"
@@ -312,7 +312,7 @@ Feature: A consumer can be given a listener that takes batches
       And "batches"'s batches hold at most 3 messages
 
     @evidence
-    Scenario: A message listener that is set in place of another is accepted, and handed what comes
+    Scenario: A message listener that replaces another one is accepted, and gets the messages
       Given an empty queue
       And a receiver on the queue
       When a message listener is set on "receiver"
@@ -323,7 +323,7 @@ Feature: A consumer can be given a listener that takes batches
 
   @BT-14 @needs-batch-listener
   Rule: A size of zero or below, or a negative timeout, is refused
-    The document leaves open what such values mean.  Our client refuses them, and stays as it was.
+    The document leaves open the meaning of such values.  Our client refuses them, and keeps its state.
 
     Scenario Outline: A size of <size> and a timeout of <timeout> ms are refused
       Given an empty queue
@@ -338,7 +338,7 @@ Feature: A consumer can be given a listener that takes batches
         | 3    | -1      |
         | 0    | -1      |
 
-    Scenario Outline: A refused <what> leaves the receiver free for a message listener
+    Scenario Outline: A refused <what> does not prevent a message listener
       Given an empty queue
       And a receiver on the queue
       When a batch listener of size <size> and timeout <timeout> ms is set on "receiver"
@@ -350,7 +350,7 @@ Feature: A consumer can be given a listener that takes batches
         | size    | 0    | 500     |
         | timeout | 3    | -1      |
 
-    Scenario: A refused size leaves the listener that was there in its place
+    Scenario: A refused size does not remove the existing listener
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 500 ms
@@ -359,7 +359,7 @@ Feature: A consumer can be given a listener that takes batches
       Then the receiver sees "m1" to "m4" exactly once
       And the receiver's batches hold at most 3 messages
 
-    Scenario: A refused size leaves the receiver without a listener
+    Scenario: A refused size sets no listener
       Given an empty queue
       And a receiver on the queue
       When a batch listener of size 0 and timeout 500 ms is set on "receiver"

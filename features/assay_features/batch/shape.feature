@@ -5,7 +5,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
   Rule: A batch is never larger than the batch size, may be smaller, and is never empty
     Line 33.  Each size is tried with fewer messages than it takes, with just as many, and with more.
 
-    Scenario Outline: Of <count> waiting messages no more than <size> come in a batch
+    Scenario Outline: <count> waiting messages come in batches of no more than <size>
       Given an empty queue
       And <count> messages are sent to the queue
       And a receiver on the queue
@@ -25,7 +25,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 10   | 25    |
         | 1000 | 7     |
 
-    Scenario Outline: Of <count> waiting messages no more than a thousand come in a batch
+    Scenario Outline: <count> waiting messages come in batches of no more than a thousand
       Given an empty queue
       And <count> messages are sent to the queue
       And a receiver on the queue
@@ -38,7 +38,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 1000  |
         | 1001  |
 
-    Scenario Outline: Of <count> messages that come one after the other no more than <size> come in a batch
+    Scenario Outline: <count> messages that are sent one after the other come in batches of no more than <size>
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most <size> within 500 ms
@@ -52,7 +52,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 2    | 5     |
         | 10   | 25    |
 
-    Scenario: Two receivers of a queue in batches receive each message once between them
+    Scenario: Two receivers of a queue with batches together receive each message once
       Given an empty queue
       And receiver "left" on the queue
       And receiver "right" on the queue
@@ -63,7 +63,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And "left"'s batches hold at most 3 messages
       And "right"'s batches hold at most 3 messages
 
-    Scenario: Two receivers of a session in batches receive the messages of their own queues
+    Scenario: Two receivers of a session with batches receive the messages of their own queues
       Given an empty queue "one"
       And an empty queue "two"
       And session "s" in auto mode
@@ -79,7 +79,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And "second"'s batches hold at most 5 messages
 
     @evidence
-    Scenario Outline: What comes back in <mode> mode comes in batches of no more than 2 either
+    Scenario Outline: In <mode> mode, returned messages come in batches of no more than 2
       Given an empty queue
       And messages "m1" to "m5" are sent to the queue
       And session "s" in <mode> mode
@@ -99,7 +99,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | mode       | undone      |
         | transacted | rolled back |
 
-    Scenario: A time without messages leads to no batch
+    Scenario: A time without messages causes no batch
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 100 ms
@@ -110,11 +110,11 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
 
   @BT-05 @needs-batch-listener
   Rule: Delivery is never deferred beyond the batch timeout to fill a batch
-    Line 34.  Reading: there is one deadline, counted from the moment at which the first message of the batch could have
-    been delivered; later messages do not move it.  A client whose batches are smaller than the size need not fill one, so
-    that a full one does not wait is a stronger look.  What every message takes, batched or not, is allowed to batches too.
+    Line 34.  Reading: a batch has one deadline, counted from the moment at which its first message could have been
+    delivered; later messages do not move it.  A client may deliver smaller batches than the size, so the scenarios
+    about full batches are evidence.  The time that an unbatched message takes is allowed, too.
 
-    Scenario: A trickle that never fills a batch does not put its deadline off
+    Scenario: Messages at short intervals do not postpone the deadline of their batch
       Given it is known how long an unbatched message takes
       And an empty queue
       And a receiver on the queue
@@ -124,7 +124,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And each batch of at most 100 reaches the receiver within 500 ms of its first message
 
     @kit @needs-virtual-time
-    Scenario Outline: Of a trickle with a timeout of <timeout> each batch comes by its deadline, to the millisecond
+    Scenario Outline: With messages at short intervals and a timeout of <timeout>, each batch comes by its deadline, to the millisecond
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 100 within <timeout>
@@ -155,7 +155,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 500 ms  |
         | 2 s     |
 
-    Scenario: A timeout of 0 delivers what is there
+    Scenario: A timeout of 0 delivers the available messages
       Given it is known how long an unbatched message takes
       And an empty queue
       And messages "m1" to "m3" are sent to the queue
@@ -174,7 +174,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then a full batch of 3 reaches the receiver without waiting for more
 
     @evidence
-    Scenario: A full batch that was waiting does not wait for its deadline
+    Scenario: A waiting batch that becomes full does not wait for its deadline
       Given it is known how long an unbatched message takes
       And an empty queue
       And messages "m1" to "m6" are sent to the queue
@@ -183,7 +183,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then a full batch of 3 reaches the receiver without waiting for more
 
     @evidence
-    Scenario Outline: A full batch of <size> does not wait for its deadline either
+    Scenario Outline: A full batch of <size> does not wait for its deadline
       Given it is known how long an unbatched message takes
       And an empty queue
       And <size> messages are sent to the queue
@@ -198,7 +198,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 300  |
 
     @evidence
-    Scenario Outline: Messages of an unfinished batch come by the deadline of a listener that replaces their own, <when>
+    Scenario Outline: Messages of an unfinished batch come by the deadline of a new listener that replaces their own, <when>
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 10 within 10 min
@@ -213,7 +213,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 3    | full          |
         | 2    | full and more |
 
-    Scenario: Each of several trickles has a deadline of its own
+    Scenario: With several receivers, each batch has its own deadline
       Given it is known how long an unbatched message takes
       And an empty queue
       And a receiver on the queue
@@ -226,7 +226,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then the receiver sees "m1" to "m6" exactly once
       And each batch of at most 3 reaches the receiver within 500 ms of its first message
 
-    Scenario: After a failed callback a batch that is not full comes by its deadline
+    Scenario: After a failed callback, a batch that is not full comes by its deadline
       Given it is known how long an unbatched message takes
       And an empty queue
       And a receiver on the queue
@@ -237,7 +237,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then the receiver sees "late" exactly once
       And every message of the failed batch comes to the receiver again
 
-    Scenario: What is left behind full batches comes by its deadline
+    Scenario: The remaining messages after full batches come by their deadline
       Given it is known how long an unbatched message takes
       And an empty queue
       And messages "m1" to "m5" are sent to the queue
@@ -247,7 +247,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And each batch of at most 2 reaches the receiver within 500 ms of its first message
 
     @evidence
-    Scenario Outline: Messages of an unfinished batch come by its deadline, or at once, after the connection was stopped for <span>
+    Scenario Outline: After the connection was stopped for <span>, messages of an unfinished batch come by their deadline, or at once
       A stopped connection delivers nothing (Jakarta Messaging 3.1, section 6.1.5), so the start is the earliest moment.
 
       Given an empty queue
@@ -267,7 +267,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 4 s  |
 
     @evidence @needs-time-to-live
-    Scenario: A message that expires before its batch is full does not put the deadline of the others off
+    Scenario: A message that expires before its batch is full does not postpone the deadline of the others
       Given it is known how long an unbatched message takes
       And an empty queue
       And a receiver on the queue
@@ -279,7 +279,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then the receiver sees "m1" to "m2" exactly once
       And each batch of at most 3 reaches the receiver within 5 s of its first message
 
-    Scenario: What comes while a callback works is deferred no further than the timeout after it
+    Scenario: Messages that come during a callback are delivered no later than the timeout after it
       Given it is known how long an unbatched message takes
       And an empty queue
       And messages "m1" to "m5" are sent to the queue
@@ -289,11 +289,11 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And each batch of at most 3 reaches the receiver within 500 ms of its first message
 
   @BT-06 @needs-batch-listener
-  Rule: Within size and timeout a batch is as large as it can be
-    Line 34 aims at the largest batch, line 33 permits a smaller one: a permission, so how full the batches are is
-    recorded.  Our own client fills them to the brim.
+  Rule: Within size and timeout, a batch is as large as possible
+    Line 34 aims at the largest batch, and line 33 permits a smaller one, so the scenarios record how full the batches
+    are.  Our own client must fill them.
 
-    Scenario Outline: Of waiting messages and a timeout of <timeout> it is recorded how they fill batches
+    Scenario Outline: With waiting messages and a timeout of <timeout>, the number of messages in each batch is recorded
       Given an empty queue
       And 25 messages are sent to the queue
       And a receiver on the queue
@@ -307,7 +307,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 1 s     |
 
     @kit @judges-client
-    Scenario Outline: Our client fills batches of <size> with waiting messages to the brim
+    Scenario Outline: Our client fills batches of <size> completely with waiting messages
       Given an empty queue
       And <count> messages are sent to the queue
       And a receiver on the queue
@@ -327,7 +327,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 1000 | 3000  |
 
     @kit @judges-client @needs-virtual-time
-    Scenario: Our client fills batches with waiting messages to the brim although it may not wait
+    Scenario: Our client fills batches completely with waiting messages even with a timeout of 0
       Given an empty queue
       And 30 messages are sent to the queue
       And a receiver on the queue
@@ -336,7 +336,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And the receiver receives 3 batches of exactly 10 messages
 
     @kit @judges-client
-    Scenario: Our client waits for a batch to be full as long as it may
+    Scenario: Our client waits for a full batch as long as the timeout allows
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 10 s
@@ -346,7 +346,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
 
   @BT-07 @needs-batch-listener
   Rule: Within a batch and across batches, messages come in the consumer's order
-    A reading of the kit: batches change how messages are handed over, not which comes next.
+    The kit reads it so: batches change how messages are delivered, not their order.
 
     Scenario Outline: Waiting messages come in batches of <size> in the order in which they were sent
       Given an empty queue
@@ -363,7 +363,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 10   |
 
     @kit @judges-client @needs-virtual-time
-    Scenario: A batch whose callback failed comes before what was behind it
+    Scenario: A batch whose callback failed comes before later messages
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And a receiver on the queue
@@ -374,7 +374,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And the receiver sees "m3" to "m6" exactly once
 
     @needs-time-to-live
-    Scenario: Messages keep their order where one of their batch has expired meanwhile
+    Scenario: Messages keep their order if one message of their batch has expired
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 4 within 10 s
@@ -385,7 +385,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then the receiver sees "m1" to "m3" in that order
       And the receiver sees "m1" to "m3" exactly once
 
-    Scenario: Messages that come while the listener is there keep their order within a batch
+    Scenario: Messages that come while the listener is set keep their order within a batch
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 10 within 1 s
@@ -393,7 +393,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then the receiver sees "m1" to "m5" in that order
       And the receiver sees "m1" to "m5" exactly once
 
-    Scenario: Messages that come while the listener is there keep their order across batches
+    Scenario: Messages that come while the listener is set keep their order across batches
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 2 within 500 ms
@@ -402,7 +402,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And the receiver sees "m1" to "m7" exactly once
 
     @kit @judges-client @needs-virtual-time
-    Scenario Outline: Messages that a session in <mode> mode has <undone> come before an unfinished batch, with each receiver
+    Scenario Outline: Messages that a session in <mode> mode has <undone> come before an unfinished batch, for each receiver
       Given an empty queue "one"
       And an empty queue "two"
       And session "s" in <mode> mode
@@ -429,7 +429,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | transacted | rolled back |
 
     @kit @judges-client @needs-xa @needs-virtual-time
-    Scenario: Messages of a rolled-back branch come before an unfinished batch, with each receiver
+    Scenario: Messages of a rolled-back branch come before an unfinished batch, for each receiver
       Given an empty queue "one"
       And an empty queue "two"
       And session "s" in xa mode
@@ -450,7 +450,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And batch 2 of "second" holds "b1" to "b4" again
 
     @needs-priority
-    Scenario: Of waiting messages those of a higher priority come first, within a batch and across batches
+    Scenario: Waiting messages of a higher priority come first, within a batch and across batches
       Given an empty queue
       When messages "low1" and "low2" are sent to the queue with priority 1
       And messages "high1" to "high3" are sent to the queue with priority 8

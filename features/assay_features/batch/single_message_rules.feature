@@ -1,9 +1,9 @@
-Feature: What holds for single messages holds for batches
-  The proposal says nothing of delay, expiry and subscriptions; the kit demands that batches change nothing of them.
+Feature: The rules for single messages apply to batches
+  The proposal does not mention delay, expiry and subscriptions; the kit demands that batches do not change them.
 
   @BT-15 @needs-batch-listener
-  Rule: Delivery delay, expiry and durable subscriptions hold for batches as they do for single messages
-    No message joins a batch before it is due or after it has expired, and a subscription's missed messages come.
+  Rule: Delivery delay, expiry and durable subscriptions apply to batches as they do to single messages
+    No message is in a batch before it is due or after it has expired, and a subscription's missed messages come.
 
     @needs-delivery-delay
     Scenario Outline: A message with a delay of <delay> joins no batch early
@@ -42,7 +42,7 @@ Feature: What holds for single messages holds for batches
       And the receiver never sees "short"
 
     @needs-time-to-live
-    Scenario: A message that expires while its batch is filled is left out of it
+    Scenario: A message that expires while its batch is filled is not in the batch
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 10 within 3 s
@@ -52,7 +52,7 @@ Feature: What holds for single messages holds for batches
       And the receiver never sees "short"
 
     @needs-time-to-live
-    Scenario: A message that expires in a full batch takes none of the others along
+    Scenario: A message that expires in a full batch removes no other message
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 10 s
@@ -63,7 +63,7 @@ Feature: What holds for single messages holds for batches
       Then the receiver sees "first" and "last" exactly once
       And the receiver never sees "short"
 
-    Scenario Outline: A stopped connection hands over no part of a batch, and <count> messages once it is started
+    Scenario Outline: A stopped connection delivers no part of a batch, and <count> messages after its start
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 4 within 1 s
@@ -82,7 +82,7 @@ Feature: What holds for single messages holds for batches
         | 3     |
         | 9     |
 
-    Scenario: A batch that is partly there when the connection is stopped waits for the start
+    Scenario: A partly filled batch waits while the connection is stopped
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 5 within 2 s
@@ -94,7 +94,7 @@ Feature: What holds for single messages holds for batches
       Then the receiver sees "m1" to "m6" exactly once
       And the receiver sees "m1" to "m6" in that order
 
-    Scenario: Messages of an unfinished batch on a stopped connection go to another receiver when their own is closed
+    Scenario: On a stopped connection, messages of an unfinished batch go to another receiver when their own receiver is closed
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 5 within 10 min
@@ -119,7 +119,7 @@ Feature: What holds for single messages holds for batches
       And the receiver's batches hold at most 3 messages
 
     @needs-time-to-live
-    Scenario: A message that expires in its batch while the connection is stopped is left out of it
+    Scenario: A message that expires in its batch while the connection is stopped is not in the batch
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 5 within 2 s
@@ -131,7 +131,7 @@ Feature: What holds for single messages holds for batches
       Then the receiver sees "long" exactly once
       And the receiver never sees "short"
 
-    Scenario Outline: A batch hands over <body> unaltered
+    Scenario Outline: A batch contains <body> unaltered
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 500 ms
@@ -149,7 +149,7 @@ Feature: What holds for single messages holds for batches
         | a body of 300 KB               |
 
     @needs-selector
-    Scenario: A receiver that selects is handed in batches what it selects
+    Scenario: A receiver with a selector gets the selected messages in batches
       Given an empty queue
       And receiver "picky" on the queue for messages with "colour = 'red'"
       And "picky" takes batches of at most 2 within 500 ms
@@ -181,7 +181,7 @@ Feature: What holds for single messages holds for batches
       And "second" sees "m1" to "m5" exactly once
 
     @needs-topic @needs-durable-subscription
-    Scenario: A durable subscription is read in batches with all that it missed
+    Scenario: A durable subscriber gets all missed messages in batches
       Given a topic
       And a durable subscriber "reader" on the topic that does not receive yet
       And subscriber "reader" is inactive
@@ -203,7 +203,7 @@ Feature: What holds for single messages holds for batches
       And subscriber "reader" comes back to take batches of at most 2 within 500 ms
       Then "reader" sees "m1" to "m4" exactly once
 
-    Scenario Outline: A batch hands over a message with <option> as it was sent
+    Scenario Outline: A batch contains a message with <option> as it was sent
       Given an empty queue
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 500 ms
@@ -232,7 +232,7 @@ Feature: What holds for single messages holds for batches
         | a time to live of 1 h |
 
     @needs-topic @needs-shared-subscription @needs-durable-subscription
-    Scenario: A shared durable subscription is read in batches with all that it missed
+    Scenario: Subscribers of a shared durable subscription get all missed messages in batches
       Given a topic
       And subscriber "member" shares durable subscription "club" on the topic
       And subscriber "member" is inactive

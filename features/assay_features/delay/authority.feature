@@ -1,10 +1,11 @@
-Feature: Whose authority a delayed message needs, and when
+Feature: The authority that a delayed message needs, and the time of the check
   IBM MQ, JMS 2.0 delivery delay, lines 25 and 33.
 
   @DD-30 @needs-delivery-delay @needs-admin @needs-authority
   Rule: Authority is checked against the target when a delayed message is sent
-    Line 25.  The target is withheld from everybody first, so that a user may do there what a step grants and no more.
-    No line gives the reason code: that it is MQRC_NOT_AUTHORIZED is asked of our own broker.
+    Line 25.  First, a step takes all authorities on the target from all users, so that a user has only the
+    authorities that later steps grant.  No line gives the reason code; only our own broker must give
+    MQRC_NOT_AUTHORIZED.
 
     Scenario: Without authority to put to the target the send fails
       Given an empty queue
@@ -77,7 +78,7 @@ Feature: Whose authority a delayed message needs, and when
       Then it is refused to a user who lacks authority
 
     @kit
-    Scenario: The authority that counts is that on the alias which was named
+    Scenario: The authority on the named alias counts
       Given a queue with MAXDEPTH(10)
       And an alias "open" for the queue
       And an alias "closed" for the queue
@@ -152,7 +153,7 @@ Feature: Whose authority a delayed message needs, and when
       When producer "any" sends message "m1" to the queue
       Then it is refused to a user who lacks authority
 
-    Scenario: Authority that comes between two tries counts for the second
+    Scenario: Authority that a user gets between two tries counts for the second try
       Given an empty queue
       And the queue is withheld from ordinary users
       When user "alice" sends message "m1" to the queue with a delivery delay of 1 s
@@ -232,9 +233,9 @@ Feature: Whose authority a delayed message needs, and when
 
   @DD-31 @needs-delivery-delay @needs-admin @needs-authority
   Rule: No authority is checked when the delay is over
-    Line 25: the queue manager opens the target itself then, and so it does the dead-letter queue in the target's place.
+    Line 25: at that time, the queue manager itself opens the target, or the dead-letter queue in its place.
 
-    Scenario: The authority of a sender that loses it during the delay is not checked again
+    Scenario: If the sender loses its authority during the delay, the authority is not checked again
       Given an empty queue
       And the queue is withheld from ordinary users
       And user "alice" may put to the queue
@@ -250,7 +251,7 @@ Feature: Whose authority a delayed message needs, and when
       Then the queue holds "m1"
       And the staging queue does not hold "m1"
 
-    Scenario: An alias that is altered to a queue on which the sender has no authority takes the message there
+    Scenario: An alias that is altered to a queue without authority for the sender puts the message there
       Given a queue "open" with MAXDEPTH(10)
       And a queue "closed" with MAXDEPTH(10)
       And an alias "front" for queue "open"
@@ -262,7 +263,7 @@ Feature: Whose authority a delayed message needs, and when
       And the staging queue does not hold "m1"
 
     @needs-topic @own-instance
-    Scenario: The authority of a publisher that loses it during the delay is not checked again
+    Scenario: If the publisher loses its authority during the delay, the authority is not checked again
       Given a topic with NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
       And a non-durable subscriber "reader" on the topic
       And the topic is withheld from ordinary users
@@ -273,7 +274,7 @@ Feature: Whose authority a delayed message needs, and when
       Then "reader" sees "news" exactly once
 
     @evidence
-    Scenario Outline: The authority of a sender that loses it is not checked again after a restart (the broker <event>)
+    Scenario Outline: If the sender loses its authority and the broker <event>, the authority is not checked again
       Given an empty queue
       And the queue is withheld from ordinary users
       And user "alice" may put to the queue
@@ -294,7 +295,7 @@ Feature: Whose authority a delayed message needs, and when
         | is killed and comes back |
 
     @evidence @own-instance
-    Scenario: A message that cannot be put is dead-lettered although its sender may not use the dead-letter queue
+    Scenario: A message that cannot be put is dead-lettered even if its sender may not use the dead-letter queue
       Given a queue with MAXDEPTH(10)
       And the dead-letter queue is withheld from ordinary users
       When user "alice" sends message "m1" to the queue with a delivery delay of 2 s
@@ -302,9 +303,9 @@ Feature: Whose authority a delayed message needs, and when
       Then the dead-letter queue holds "m1" with reason MQRC_PUT_INHIBITED and destination the queue
 
   @DD-32 @needs-delivery-delay @needs-admin @needs-authority @own-instance
-  Rule: Access to the staging queue can be kept to those who maintain and monitor it
-    Line 33 tells the administrator to secure the queue.  Tried is that a broker lets the administrator do so, and that
-    delayed sends go on then.  The administrator stands outside authority.
+  Rule: Access to the staging queue can be restricted to administrators
+    Line 33 tells the administrator to secure the queue.  The scenarios test that the broker permits this, and that
+    delayed sends still work.  Authority does not limit the administrator.
 
     Scenario: An ordinary user cannot browse the staging queue
       Given an empty queue

@@ -1,11 +1,11 @@
-Feature: A delay on the way to a clustered destination needs DEFBIND(NOTFIXED)
+Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
   IBM MQ, JMS 2.0 delivery delay, line 14.
 
   @DD-11 @needs-delivery-delay @needs-admin
   Rule: A delayed send to a clustered destination whose DEFBIND is not NOTFIXED is refused
-    Line 14: it is the send that fails, with MQRC_OPTIONS_ERROR; setting the delay does not.  A queue is clustered when
-    its CLUSTER names a cluster.  An alias is opened with its own DEFBIND, not with that of the queue it stands for.  Who
-    refuses, client or broker, is left open; with the client's checks switched off, it can only be the broker.
+    Line 14: the send fails with MQRC_OPTIONS_ERROR, not the setting of the delay.  A queue is clustered when its
+    CLUSTER names a cluster.  An alias is opened with its own DEFBIND, not with that of its queue.  The document
+    leaves open whether client or broker refuses; with the client's checks switched off, only the broker can refuse.
 
     Scenario Outline: A <style> producer with a delay of <delay> sends to a clustered queue with DEFBIND(<defbind>)
       Given a queue with CLUSTER(SHOP) DEFBIND(<defbind>)
@@ -25,12 +25,12 @@ Feature: A delay on the way to a clustered destination needs DEFBIND(NOTFIXED)
         | simplified | GROUP   | 1 ms  | runtime   |
         | simplified | GROUP   | 5 s   | runtime   |
 
-    Scenario: A clustered queue of which only the cluster is said has DEFBIND(OPEN), which is not NOTFIXED
+    Scenario: A clustered queue without a DEFBIND of its own has DEFBIND(OPEN), which is not NOTFIXED
       Given a queue with CLUSTER(SHOP)
       When a message is sent to the queue with a delivery delay of 1 s
       Then it is refused with MQRC_OPTIONS_ERROR
 
-    Scenario Outline: A queue in the clusters of a list with DEFBIND(<defbind>) is clustered too
+    Scenario Outline: A queue in the clusters of a list with DEFBIND(<defbind>) is clustered, too
       Given a queue with CLUSNL(SHOPS) DEFBIND(<defbind>)
       When a message is sent to the queue with a delivery delay of 1 s
       Then it is refused with MQRC_OPTIONS_ERROR
@@ -113,7 +113,7 @@ Feature: A delay on the way to a clustered destination needs DEFBIND(NOTFIXED)
         | NOTFIXED |
 
     @evidence
-    Scenario: After the refusal nothing is on either queue
+    Scenario: After the refusal, neither queue holds the message
       Given a queue with CLUSTER(SHOP) DEFBIND(OPEN)
       And an empty queue "plain"
       When message "control" is sent to queue "plain" with a delivery delay of 1 h
@@ -125,14 +125,14 @@ Feature: A delay on the way to a clustered destination needs DEFBIND(NOTFIXED)
       And the queue is empty
 
     @kit
-    Scenario: An alias with DEFBIND(OPEN) for a clustered queue with DEFBIND(NOTFIXED)
+    Scenario: An alias with DEFBIND(OPEN) for a clustered queue with DEFBIND(NOTFIXED) refuses a delayed message
       Given a queue with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       And an alias "front" for the queue with DEFBIND(OPEN)
       When a message is sent to alias "front" with a delivery delay of 1 s
       Then it is refused with MQRC_OPTIONS_ERROR
 
     @kit
-    Scenario: An alias with DEFBIND(NOTFIXED) for a clustered queue with DEFBIND(OPEN)
+    Scenario: An alias with DEFBIND(NOTFIXED) for a clustered queue with DEFBIND(OPEN) accepts a delayed message
       Given a queue with CLUSTER(SHOP) DEFBIND(OPEN)
       And an alias "front" for the queue with DEFBIND(NOTFIXED)
       And a receiver is waiting on the queue
@@ -192,7 +192,7 @@ Feature: A delay on the way to a clustered destination needs DEFBIND(NOTFIXED)
         | CLUSNL(SHOPS) DEFBIND(OPEN)  |
 
     @kit @judges-broker @topology-cluster @needs-checks-off
-    Scenario Outline: The broker refuses another queue manager's queue with DEFBIND(<defbind>) to a client that does not check
+    Scenario Outline: The broker refuses a delayed message to another queue manager's queue with DEFBIND(<defbind>) to a client that does not check
       Given the client's own checks are switched off
       And queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(<defbind>)
       When message "slow" is sent to queue "orders" with a delivery delay of 1 s
@@ -237,7 +237,7 @@ Feature: A delay on the way to a clustered destination needs DEFBIND(NOTFIXED)
       And "far" sees "slow" exactly once
 
     @evidence @needs-xa
-    Scenario: A send in a branch of a global unit of work is refused too
+    Scenario: A send in a branch of a global unit of work is refused, too
       Given a queue with CLUSTER(SHOP) DEFBIND(OPEN)
       And session "work" in xa mode
       And branch "job" has been started in session "work"

@@ -4,7 +4,7 @@ Feature: A delayed message is delivered once its delay is over
   @DD-03 @needs-delivery-delay
   Rule: Once the delay is over the message is delivered
     Line 7: it is then taken off the staging queue and placed on its target.  The document states no limit for
-    lateness; the run states one, and each scenario that is about time names its own.
+    lateness; the run states a limit, and each scenario about time names its own.
 
     @needs-browse
     Scenario: A delayed message survives a browse of its queue
@@ -57,7 +57,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "first" and "second" exactly once
 
     @evidence @needs-session
-    Scenario: It comes, although the receiver's connection was stopped when the delay was over
+    Scenario: A message comes although the receiver's connection was stopped at the end of the delay
       Given an empty queue
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
@@ -68,7 +68,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "slow" and "prompt" exactly once
 
     @evidence @needs-session @needs-topic
-    Scenario: A publication comes, although the subscriber's connection was stopped when the delay was over
+    Scenario: A publication comes although the subscriber's connection was stopped at the end of the delay
       Given a topic
       And a non-durable subscriber "live" on the topic
       When message "slow" is sent to the topic with a delivery delay of 1 s
@@ -166,7 +166,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "slow" exactly once
 
     @needs-restart
-    Scenario Outline: A message with <option> outlives a restart during its delay, and is as it was
+    Scenario Outline: A message with <option> survives a restart during its delay, and is unaltered
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 2 s and <option>
       And the broker is restarted
@@ -181,7 +181,7 @@ Feature: A delayed message is delivered once its delay is over
         | a binary body                  |
 
     @needs-restart
-    Scenario: A persistent message outlives two restarts during its delay
+    Scenario: A persistent message survives two restarts during its delay
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 5 s
       And the broker is restarted
@@ -190,7 +190,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "slow" exactly once
 
     @needs-topic @needs-durable-subscription @needs-restart
-    Scenario: A persistent publication outlives a restart during its delay
+    Scenario: A persistent publication survives a restart during its delay
       Given a topic
       And a durable subscriber "steady" on the topic
       And subscriber "steady" is inactive
@@ -205,7 +205,7 @@ Feature: A delayed message is delivered once its delay is over
       When messages "m1" to "m100" are sent to the queue with a delivery delay of 1 s
       Then the receiver sees "m1" to "m100" exactly once
 
-    Scenario Outline: A receiver that waits all along sees it in time, <delay> after its send
+    Scenario Outline: A receiver that waits from the start sees the message in time, <delay> after its send
       Given an empty queue
       And a receiver is waiting on the queue
       When a message is sent to the queue with a delivery delay of <delay>
@@ -217,14 +217,14 @@ Feature: A delayed message is delivered once its delay is over
         | 1 s   |
         | 2 s   |
 
-    Scenario: A short delay behind a long one is not held up by it
+    Scenario: A message with a short delay does not wait for an earlier one with a long delay
       Given an empty queue
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a delivery delay of 12 s
       And message "fast" is sent to the queue with a delivery delay of 1 s
       Then the receiver sees "fast" in time, 1 s after its send
 
-    Scenario: A receiver that waits all along sees it exactly once
+    Scenario: A receiver that waits from the start sees the message exactly once
       Given an empty queue
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
@@ -250,7 +250,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "m1" to "m5" exactly once
 
     @needs-topic
-    Scenario: A waiting subscriber sees it exactly once
+    Scenario: A waiting subscriber sees the publication exactly once
       Given a topic
       And a non-durable subscriber "live" on the topic
       When message "slow" is sent to the topic with a delivery delay of 1 s
@@ -290,7 +290,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "slow" and "fast" exactly once
 
     @needs-restart
-    Scenario: A persistent message outlives a restart during its delay
+    Scenario: A persistent message survives a restart during its delay
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 2 s
       And the broker is restarted
@@ -298,7 +298,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "slow" exactly once
 
     @needs-kill
-    Scenario Outline: The broker is killed <moment> after the send of a message delayed by 2 s, and it comes exactly once
+    Scenario Outline: The broker is killed <moment> after the send of a message delayed by 2 s, and the message comes exactly once
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 2 s
       And <moment> have passed since "slow" was sent
@@ -326,7 +326,7 @@ Feature: A delayed message is delivered once its delay is over
       And "second" never sees "slow"
 
     @needs-topic @needs-durable-subscription
-    Scenario Outline: A publication that a durable subscriber has had does not come again (the broker <event>)
+    Scenario Outline: A publication that a durable subscriber has received does not come again after the broker <event>
       Given a topic
       And a durable subscriber "steady" on the topic
       When message "slow" is sent to the topic with a delivery delay of 1 s
@@ -350,7 +350,7 @@ Feature: A delayed message is delivered once its delay is over
         | is killed and comes back |
 
     @needs-topic @needs-durable-subscription
-    Scenario Outline: A publication whose delay was over for an inactive subscriber comes once after the broker <event>
+    Scenario Outline: A publication whose delay ended for an inactive subscriber comes once after the broker <event>
       Given a topic
       And a durable subscriber "steady" on the topic
       And a non-durable subscriber "live" on the topic
@@ -373,7 +373,7 @@ Feature: A delayed message is delivered once its delay is over
         | is killed and comes back |
 
     @needs-topic @needs-durable-subscription @needs-shared-subscription
-    Scenario Outline: A publication does not come twice for a shared durable subscription (the broker <event>)
+    Scenario Outline: A publication for a shared durable subscription does not come twice after the broker <event>
       Given a topic
       And subscriber "member" shares durable subscription "club" on the topic
       And a non-durable subscriber "live" on the topic
@@ -396,7 +396,7 @@ Feature: A delayed message is delivered once its delay is over
         | is killed and comes back |
 
     @evidence @needs-topic @needs-durable-subscription @needs-topic-wildcard
-    Scenario Outline: A publication for a durable subscription to <pattern> survives although the broker <event> during its delay
+    Scenario Outline: A publication for a durable subscription to <pattern> survives that the broker <event> during its delay
       Given a durable subscriber "steady" on topic "<pattern>"
       And subscriber "steady" is inactive
       When message "slow" is sent to topic "sport/football/results" with a delivery delay of 2 s
@@ -429,14 +429,14 @@ Feature: A delayed message is delivered once its delay is over
         | non-persistent |
 
     @needs-non-persistent
-    Scenario: Each of several non-persistent messages is delivered, although their delays are over at the same time
+    Scenario: Several non-persistent messages are delivered, although their delays end at the same time
       Given an empty queue
       And a receiver is waiting on the queue
       When messages "m1" to "m5" are sent to the queue with a delivery delay of 1 s and delivery mode non-persistent
       Then the receiver sees "m1" to "m5" exactly once
 
     @needs-restart
-    Scenario: A restart during the delay does not make it any longer
+    Scenario: A restart during the delay does not prolong the delay
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 20 s
       And 15 s have passed since "slow" was sent
@@ -445,7 +445,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "slow" in time, 20 s after its send
 
     @needs-topic @needs-durable-subscription @needs-restart
-    Scenario: A restart does not make the delay of a publication any longer
+    Scenario: A restart does not prolong the delay of a publication
       Given a topic
       And a durable subscriber "steady" on the topic
       And subscriber "steady" is inactive
@@ -456,7 +456,7 @@ Feature: A delayed message is delivered once its delay is over
       Then "steady" sees "slow" in time, 20 s after its send
 
     @needs-restart
-    Scenario: Of several persistent messages each outlives a restart during its delay
+    Scenario: Several persistent messages survive a restart during their delays
       Given an empty queue
       When messages "m1" to "m5" are sent to the queue with a delivery delay of 2 s
       And the broker is restarted
@@ -489,7 +489,7 @@ Feature: A delayed message is delivered once its delay is over
         | is killed and comes back |
 
     @needs-non-persistent
-    Scenario Outline: A non-persistent message comes in time too, <delay> after its send
+    Scenario Outline: A non-persistent message comes in time, too, <delay> after its send
       Given an empty queue
       And a receiver is waiting on the queue
       When a message is sent to the queue with delivery mode non-persistent and a delivery delay of <delay>
@@ -501,7 +501,7 @@ Feature: A delayed message is delivered once its delay is over
         | 1 s   |
 
     @needs-topic
-    Scenario: A publication comes in time too
+    Scenario: A publication comes in time, too
       Given a topic
       And a non-durable subscriber "live" on the topic
       When message "slow" is sent to the topic with a delivery delay of 1 s
@@ -518,7 +518,7 @@ Feature: A delayed message is delivered once its delay is over
       Then "steady" sees "slow" exactly once
 
     @evidence @topology-cluster @needs-admin
-    Scenario Outline: A message for another queue manager's queue comes once, although <member> is stopped when its delay is over
+    Scenario Outline: A message for another queue manager's queue comes once, although <member> is stopped at the end of the delay
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       When message "slow" is sent to queue "orders" with a delivery delay of 5 s
       And queue manager "<member>" is stopped
@@ -555,26 +555,26 @@ Feature: A delayed message is delivered once its delay is over
   Rule: A message with a delay of 0 is not staged but available at once
     Line 7 stages messages with a nonzero delay only.  At once means here: within 2 s of the send.
 
-    Scenario: A waiting receiver sees it at once
+    Scenario: A waiting receiver sees an undelayed message at once
       Given an empty queue
       And a receiver is waiting on the queue
       When message "now" is sent to the queue with a delivery delay of 0 ms
       Then the receiver sees "now" within 2 s after its send
 
     @needs-topic
-    Scenario: A waiting subscriber sees it at once
+    Scenario: A waiting subscriber sees an undelayed publication at once
       Given a topic
       And a non-durable subscriber "live" on the topic
       When message "now" is sent to the topic with a delivery delay of 0 ms
       Then "live" sees "now" within 2 s after its send
 
     @needs-browse
-    Scenario: A browser finds it at once
+    Scenario: A browser finds an undelayed message at once
       Given an empty queue
       When message "now" is sent to the queue with a delivery delay of 0 ms
       Then browsing the queue shows "now"
 
-    Scenario: A producer whose delay is set back to 0 delays nothing any more
+    Scenario: A producer whose delay is set back to 0 delays no further message
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -585,7 +585,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "now" within 2 s after its send
 
     @evidence @judges-client
-    Scenario Outline: A message object that a <style> producer has sent with a delay is not delayed without one
+    Scenario Outline: A message object that a <style> producer has sent with a delay is not delayed by a producer without a delay
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -600,7 +600,7 @@ Feature: A delayed message is delivered once its delay is over
         | classic    |
         | simplified |
 
-    Scenario: The delay of another producer of the session delays nothing
+    Scenario: The delay of another producer of the session delays no message
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in auto mode
@@ -610,7 +610,7 @@ Feature: A delayed message is delivered once its delay is over
       And producer "prompt" sends message "now"
       Then the receiver sees "now" within 2 s after its send
 
-    Scenario: It does not wait behind a delayed message
+    Scenario: An undelayed message does not wait for a delayed one
       Given an empty queue
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a delivery delay of 10 s
@@ -626,7 +626,7 @@ Feature: A delayed message is delivered once its delay is over
       And the staging queue does not show "now"
 
     @evidence @needs-admin @own-instance
-    Scenario Outline: It comes at once although the staging queue has been altered to <attributes>
+    Scenario Outline: An undelayed message comes at once although the staging queue has been altered to <attributes>
       Given an empty queue
       And a receiver is waiting on the queue
       And the staging queue has been altered to <attributes>
@@ -642,8 +642,8 @@ Feature: A delayed message is delivered once its delay is over
 
   @DD-27 @needs-delivery-delay @needs-local-transaction
   Rule: The earliest delivery counts from the send, not from the commit
-    Line 5 adds the delay to the time of the send; so does JMS 3.4.13, also in a unit of work.  A commit after the delay
-    delivers at once: long before a delay from the commit would be over.
+    Line 5 adds the delay to the time of the send; so does JMS 3.4.13, also in a unit of work.  A commit after the end
+    of the delay delivers at once, long before the end of a delay that would count from the commit.
 
     @evidence @judges-client
     Scenario Outline: JMSDeliveryTime of a <style> producer's message is its send plus <delay>
@@ -660,7 +660,7 @@ Feature: A delayed message is delivered once its delay is over
         | simplified | 4 s   |
 
     @evidence
-    Scenario: JMSDeliveryTime of what was committed later is its send plus the delay
+    Scenario: JMSDeliveryTime of a message that was committed later is its send plus the delay
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -670,7 +670,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "slow" with a JMSDeliveryTime of its send plus 4 s
 
     @needs-topic
-    Scenario: The delay of a publication was over before the commit
+    Scenario: A publication whose delay ended before the commit comes at the commit
       Given a topic
       And a non-durable subscriber "live" on the topic
       And session "work" in transacted mode
@@ -681,7 +681,7 @@ Feature: A delayed message is delivered once its delay is over
       And "live" sees "slow" within 20 s after its send
 
     @needs-topic
-    Scenario: The commit comes within the delay of a publication
+    Scenario: A publication that was committed during its delay comes when the delay is over
       Given a topic
       And a non-durable subscriber "live" on the topic
       And session "work" in transacted mode
@@ -691,7 +691,7 @@ Feature: A delayed message is delivered once its delay is over
       Then "live" sees "slow" in time, 12 s after its send
       And "live" sees "slow" no earlier than 12 s after its send
 
-    Scenario: The delay was over before the commit
+    Scenario: A message whose delay ended before the commit comes at the commit
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -701,7 +701,7 @@ Feature: A delayed message is delivered once its delay is over
       Then sending "slow" is accepted
       And the receiver sees "slow" within 6 s after session "work" was committed
 
-    Scenario: The commit comes within the delay, and the message when the delay is over
+    Scenario: A message that was committed during its delay comes when the delay is over
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -710,7 +710,7 @@ Feature: A delayed message is delivered once its delay is over
       And session "work" is committed
       Then the receiver sees "slow" in time, 12 s after its send
 
-    Scenario: The commit comes within the delay, and the message not before the delay is over
+    Scenario: A message that was committed during its delay does not come before the delay is over
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -719,7 +719,7 @@ Feature: A delayed message is delivered once its delay is over
       And session "work" is committed
       Then the receiver sees "slow" no earlier than 3 s after its send
 
-    Scenario: A short delay behind a long one in the same unit of work is not held up by it
+    Scenario: In one unit of work, a message with a short delay does not wait for one with a long delay
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -729,7 +729,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "fast" within 3 s after its delay of 1 s
 
     @needs-non-persistent
-    Scenario: The delay of a non-persistent message was over before the commit
+    Scenario: A non-persistent message whose delay ended before the commit comes at the commit
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -739,7 +739,7 @@ Feature: A delayed message is delivered once its delay is over
       Then sending "slow" is accepted
       And the receiver sees "slow" within 6 s after session "work" was committed
 
-    Scenario: Each of two producers in one unit of work has its delay counted from its own send
+    Scenario: In one unit of work, the delays of two producers count from their own sends
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -752,7 +752,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "slow" no earlier than 12 s after its send
       And the receiver sees "fast" within 6 s after session "work" was committed
 
-    Scenario: Each message that one producer without a destination sends in a unit of work counts from its own send
+    Scenario: In one unit of work, each delay of a producer without a destination counts from its own send
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -765,7 +765,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "first" in time, 20 s after its send
       And the receiver sees "second" no earlier than 20 s after its send
 
-    Scenario: Each message that one producer on the queue sends in a unit of work counts from its own send
+    Scenario: In one unit of work, each delay of a producer on the queue counts from its own send
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -777,7 +777,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "first" in time, 20 s after its send
       And the receiver sees "second" no earlier than 20 s after its send
 
-    Scenario: Each message of a unit of work counts from its own send
+    Scenario: In one unit of work, each delay counts from its own send
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -789,7 +789,7 @@ Feature: A delayed message is delivered once its delay is over
       And the receiver sees "second" no earlier than 20 s after its send
 
     @evidence @needs-kill
-    Scenario: After a kill too, it counts from the send
+    Scenario: After a kill, too, the delay counts from the send
       Given an empty queue
       And session "work" in transacted mode
       When message "slow" is sent in session "work" to the queue with a delivery delay of 40 s
@@ -801,7 +801,7 @@ Feature: A delayed message is delivered once its delay is over
       And the receiver sees "slow" no earlier than 40 s after its send
 
     @evidence @needs-xa
-    Scenario: In a branch of a global unit of work too, it counts from the send
+    Scenario: In a branch of a global unit of work, too, the delay counts from the send
       Given an empty queue
       And a receiver is waiting on the queue
       And session "global" in xa mode
@@ -815,7 +815,7 @@ Feature: A delayed message is delivered once its delay is over
       And the receiver sees "slow" no earlier than 20 s after its send
 
     @evidence @needs-xa
-    Scenario: In a branch that is committed in one phase too, it counts from the send
+    Scenario: In a branch that is committed in one phase, too, the delay counts from the send
       Given an empty queue
       And a receiver is waiting on the queue
       And session "global" in xa mode
@@ -827,7 +827,7 @@ Feature: A delayed message is delivered once its delay is over
       Then the receiver sees "slow" in time, 20 s after its send
 
     @evidence @needs-xa @needs-kill
-    Scenario: In a prepared branch that is committed after a kill too, it counts from the send
+    Scenario: In a prepared branch that is committed after a kill, too, the delay counts from the send
       Given an empty queue
       And session "global" in xa mode
       And branch "b1" has been started in session "global"

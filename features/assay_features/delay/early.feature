@@ -1,20 +1,19 @@
-Feature: A delayed message cannot be had before its delay is over
+Feature: No actor gets a delayed message before its delay is over
   IBM MQ, JMS 2.0 delivery delay, lines 3 and 5.
 
   @DD-02 @needs-delivery-delay
-  Rule: Nobody can get the message before send time + delay
-    Line 3 holds the message back until the delay is over; line 5 adds the delay to the time of the send.
-    Early means: seen before the start of the send call plus the delay, on the observer's clock, by anybody: receivers
-    and browsers alike.
+  Rule: No actor gets the message before the time of its send plus its delay
+    Line 3 holds the message back until the delay is over; line 5 adds the delay to the time of the send.  Early
+    means: seen by any receiver or browser before the start of the send call plus the delay, on the observer's clock.
 
-    Scenario: A receiver that comes during the delay sees it no earlier
+    Scenario: A receiver that comes during the delay sees the message no earlier
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 4 s
       And 500 ms have passed since "slow" was sent
       And a receiver starts to wait on the queue
       Then the receiver sees "slow" no earlier than 4 s after its send
 
-    Scenario Outline: A waiting receiver sees it no earlier than its delay of <delay>
+    Scenario Outline: A waiting receiver sees the message no earlier than its delay of <delay>
       Given an empty queue
       And a receiver is waiting on the queue
       When a message is sent to the queue with a delivery delay of <delay>
@@ -29,7 +28,7 @@ Feature: A delayed message cannot be had before its delay is over
         | 2 s     |
 
     @evidence @needs-temporary-destination @needs-session
-    Scenario: The receiver of a temporary queue sees it no earlier than its delay
+    Scenario: The receiver of a temporary queue sees the message no earlier than its delay
       Given session "asker" in auto mode
       And queue "answers" is a temporary queue of session "asker"
       And receiver "reader" of session "asker" on queue "answers"
@@ -38,7 +37,7 @@ Feature: A delayed message cannot be had before its delay is over
       Then "reader" sees "slow" no earlier than 2 s after its send
 
     @needs-non-persistent
-    Scenario: The smallest delay is a delay
+    Scenario: The shortest delay of one millisecond counts
       Given an empty queue
       And a receiver is waiting on the queue
       When a message is sent to the queue with delivery mode non-persistent and a delivery delay of 1 ms
@@ -52,7 +51,7 @@ Feature: A delayed message cannot be had before its delay is over
       Then the receiver sees "near" exactly once
       And the receiver sees nothing of "far" for 1500 ms
 
-    Scenario: A receiver that polls sees nothing early
+    Scenario: A receiver that polls sees no message early
       Given an empty queue
       And a receiver on the queue
       When a message is sent to the queue with a delivery delay of 1500 ms
@@ -60,21 +59,21 @@ Feature: A delayed message cannot be had before its delay is over
       Then the receiver sees it no earlier than 1500 ms after the send
 
     @needs-browse
-    Scenario: A browser does not find it early
+    Scenario: A browser does not find the message early
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 1500 ms
       And the queue is browsed every 200 ms for 8 s
       Then no receiver sees "slow" earlier than 1500 ms after its send
 
     @needs-topic
-    Scenario: A waiting subscriber sees it no earlier than its delay
+    Scenario: A waiting subscriber sees the publication no earlier than its delay
       Given a topic
       And a non-durable subscriber "live" on the topic
       When message "slow" is sent to the topic with a delivery delay of 1500 ms
       Then "live" sees "slow" no earlier than 1500 ms after its send
 
     @needs-topic @needs-durable-subscription
-    Scenario: A durable subscriber that comes back during the delay sees it no earlier
+    Scenario: A durable subscriber that comes back during the delay sees the publication no earlier
       Given a topic
       And a durable subscriber "steady" on the topic
       And subscriber "steady" is inactive
@@ -119,7 +118,7 @@ Feature: A delayed message cannot be had before its delay is over
         | 2 s   |
 
     @needs-non-persistent @needs-priority @needs-time-to-live
-    Scenario Outline: A send with <option> keeps the delay of its producer
+    Scenario Outline: A send with <option> has the delay of its producer
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -135,7 +134,7 @@ Feature: A delayed message cannot be had before its delay is over
         | a time to live of 30 s for this send only       |
         | correlation id "order 7"                        |
 
-    Scenario Outline: A <mode> message without properties is no earlier than its delay, the first as the second
+    Scenario Outline: A <mode> message without properties is no earlier than its delay, and so is the next one
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -215,7 +214,7 @@ Feature: A delayed message cannot be had before its delay is over
       And message "fast" is sent to the queue with a delivery delay of 1 s
       Then the receiver sees "fast", "slow" in that order
 
-    Scenario Outline: Of several delays that interleave, that of <delay> is kept
+    Scenario Outline: Several delays overlap, and the delay of <delay> is kept
       Given an empty queue
       And a receiver is waiting on the queue
       When message "third" is sent to the queue with a delivery delay of 3 s
@@ -306,7 +305,7 @@ Feature: A delayed message cannot be had before its delay is over
         | 500 ms  |
         | 1999 ms |
 
-    Scenario: A delay beyond 31 bits of milliseconds is not taken for one below 0
+    Scenario: A delay beyond 31 bits of milliseconds is not read as a negative one
       Given an empty queue
       And a receiver is waiting on the queue
       When message "far" is sent to the queue with a delivery delay of 2147543648 ms
@@ -322,7 +321,7 @@ Feature: A delayed message cannot be had before its delay is over
       Then the receiver sees "first" exactly once
       And the receiver sees "second" no earlier than 1400 ms after its send
 
-    Scenario Outline: However many wait, "<label>" of a hundred is no earlier than its delay
+    Scenario Outline: With a hundred waiting messages, "<label>" is no earlier than its delay
       Given an empty queue
       And a receiver is waiting on the queue
       When messages "m1" to "m100" are sent to the queue with a delivery delay of 5 s
@@ -335,7 +334,7 @@ Feature: A delayed message cannot be had before its delay is over
         | m100  |
 
     @needs-topic @needs-durable-subscription
-    Scenario Outline: The broker <event> during a publication's delay, and it comes no earlier than that
+    Scenario Outline: The broker <event> during a publication's delay, and the publication comes no earlier than its delay
       Given a topic
       And a durable subscriber "steady" on the topic
       And subscriber "steady" is inactive
@@ -355,7 +354,7 @@ Feature: A delayed message cannot be had before its delay is over
         | is killed and comes back |
 
     @needs-local-transaction
-    Scenario Outline: Each message of a unit of work keeps its own delay: "<label>" that of <delay>
+    Scenario Outline: Each message of a unit of work has its own delay: "<label>" that of <delay>
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode

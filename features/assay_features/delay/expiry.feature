@@ -3,11 +3,12 @@ Feature: A message whose time to live is over is not delivered
 
   @DD-56 @needs-time-to-live
   Rule: An expired message is not delivered; the time to live counts from the send, the delay included
-    Line 62 counts 15 s of a time to live of 20 s as spent where the put was 15 s ago, of which 5 s were its delay.
-    Tension: JMS 3.4.9 does not promise that an expired message is never received, and 7.8 leaves open how exactly time
-    is kept.  So the limit is stated: 3 s after its time to live is over a delayed message is not delivered any more.
-    The line speaks of delayed messages outside a unit of work.  What holds without a delay, and whether the life of what
-    a unit of work sends begins at the send or at the commit, is our own expectation, and tagged kit.
+    Line 62 gives an example: a put with a time to live of 20 s was 15 s ago, of which 5 s were the delay; then 15 s
+    of the time to live are over.  Tension: JMS 3.4.9 does not promise that an expired message is never received, and
+    7.8 leaves open how exact the clocks are.  So the scenarios state a limit: 3 s after the end of its time to live,
+    a delayed message is not delivered any more.  The line is about delayed messages outside a unit of work.
+    The scenarios without a delay, and those about the start of the time to live in a unit of work, test our own
+    expectation, and are tagged kit.
 
     @needs-delivery-delay
     Scenario: A delayed send with a longer time to live is accepted, and its message delivered
@@ -18,7 +19,7 @@ Feature: A message whose time to live is over is not delivered
       And the receiver sees "slow" exactly once
 
     @needs-delivery-delay
-    Scenario: A receiver that comes between the delay and the time to live gets it
+    Scenario: A receiver that comes between the delay and the time to live gets the message
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 1 s and a time to live of 1 m
       And 2 s have passed since "slow" was sent
@@ -40,7 +41,7 @@ Feature: A message whose time to live is over is not delivered
         | non-persistent |
 
     @needs-delivery-delay
-    Scenario: A message without properties expires as well
+    Scenario: A message without properties expires, too
       Given an empty queue
       And a producer on the queue
       And the producer's time to live is 12 s
@@ -55,7 +56,7 @@ Feature: A message whose time to live is over is not delivered
       And the receiver never sees "stale too"
 
     @kit @needs-queue
-    Scenario: A message without properties and without a delay expires as well
+    Scenario: A message without properties and without a delay expires, too
       Given an empty queue
       And a producer on the queue
       When the producer sends message "first" with no properties
@@ -67,7 +68,7 @@ Feature: A message whose time to live is over is not delivered
       And the receiver never sees "stale"
 
     @kit @needs-delivery-delay @needs-queue-depth
-    Scenario Outline: What expires on its queue leaves it by itself, after the broker <event> too
+    Scenario Outline: Expired messages leave the queue by themselves, also after the broker <event>
       Given an empty queue
       And the queue has been defined
       When message "stale" is sent to the queue with a delivery delay of 1 s and a time to live of 9 s
@@ -87,7 +88,7 @@ Feature: A message whose time to live is over is not delivered
         | is killed and comes back |
 
     @needs-delivery-delay
-    Scenario: A time to live of the send alone counts against a delay too
+    Scenario: A time to live of the send alone counts from the send, too, not from the end of the delay
       Given an empty queue
       When message "stale" is sent to the queue with a delivery delay of 5 s and a time to live of 6 s for this send only
       And 9 s have passed since "stale" was sent
@@ -97,7 +98,7 @@ Feature: A message whose time to live is over is not delivered
       And the receiver never sees "stale"
 
     @needs-delivery-delay @needs-topic @needs-durable-subscription
-    Scenario: The time to live of a publication does not start anew either
+    Scenario: The time to live of a publication does not start anew when the delay is over
       Given a topic
       And a durable subscriber "steady" on the topic
       And subscriber "steady" is inactive
@@ -135,8 +136,8 @@ Feature: A message whose time to live is over is not delivered
       And "steady" never sees "stale"
 
     @needs-delivery-delay @needs-local-transaction
-    Scenario: What a unit of work has sent expires although it was delayed
-      It is committed at once, so its life may count from the send or from the commit.
+    Scenario: A delayed message of a unit of work expires
+      The message is committed at once, so its time to live may count from the send or from the commit.
 
       Given an empty queue
       And session "work" in transacted mode
@@ -149,7 +150,7 @@ Feature: A message whose time to live is over is not delivered
       And the receiver never sees "stale"
 
     @needs-delivery-delay @needs-topic @needs-alias
-    Scenario: What was sent to an alias of a topic expires although it was delayed
+    Scenario: A delayed message to an alias of a topic expires
       Given a topic
       And an alias "front" for the topic
       And a durable subscriber "steady" on the topic
@@ -162,7 +163,7 @@ Feature: A message whose time to live is over is not delivered
       And "steady" never sees "stale"
 
     @needs-delivery-delay @may
-    Scenario: A time to live equal to the delay leaves either outcome
+    Scenario: A message with a time to live equal to the delay comes or expires
       Given an empty queue
       And a receiver is waiting on the queue
       When message "edge" is sent to the queue with a delivery delay of 1 s and a time to live of 1 s
@@ -183,7 +184,7 @@ Feature: A message whose time to live is over is not delivered
       And the receiver never sees "stale"
 
     @kit @needs-non-persistent
-    Scenario: A non-persistent message expires too
+    Scenario: A non-persistent message expires, too
       Given an empty queue
       When message "stale" is sent to the queue with delivery mode non-persistent and a time to live of 1 s
       And 1500 ms have passed since "stale" was sent
@@ -203,7 +204,7 @@ Feature: A message whose time to live is over is not delivered
       And the receiver never sees "stale"
 
     @kit @needs-queue
-    Scenario: A time to live of the send alone ends too
+    Scenario: A message with a time to live of the send alone expires, too
       Given an empty queue
       When message "stale" is sent to the queue with a time to live of 1 s for this send only
       And 1500 ms have passed since "stale" was sent
@@ -213,7 +214,7 @@ Feature: A message whose time to live is over is not delivered
       And the receiver never sees "stale"
 
     @kit @needs-topic @needs-durable-subscription
-    Scenario: What a durable subscriber missed expires too
+    Scenario: A message that a durable subscriber missed expires, too
       Given a topic
       And a durable subscriber "steady" on the topic
       And subscriber "steady" is inactive
@@ -225,7 +226,7 @@ Feature: A message whose time to live is over is not delivered
       And "steady" never sees "stale"
 
     @kit @needs-queue
-    Scenario: A time to live of 0 for one send overrules that of its producer
+    Scenario: A time to live of 0 for one send overrides the producer's time to live
       Given an empty queue
       And a producer on the queue
       And the producer's time to live is 1 s
@@ -248,7 +249,7 @@ Feature: A message whose time to live is over is not delivered
       And the receiver never sees "stale"
 
     @evidence @topology-cluster @needs-delivery-delay @needs-admin @needs-queue-depth
-    Scenario: On another queue manager's queue the time to live does not start anew either
+    Scenario: On another queue manager's queue, too, the time to live does not start anew
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       When message "stale" is sent to queue "orders" with a delivery delay of 5 s and a time to live of 8 s
       And message "lasting" is sent to queue "orders" with a delivery delay of 5 s
@@ -258,7 +259,7 @@ Feature: A message whose time to live is over is not delivered
       And "late" never sees "stale"
 
     @evidence @needs-delivery-delay @needs-xa
-    Scenario: What a branch that is committed in one phase has sent expires although it was delayed
+    Scenario: A delayed message of a branch that is committed in one phase expires
       Given an empty queue
       And session "work" in xa mode
       And branch "job" has been started in session "work"
@@ -272,7 +273,7 @@ Feature: A message whose time to live is over is not delivered
       And "late" never sees "stale"
 
     @evidence @needs-delivery-delay @needs-xa
-    Scenario: What a prepared branch has sent expires although it was delayed
+    Scenario: A delayed message of a prepared branch expires
       Given an empty queue
       And session "work" in xa mode
       And branch "job" has been started in session "work"

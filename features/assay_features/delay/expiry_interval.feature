@@ -1,20 +1,21 @@
-Feature: A delay uses up the expiry interval
+Feature: The delay counts as part of the expiry interval
   IBM MQ, JMS 2.0 delivery delay, lines 62 and 64.
 
   @DD-55 @needs-delivery-delay @needs-time-to-live
   Rule: Time spent under delay counts against the message's expiry
-    Line 62: put with an expiry of 20,000 ms and a delay of 5,000 ms, got after 10,000 ms, about 50 tenths of a second
-    are left.  Reading: those 10 seconds run from the end of the delay, since the line counts 15 seconds from the put.
+    Line 62: a message is put with an expiry of 20,000 ms and a delay of 5,000 ms, and got after 10,000 ms; about 50
+    tenths of a second are left.  Reading: those 10 seconds count from the end of the delay, because the line counts
+    15 seconds from the put.
 
     @needs-queue-look
-    Scenario: The document's own figures: 15 of 20 seconds have gone, 5 of them under delay
+    Scenario: The document's own figures: 15 of 20 seconds are over, 5 of them as delay
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 5 s and a time to live of 20 s
       When 15 s have passed since "m1" was sent
       Then "m1" on the queue has an Expiry of the rest of 20 s, in tenths of a second
 
     @needs-queue-look
-    Scenario Outline: <span> after its send, a <mode> message has lived so long, its delay included
+    Scenario Outline: <span> after its send, a <mode> message has used this time of its life, the delay included
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 5 s, a time to live of 30 s and delivery mode <mode>
       When <span> have passed since "m1" was sent
@@ -34,13 +35,13 @@ Feature: A delay uses up the expiry interval
       Then "m1" on the queue has an Expiry of the rest of 1 m, in tenths of a second
 
     @needs-queue-look
-    Scenario: Without a time to live nothing is used up
+    Scenario: Without a time to live, the message does not expire
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 1 s
       Then "m1" on the queue has Expiry "-1"
 
     @needs-local-transaction @needs-queue-look
-    Scenario: A unit of work that is committed at once changes nothing about it
+    Scenario: A unit of work that is committed at once does not change the expiry interval
       Given an empty queue
       And session "work" in transacted mode
       When message "m1" is sent in session "work" to the queue with a delivery delay of 5 s and a time to live of 30 s
@@ -48,7 +49,7 @@ Feature: A delay uses up the expiry interval
       Then "m1" on the queue has an Expiry of the rest of 30 s, in tenths of a second
 
     @needs-queue-look
-    Scenario Outline: A restart during the delay gives nothing back (it <event>)
+    Scenario Outline: A restart during the delay does not prolong the expiry interval (the broker <event>)
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 10 s and a time to live of 30 s
       When 5 s have passed since "m1" was sent
@@ -66,7 +67,7 @@ Feature: A delay uses up the expiry interval
         | is killed and comes back |
 
     @own-instance @needs-dead-letter-queue @needs-put-inhibit @needs-queue-limit @needs-queue-look
-    Scenario: A put that is tried again gives nothing back
+    Scenario: A repeated put does not prolong the expiry interval
       Given there is no dead-letter queue
       And a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 5 s and a time to live of 1 m
@@ -76,14 +77,14 @@ Feature: A delay uses up the expiry interval
       Then "m1" on the queue has an Expiry of the rest of 1 m, in tenths of a second
 
     @needs-dead-letter-queue @needs-put-inhibit @needs-queue-limit
-    Scenario: The dead-letter queue gives nothing back
+    Scenario: The dead-letter queue does not prolong the expiry interval
       Given a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 5 s and a time to live of 1 m
       And the queue has been altered to PUT(DISABLED)
       Then "m1" on the dead-letter queue has an Expiry of the rest of 1 m, in tenths of a second
 
     @own-instance @needs-admin
-    Scenario: A message whose delay and life are both over while the queue manager is down does not come
+    Scenario: A message whose delay and life end while the queue manager is down does not come
       Given an empty queue
       And message "stale" is sent to the queue with a delivery delay of 1 s and a time to live of 2 s
       When queue manager "A" is stopped
@@ -95,14 +96,14 @@ Feature: A delay uses up the expiry interval
       And the receiver never sees "stale"
 
     @evidence @topology-cluster @needs-admin @needs-queue-depth @needs-queue-look
-    Scenario: On another queue manager's queue a message has lived as long, its delay included
+    Scenario: On another queue manager's queue, too, the delay counts
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       When message "m1" is sent to queue "orders" with a delivery delay of 5 s and a time to live of 20 s
       And 15 s have passed since "m1" was sent
       Then "m1" on queue "orders" at queue manager "B" has an Expiry of the rest of 20 s, in tenths of a second
 
     @evidence @needs-xa @needs-queue-look
-    Scenario: A message that a branch has sent has lived as long
+    Scenario: For a message of a branch, too, the delay counts
       Given an empty queue
       And session "work" in xa mode
       And branch "job" has been started in session "work"
@@ -115,10 +116,10 @@ Feature: A delay uses up the expiry interval
 
   @DD-57 @needs-delivery-delay @needs-time-to-live @needs-admin @needs-dead-letter-queue @own-instance
   Rule: An expiration report shows the original message, without the staging header
-    Line 64.  A time to live is never below its delay, so a message can expire on the staging queue only while it cannot
-    leave that: here its target is disabled for puts and there is no dead-letter queue, or the queue manager is down.
-    Which report options a message has says which report comes and which ids it bears; what its body holds is the body
-    of the original.
+    Line 64.  A time to live is never below its delay, so a message can expire on the staging queue only while it
+    cannot leave this queue: here its target is disabled for puts and the queue manager has no dead-letter queue, or
+    the queue manager is down.  The message's report options decide which report comes and which ids it has; the
+    report's body comes from the original.
 
     Background:
       Given a queue with MAXDEPTH(10)
@@ -148,26 +149,26 @@ Feature: A delay uses up the expiry interval
       When 7 s have passed since "m1" was sent
       Then "reader" receives a report on "m1" with feedback MQFB_EXPIRATION and all of its body
 
-    Scenario: A body below 100 bytes comes whole
+    Scenario: A report on a body below 100 bytes has the whole body
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, a body of 60 B, reply-to queue "replies" and report options MQRO_EXPIRATION_WITH_DATA
       And the queue has been altered to PUT(DISABLED)
       Then a report on "m1" with feedback MQFB_EXPIRATION and all of its body is on queue "replies"
 
-    Scenario: By default the report has a new message id, and the original's as its correlation id
-      The original's, not those under which it was staged.
+    Scenario: By default, the report has a new message id, and the original's message id as its correlation id
+      The original's message id, not the id under which it was staged.
 
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, correlation id "c1", reply-to queue "replies" and report options MQRO_EXPIRATION
       And the queue has been altered to PUT(DISABLED)
       Then the report on "m1" on queue "replies" has a new id as its message id
       And the report on "m1" on queue "replies" has the message id of the original as its correlation id
 
-    Scenario: Asked to pass them on, the report has both ids of the original
+    Scenario: If the message asks for its ids, the report has both ids of the original
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, correlation id "c1", reply-to queue "replies" and report options MQRO_EXPIRATION, MQRO_PASS_MSG_ID and MQRO_PASS_CORREL_ID
       And the queue has been altered to PUT(DISABLED)
       Then the report on "m1" on queue "replies" has the message id of the original as its message id
       And the report on "m1" on queue "replies" has the correlation id of the original as its correlation id
 
-    Scenario Outline: Once a <mode> message has expired there is one report and nothing else
+    Scenario Outline: Once a <mode> message has expired, there is one report and no other message
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, delivery mode <mode>, reply-to queue "replies" and report options MQRO_EXPIRATION and MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
       When 7 s have passed since "m1" was sent
@@ -188,14 +189,14 @@ Feature: A delay uses up the expiry interval
       Then a report on "control" with feedback MQFB_EXPIRATION is on queue "replies"
       And queue "replies" holds 1 report
 
-    Scenario: Nothing is reported before the message has expired
+    Scenario: No report comes before the message has expired
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 15 s, reply-to queue "replies" and report options MQRO_EXPIRATION
       And the queue has been altered to PUT(DISABLED)
       When "m1" is overdue
       Then queue "replies" holds no report
       And a report on "m1" with feedback MQFB_EXPIRATION is on queue "replies"
 
-    Scenario: A message that is delivered in time is not reported
+    Scenario: No report comes for a message that is delivered in time
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 1 h, reply-to queue "replies" and report options MQRO_EXPIRATION
       And the queue has been altered to PUT(DISABLED)
       When "m1" is overdue
@@ -227,7 +228,7 @@ Feature: A delay uses up the expiry interval
       And queue "replies" holds 1 report
 
     @platform-zos
-    Scenario: On z/OS, a message that expired while the staging queue was disabled for gets is reported in the end
+    Scenario: On z/OS, a message that expired while the staging queue was disabled for gets is reported later
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, reply-to queue "replies" and report options MQRO_EXPIRATION
       When the staging queue is altered to GET(DISABLED)

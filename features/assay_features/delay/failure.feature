@@ -1,12 +1,12 @@
-Feature: A delayed message that its target cannot take
+Feature: Delayed messages that cannot be put to their target
   IBM MQ, JMS 2.0 delivery delay, line 74.
 
   @DD-70 @needs-delivery-delay @needs-admin @needs-dead-letter-queue
-  Rule: What cannot be put when its delay is over is discarded or dead-lettered, as its report options say
-    Line 74.  MQRO_DISCARD_MSG asks for the one; MQRO_DEAD_LETTER_Q, which is the default and no bit of its own, for the
-    other.  A target can be full, disabled for puts, deleted, or too small.  The send is checked too (line 78), so each
-    comes about during the delay.  The header on the dead-letter queue names the reason and the target.  That a dead letter
-    has its own ids and priority is our own expectation, and tagged kit.
+  Rule: A message that cannot be put when its delay is over is discarded or dead-lettered, as its report options say
+    Line 74.  MQRO_DISCARD_MSG asks for the discard.  MQRO_DEAD_LETTER_Q, which is the default and has no bit, asks
+    for the dead letter.  A target can be full, disabled for puts, deleted, or too small.  The send checks the target,
+    too (line 78), so each obstacle begins during the delay.  The header on the dead-letter queue names the reason and
+    the target.  That a dead letter has its own ids and priority is our own expectation, and tagged kit.
 
     Scenario Outline: A <mode> message goes to the dead-letter queue when its target <has become>
       Given a queue with MAXDEPTH(10)
@@ -38,7 +38,7 @@ Feature: A delayed message that its target cannot take
 
     @own-instance
     Scenario Outline: A <mode> message goes to the dead-letter queue when its target has been deleted
-      The reference broker makes queues on use, unless CUSTOM is blank; no other broker minds that.
+      The reference broker creates queues on use, unless CUSTOM is blank; other brokers ignore this attribute.
 
       Given the queue manager is altered to CUSTOM(' ')
       And a queue with MAXDEPTH(10)
@@ -118,7 +118,7 @@ Feature: A delayed message that its target cannot take
       And the receiver sees "m2" exactly once
       And the dead-letter queue does not hold "m1"
 
-    Scenario: A message goes to the dead-letter queue when the alias that it was sent to has been disabled for puts
+    Scenario: A message goes to the dead-letter queue if its alias has been disabled for puts
       Given a queue with MAXDEPTH(10)
       And an alias "front" for the queue
       And message "m1" is sent to alias "front" with a delivery delay of 2 s
@@ -127,7 +127,7 @@ Feature: A delayed message that its target cannot take
       And the queue does not hold "m1"
 
     @kit @needs-priority
-    Scenario: What is dead-lettered has its own ids, priority and persistence
+    Scenario: A dead letter has its own ids, priority and persistence
       Given a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 2 s, correlation id "order 7" and priority 7
       And the queue has been altered to PUT(DISABLED)
@@ -135,7 +135,7 @@ Feature: A delayed message that its target cannot take
       And "m1" on the dead-letter queue has Priority "7"
       And "m1" on the dead-letter queue is persistent
 
-    Scenario Outline: After a restart, a message that asks to be discarded is still discarded (it <event>)
+    Scenario Outline: After the broker <event>, a message that asks to be discarded is still discarded
       Given a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 2 s and report options MQRO_DISCARD_MSG
       And message "control" is sent to the queue with a delivery delay of 2 s
@@ -174,7 +174,7 @@ Feature: A delayed message that its target cannot take
         | event                    |
         | is killed and comes back |
 
-    Scenario: Two messages that go to the dead-letter queue each have their own reason and target there
+    Scenario: Two messages on the dead-letter queue each have their own reason and target
       Given a queue "shut" with MAXDEPTH(10)
       And a queue "small" with MAXDEPTH(10)
       And message "m1" is sent to queue "shut" with a delivery delay of 2 s and a body of 300 B
@@ -184,7 +184,7 @@ Feature: A delayed message that its target cannot take
       Then the dead-letter queue holds "m1" with reason MQRC_PUT_INHIBITED and destination queue "shut"
       And the dead-letter queue holds "m2" with reason MQRC_MSG_TOO_BIG_FOR_Q and destination queue "small"
 
-    Scenario: Of two messages for the last place one arrives, and the other goes to the dead-letter queue
+    Scenario: If two messages are due for the last place, one arrives, and the other goes to the dead-letter queue
       Given a queue with MAXDEPTH(2)
       And messages "m1" and "m2" are sent to the queue with a delivery delay of 2 s
       And message "filler" is sent to the queue
@@ -202,7 +202,7 @@ Feature: A delayed message that its target cannot take
       And queue "replies" holds no report
 
     @own-instance
-    Scenario: A message that asks to be discarded needs no dead-letter queue for that
+    Scenario: A message that asks to be discarded is discarded without a dead-letter queue, too
       Given there is no dead-letter queue
       And a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 2 s and report options MQRO_DISCARD_MSG
@@ -214,7 +214,7 @@ Feature: A delayed message that its target cannot take
       And the queue is empty
 
     @own-instance
-    Scenario: The dead letter names the obstacle that was in the way when the dead-letter queue took it
+    Scenario: The dead letter names the obstacle at the time when the dead-letter queue accepted the message
       Given a queue "dlq" that is the dead-letter queue, with PUT(DISABLED)
       And a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 2 s and a body of 300 B
@@ -225,7 +225,7 @@ Feature: A delayed message that its target cannot take
       Then queue "dlq" holds "m1" with reason MQRC_PUT_INHIBITED and destination the queue
 
     @needs-local-transaction
-    Scenario: A message of a unit of work goes to the dead-letter queue too
+    Scenario: A message of a unit of work goes to the dead-letter queue, too
       Given a queue with MAXDEPTH(10)
       And session "work" in transacted mode
       When message "m1" is sent in session "work" to the queue with a delivery delay of 2 s
@@ -234,14 +234,14 @@ Feature: A delayed message that its target cannot take
       Then the dead-letter queue holds "m1" with reason MQRC_PUT_INHIBITED and destination the queue
 
     @evidence @topology-cluster
-    Scenario: Another queue manager dead-letters what its queue cannot take
+    Scenario: Another queue manager dead-letters a message that its queue refuses
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED) MAXDEPTH(1)
       When message "m1" is sent to queue "orders" with a delivery delay of 2 s
       And message "first" is sent to queue "orders" at queue manager "B"
       Then the dead-letter queue at queue manager "B" holds "m1" with reason MQRC_Q_FULL and destination queue "orders" at queue manager "B"
 
     @evidence @needs-xa
-    Scenario: A message of a branch goes to the dead-letter queue too
+    Scenario: A message of a branch goes to the dead-letter queue, too
       Given a queue with MAXDEPTH(10)
       And session "work" in xa mode
       And branch "job" has been started in session "work"
@@ -253,16 +253,16 @@ Feature: A delayed message that its target cannot take
       Then the dead-letter queue holds "m1" with reason MQRC_PUT_INHIBITED and destination the queue
 
   @DD-71 @needs-delivery-delay @needs-admin @needs-dead-letter-queue @own-instance
-  Rule: If discarding or dead-lettering itself fails, the put is tried again later
-    Line 74.  The dead-letter queue can be full, disabled for puts, too small, or missing.  Once either queue is mended
-    the message arrives, on the target or on the dead-letter queue, once.  When it is tried again is not said: the kit
-    waits as long as the run expects of the backend.
+  Rule: If discarding or dead-lettering fails, the put is tried again later
+    Line 74.  The dead-letter queue can be full, disabled for puts, too small, or missing.  When the target or the
+    dead-letter queue is usable again, the message arrives there once.  The document does not say when the put is
+    tried again; the kit waits until the backend's time limit.
 
     Background:
       Given a queue with MAXDEPTH(10)
       And a queue "dlq" that is the dead-letter queue, with MAXDEPTH(10)
 
-    Scenario Outline: The target is mended: a <mode> message that the dead-letter queue did not take arrives there (<attributes>)
+    Scenario Outline: When the target is usable again, a <mode> message that the dead-letter queue refused arrives there (<attributes>)
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B and delivery mode <mode>
       And the queue has been altered to PUT(DISABLED)
       And queue "dlq" has been altered to <attributes>
@@ -280,7 +280,7 @@ Feature: A delayed message that its target cannot take
         | non-persistent | MAXDEPTH(0)   |
         | persistent     | MAXMSGL(299)  |
 
-    Scenario Outline: The dead-letter queue is mended: a <mode> message that it did not take arrives on it (<attributes>)
+    Scenario Outline: When the dead-letter queue is usable again, a <mode> message that it refused arrives there (<attributes>)
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B and delivery mode <mode>
       And the queue has been altered to PUT(DISABLED)
       And queue "dlq" has been altered to <attributes>
@@ -300,7 +300,7 @@ Feature: A delayed message that its target cannot take
         | non-persistent | MAXDEPTH(0)   | MAXDEPTH(10)     |
         | persistent     | MAXMSGL(299)  | MAXMSGL(4194304) |
 
-    Scenario: Without a dead-letter queue a message stays staged until its target is mended
+    Scenario: Without a dead-letter queue, a message stays staged until its target is usable
       Given there is no dead-letter queue
       And message "m1" is sent to the queue with a delivery delay of 2 s
       And the queue has been altered to PUT(DISABLED)
@@ -310,8 +310,8 @@ Feature: A delayed message that its target cannot take
       Then the receiver sees "m1" exactly once
       And the staging queue has become empty
 
-    Scenario: A dead-letter queue that has been deleted takes nothing, and the message is tried again
-      The reference broker makes queues on use, unless CUSTOM is blank; no other broker minds that.
+    Scenario: A message for a deleted dead-letter queue is tried again
+      The reference broker creates queues on use, unless CUSTOM is blank; other brokers ignore this attribute.
 
       Given the queue manager is altered to CUSTOM(' ')
       And message "m1" is sent to the queue with a delivery delay of 2 s
@@ -323,7 +323,7 @@ Feature: A delayed message that its target cannot take
       Then the receiver sees "m1" exactly once
       And the staging queue has become empty
 
-    Scenario: Without a dead-letter queue a message stays staged until there is one
+    Scenario: Without a dead-letter queue, a message stays staged until the queue manager has one
       Given there is no dead-letter queue
       And message "m1" is sent to the queue with a delivery delay of 2 s
       And the queue has been altered to PUT(DISABLED)
@@ -332,7 +332,7 @@ Feature: A delayed message that its target cannot take
       Then queue "dlq" holds "m1"
       And the staging queue has become empty
 
-    Scenario: While it is tried again and again, the message is on the staging queue and nowhere else
+    Scenario: While its put is tried again, the message is on the staging queue only
       Given message "m1" is sent to the queue with a delivery delay of 2 s
       And the queue has been altered to PUT(DISABLED)
       And queue "dlq" has been altered to PUT(DISABLED)
@@ -341,7 +341,7 @@ Feature: A delayed message that its target cannot take
       And the queue is empty
       And queue "dlq" is empty
 
-    Scenario: One message that is tried again holds up no other
+    Scenario: A message whose put is tried again does not delay other messages
       Given a queue "open" with MAXDEPTH(10)
       And message "stuck" is sent to the queue with a delivery delay of 2 s
       And message "free" is sent to queue "open" with a delivery delay of 4 s
@@ -351,7 +351,7 @@ Feature: A delayed message that its target cannot take
       And the staging queue holds "stuck"
 
     @needs-kill
-    Scenario: A persistent message is still tried again after the broker was killed
+    Scenario: After a kill of the broker, the put of a persistent message is still tried again
       Given message "m1" is sent to the queue with a delivery delay of 2 s
       And the queue has been altered to PUT(DISABLED)
       And queue "dlq" has been altered to PUT(DISABLED)
@@ -362,7 +362,7 @@ Feature: A delayed message that its target cannot take
       Then the receiver sees "m1" exactly once
       And queue "dlq" is empty
 
-    Scenario: Of several messages that are tried again each arrives
+    Scenario: Several messages whose puts are tried again all arrive
       Given messages "m1" to "m3" are sent to the queue with a delivery delay of 2 s
       And the queue has been altered to PUT(DISABLED)
       And queue "dlq" has been altered to PUT(DISABLED)
@@ -372,7 +372,7 @@ Feature: A delayed message that its target cannot take
       Then the receiver sees "m1" to "m3" exactly once
       And the staging queue has become empty
 
-    Scenario: However often it was tried in vain, a message is not given up
+    Scenario: A message is not given up, however often its put fails
       Given message "m1" is sent to the queue with a delivery delay of 1 s
       And the queue has been altered to PUT(DISABLED)
       And queue "dlq" has been altered to PUT(DISABLED)
@@ -382,7 +382,7 @@ Feature: A delayed message that its target cannot take
       And a receiver starts to wait on the queue
       Then the receiver sees "m1" exactly once
 
-    Scenario: A message that was tried in vain does not hold up one that is due later
+    Scenario: A message whose put failed does not delay a later message
       Given a queue "open" with MAXDEPTH(10)
       And message "stuck" is sent to the queue with a delivery delay of 2 s
       And message "later" is sent to queue "open" with a delivery delay of 20 s
@@ -394,7 +394,7 @@ Feature: A delayed message that its target cannot take
       And the staging queue holds "stuck"
 
     @platform-zos
-    Scenario: On z/OS a message that is tried again does not stop the processor
+    Scenario: On z/OS, a message whose put is tried again does not stop the processor
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue "open" with MAXDEPTH(10)
       And message "stuck" is sent to the queue with a delivery delay of 2 s
@@ -407,7 +407,7 @@ Feature: A delayed message that its target cannot take
       Then the queue holds "stuck"
 
     @evidence @needs-virtual-time
-    Scenario: A message that was tried many times is tried again within the patience of the run
+    Scenario: A message whose put failed many times is tried again within the time limit of the run
       Given message "m1" is sent to the queue with a delivery delay of 1 s
       And the queue has been altered to PUT(DISABLED)
       And queue "dlq" has been altered to PUT(DISABLED)

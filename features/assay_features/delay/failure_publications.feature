@@ -1,10 +1,11 @@
-Feature: A delayed publication that its subscriber cannot take
+Feature: Delayed publications that a subscriber cannot receive
   IBM MQ, JMS 2.0 delivery delay, lines 74, 76 and 84.
 
   @DD-76 @needs-delivery-delay @needs-topic @needs-admin @own-instance
-  Rule: A delayed publication is dropped silently when its subscriber has gone, and reported all the same if it asks
-    Line 74: the subscriber has unsubscribed, or was non-durable and has disconnected.  Silently: no dead letter.  Which
-    feedback the report bears is not said.  In contrast, an inactive durable subscription keeps what was published.
+  Rule: A delayed publication is dropped silently when its subscriber has gone; requested reports still come
+    Line 74: the subscriber has unsubscribed, or was non-durable and has disconnected.  Silently means without a dead
+    letter.  The document does not say which feedback the report has.  An inactive durable subscription, however,
+    keeps the publication.
 
     @needs-durable-subscription
     Scenario: A publication for a durable subscriber that has unsubscribed is dropped
@@ -59,7 +60,7 @@ Feature: A delayed publication that its subscriber cannot take
       And the dead-letter queue is empty
 
     @needs-durable-subscription
-    Scenario: Its report goes to the dead-letter queue when the reply-to queue cannot take it
+    Scenario: The report on a dropped publication goes to the dead-letter queue if the reply-to queue refuses it
       Given a topic
       And a queue "replies" with MAXDEPTH(10)
       And a durable subscriber "fickle" on the topic
@@ -70,7 +71,7 @@ Feature: A delayed publication that its subscriber cannot take
       And the dead-letter queue holds 1 message
 
     @needs-durable-subscription
-    Scenario: A durable subscriber that is merely inactive gets it when it returns, and nothing is reported
+    Scenario: An inactive durable subscriber gets the publication when it returns, and no report comes
       Given a topic
       And a queue "replies" with MAXDEPTH(10)
       And a durable subscriber "steady" on the topic
@@ -94,7 +95,7 @@ Feature: A delayed publication that its subscriber cannot take
       And the staging queue is empty
 
     @needs-durable-subscription
-    Scenario Outline: A publication for a non-durable subscriber that has gone with a restart is dropped (it <event>)
+    Scenario Outline: A publication for a non-durable subscriber that is gone after the broker <event> is dropped
       Given a topic
       And a non-durable subscriber "passer" on the topic
       And a durable subscriber "steady" on the topic
@@ -134,7 +135,7 @@ Feature: A delayed publication that its subscriber cannot take
         | non-persistent |
 
     @needs-shared-subscription
-    Scenario: A shared non-durable subscription that one of two has left keeps it for the other
+    Scenario: If one of two sharers leaves a shared non-durable subscription, the other gets the publication
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And subscriber "right" shares non-durable subscription "pair" on the topic
@@ -144,7 +145,7 @@ Feature: A delayed publication that its subscriber cannot take
       And the dead-letter queue is empty
 
     @needs-shared-subscription
-    Scenario: A shared non-durable subscription that all have left drops it
+    Scenario: If all sharers leave a shared non-durable subscription, the publication is dropped
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And a non-durable subscriber "steady" on the topic
@@ -157,7 +158,7 @@ Feature: A delayed publication that its subscriber cannot take
 
     @kit @needs-durable-subscription
     Scenario: A persistent publication whose subscriber has gone stays staged while its report cannot be delivered
-      Line 74: reports are produced as for any other message that was dealt with.
+      Line 74: the report comes as for any other message that was discarded.
 
       Given a topic
       And a queue "replies" with MAXDEPTH(10)
@@ -181,12 +182,12 @@ Feature: A delayed publication that its subscriber cannot take
       Then a report on "news" with feedback MQRC_NO_SUBSCRIPTION and no data is on queue "replies"
 
   @DD-77 @needs-delivery-delay @needs-topic @needs-admin @needs-dead-letter-queue @own-instance
-  Rule: A delayed publication that the dead-letter queue cannot take is discarded without another try
-    Line 76.  Reading: where line 74 would try again (DD-71) and line 76 discards, line 76 goes first, for persistent
-    publications too.  A subscription can put what is published to a queue that an administrator names; what happens to
-    that queue is what happens to a target.
+  Rule: A delayed publication that the dead-letter queue refuses is discarded without another try
+    Line 76.  Reading: line 74 would try again (DD-71), and line 76 discards; line 76 has precedence, also for
+    persistent publications.  A subscription can put publications to a queue that an administrator names; this queue
+    is then the target.
 
-    Scenario Outline: A <mode> publication is gone when both queues are mended, and a message to the same queue is not (<attributes>)
+    Scenario Outline: When both queues are usable again, a <mode> publication does not come, but a message does (<attributes>)
       Given a topic
       And a queue with MAXDEPTH(10)
       And an administered subscription "orders" from the topic to the queue
@@ -212,7 +213,7 @@ Feature: A delayed publication that its subscriber cannot take
         | non-persistent | MAXDEPTH(0)   | MAXDEPTH(10)     |
         | persistent     | MAXMSGL(299)  | MAXMSGL(4194304) |
 
-    Scenario Outline: A <mode> publication is gone at once when there is no dead-letter queue
+    Scenario Outline: Without a dead-letter queue, a <mode> publication is discarded at once
       Given a topic
       And a queue with MAXDEPTH(10)
       And an administered subscription "orders" from the topic to the queue
@@ -229,7 +230,7 @@ Feature: A delayed publication that its subscriber cannot take
         | non-persistent |
 
     @needs-durable-subscription
-    Scenario: A durable subscriber whose own queue was full never gets it
+    Scenario: A durable subscriber whose own queue was full never gets the publication
       Given the queues of durable subscriptions are made with MAXDEPTH(1)
       And there is no dead-letter queue
       And a topic
@@ -244,8 +245,8 @@ Feature: A delayed publication that its subscriber cannot take
       And "steady" never sees "news"
       And the staging queue is empty
 
-    Scenario Outline: A <mode> publication is not tried again even if its report is lost
-      What DD-74 says of a persistent message is for one that was dead-lettered; this one is discarded by then.
+    Scenario Outline: A <mode> publication is not tried again, even if its report is lost
+      DD-74 is about a persistent message that was dead-lettered; this publication has been discarded.
 
       Given a topic
       And a queue with MAXDEPTH(10)
@@ -268,7 +269,7 @@ Feature: A delayed publication that its subscriber cannot take
         | non-persistent |
 
     @may
-    Scenario: Whether the broker reports such a discarded publication is recorded
+    Scenario: Whether the broker reports a discarded publication is recorded
       Given a topic
       And a queue with MAXDEPTH(10)
       And a queue "replies" with MAXDEPTH(10)
@@ -279,7 +280,7 @@ Feature: A delayed publication that its subscriber cannot take
       Then the staging queue has become empty
       And how many reports queue "replies" holds is recorded
 
-    Scenario: Another subscriber's copy is not affected
+    Scenario: Another subscriber's copy is delivered
       Given a topic
       And a queue with MAXDEPTH(10)
       And an administered subscription "orders" from the topic to the queue
@@ -292,8 +293,8 @@ Feature: A delayed publication that its subscriber cannot take
 
   @DD-83 @needs-delivery-delay @needs-topic @needs-admin @own-instance
   Rule: A delayed publication that cannot be put is treated as DD-70 to DD-77 say
-    Line 84 refers to lines 74 and 76.  Each rule is tried once more with a publication in place of a message to a
-    queue; DD-71 has DD-77 in its place.
+    Line 84 refers to lines 74 and 76.  Each rule is tried again with a publication instead of a message to a queue;
+    DD-77 takes the place of DD-71.
 
     Background:
       Given a topic
@@ -315,7 +316,7 @@ Feature: A delayed publication that its subscriber cannot take
         | persistent     | too small         | MAXMSGL(299)  | MQRC_MSG_TOO_BIG_FOR_Q |
 
     @needs-durable-subscription
-    Scenario: It goes to the dead-letter queue when the queue of a durable subscriber is full
+    Scenario: A publication goes to the dead-letter queue if the queue of a durable subscriber is full
       Given the queues of durable subscriptions are made with MAXDEPTH(1)
       And a durable subscriber "steady" on the topic
       And subscriber "steady" is inactive
@@ -326,7 +327,7 @@ Feature: A delayed publication that its subscriber cannot take
       Then "news" on the dead-letter queue has dead-letter reason MQRC_Q_FULL
       And "steady" never sees "news"
 
-    Scenario: It is discarded if it asks to be
+    Scenario: A publication that asks to be discarded is discarded
       Given message "news" is sent to the topic with a delivery delay of 2 s and report options MQRO_DISCARD_MSG
       And message "control" is sent to the topic with a delivery delay of 2 s
       And the queue has been altered to PUT(DISABLED)
@@ -347,7 +348,7 @@ Feature: A delayed publication that its subscriber cannot take
         | MQRO_EXCEPTION_WITH_DATA      | the first 100 bytes of its body |
         | MQRO_EXCEPTION_WITH_FULL_DATA | all of its body                 |
 
-    Scenario: A report on a publication goes to the dead-letter queue when the reply-to queue cannot take it
+    Scenario: A report on a publication goes to the dead-letter queue if the reply-to queue refuses it
       Given message "news" is sent to the topic with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
@@ -378,7 +379,7 @@ Feature: A delayed publication that its subscriber cannot take
       And the queue is empty
       And queue "replies" is empty
 
-    Scenario: One for an administered subscription that was deleted is dropped silently
+    Scenario: A publication for a deleted administered subscription is dropped silently
       Given message "news" is sent to the topic with a delivery delay of 2 s
       And a non-durable subscriber "live" on the topic
       And message "more" is sent to the topic with a delivery delay of 2 s
@@ -389,7 +390,7 @@ Feature: A delayed publication that its subscriber cannot take
       And the dead-letter queue is empty
       And the staging queue is empty
 
-    Scenario: What is in the way of one copy does no harm to another
+    Scenario: An obstacle for one copy does not affect another copy
       Given a queue "other" with MAXDEPTH(10)
       And an administered subscription "others" from the topic to queue "other"
       And message "news" is sent to the topic with a delivery delay of 2 s
@@ -398,7 +399,7 @@ Feature: A delayed publication that its subscriber cannot take
       And the dead-letter queue holds "news" with reason MQRC_PUT_INHIBITED and destination the queue
       And the staging queue has become empty
 
-    Scenario: Asked to pass them on, the report on a publication has both ids of the original
+    Scenario: If the publication asks for its ids, the report has both ids of the original
       Given message "news" is sent to the topic with a delivery delay of 2 s, correlation id "c1", reply-to queue "replies" and report options MQRO_EXCEPTION, MQRO_PASS_MSG_ID and MQRO_PASS_CORREL_ID
       And the queue has been altered to PUT(DISABLED)
       Then the report on "news" on queue "replies" has the message id of the original as its message id

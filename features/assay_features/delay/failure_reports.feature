@@ -2,10 +2,10 @@ Feature: Exception reports on delayed messages that could not be put
   IBM MQ, JMS 2.0 delivery delay, line 74.
 
   @DD-72 @needs-delivery-delay @needs-admin
-  Rule: Once a message was discarded or dead-lettered, an exception report goes to its reply-to queue if it asked for one
-    Line 74.  The report's feedback is the reason why the target did not take the message.  It brings nothing of the
-    body, its first 100 bytes, or all of it, as the report option says.  Only success is reported: there is no report
-    while the put is tried again, and one report in the end.
+  Rule: After a message was discarded or dead-lettered, the requested exception report goes to its reply-to queue
+    Line 74.  The report's feedback is the reason why the target refused the message.  As the report option says, the
+    report contains no data, the first 100 bytes of the body, or the whole body.  A report follows only the discard or
+    the dead letter: no report comes while the put is tried again, and one report comes at last.
 
     Background:
       Given a queue with MAXDEPTH(10)
@@ -46,7 +46,7 @@ Feature: Exception reports on delayed messages that could not be put
         | MAXDEPTH(0)   | MQRC_Q_FULL            |
         | MAXMSGL(299)  | MQRC_MSG_TOO_BIG_FOR_Q |
 
-    Scenario Outline: A body of <size> bytes is reported with its first 100 bytes, or whole if it has no more
+    Scenario Outline: A body of <size> bytes is reported with its first 100 bytes, or as a whole if it is not longer
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of <size> B, reply-to queue "replies" and report options MQRO_EXCEPTION_WITH_DATA
       And the queue has been altered to PUT(DISABLED)
       Then a report on "m1" with feedback MQRC_PUT_INHIBITED and the first 100 bytes of its body is on queue "replies"
@@ -68,7 +68,7 @@ Feature: Exception reports on delayed messages that could not be put
       And queue "replies" holds no report
 
     @own-instance
-    Scenario: There is no report while the put is tried again
+    Scenario: No report comes while the put is tried again
       Given there is no dead-letter queue
       And message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
@@ -77,7 +77,7 @@ Feature: Exception reports on delayed messages that could not be put
       And queue "replies" holds no report
 
     @own-instance
-    Scenario: One report comes when the dead-letter queue takes the message at last
+    Scenario: One report comes when the dead-letter queue accepts the message after several tries
       Given a queue "dlq" that is the dead-letter queue, with PUT(DISABLED)
       And message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
@@ -88,7 +88,7 @@ Feature: Exception reports on delayed messages that could not be put
       And a report on "m1" with feedback MQRC_PUT_INHIBITED is on queue "replies"
 
     @own-instance
-    Scenario: No report comes when the target takes the message at last
+    Scenario: No report comes when the target accepts the message after several tries
       Given there is no dead-letter queue
       And message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
@@ -97,7 +97,7 @@ Feature: Exception reports on delayed messages that could not be put
       Then the queue holds "m1"
       And queue "replies" holds no report
 
-    Scenario: Of two messages each is reported to its own reply-to queue
+    Scenario: Two messages are reported to their own reply-to queues
       Given a queue "others" with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       And message "m2" is sent to the queue with a delivery delay of 2 s, reply-to queue "others" and report options MQRO_EXCEPTION
@@ -131,7 +131,7 @@ Feature: Exception reports on delayed messages that could not be put
         | persistent     |
         | non-persistent |
 
-    Scenario Outline: After a restart during the delay a message is still reported (it <event>)
+    Scenario Outline: After the broker <event> during the delay, a message is still reported
       Given message "m1" is sent to the queue with a delivery delay of 5 s, a body of 300 B, reply-to queue "replies" and report options MQRO_EXCEPTION_WITH_DATA and MQRO_DISCARD_MSG
       And the queue has been altered to PUT(DISABLED)
       When the broker <event>
@@ -193,7 +193,7 @@ Feature: Exception reports on delayed messages that could not be put
         | non-persistent | 0           |
 
     @evidence @needs-xa
-    Scenario: A message of a branch that was dead-lettered is reported too
+    Scenario: A message of a branch that was dead-lettered is reported, too
       Given session "work" in xa mode
       And branch "job" has been started in session "work"
       When message "m1" is sent in session "work" to the queue with a delivery delay of 2 s, report options MQRO_EXCEPTION and reply-to queue "replies"
@@ -205,13 +205,13 @@ Feature: Exception reports on delayed messages that could not be put
 
   @DD-73 @needs-delivery-delay @needs-admin @needs-dead-letter-queue
   Rule: A report that cannot be sent goes to the dead-letter queue
-    Line 74.  Its header names why the reply-to queue did not take it, and that queue.
+    Line 74.  The report's header names the reply-to queue, and the reason why this queue refused the report.
 
     Background:
       Given a queue with MAXDEPTH(10)
       And a queue "replies" with MAXDEPTH(10)
 
-    Scenario Outline: The reply-to queue of a <mode> message that was dead-lettered <has become>
+    Scenario Outline: The report goes to the dead-letter queue if the reply-to queue of a <mode> dead letter <has become>
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, delivery mode <mode>, reply-to queue "replies" and report options MQRO_EXCEPTION_WITH_FULL_DATA
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to <attributes>
@@ -225,7 +225,7 @@ Feature: Exception reports on delayed messages that could not be put
         | persistent     | full              | MAXDEPTH(0)   | MQRC_Q_FULL            |
         | persistent     | too small         | MAXMSGL(299)  | MQRC_MSG_TOO_BIG_FOR_Q |
 
-    Scenario Outline: The reply-to queue of a <mode> message that was discarded cannot take the report
+    Scenario Outline: The report goes to the dead-letter queue if the reply-to queue of a <mode> discarded message refuses it
       Given message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode <mode>, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
@@ -237,7 +237,7 @@ Feature: Exception reports on delayed messages that could not be put
         | non-persistent |
 
     @evidence @needs-temporary-destination
-    Scenario Outline: The reply-to queue was a temporary one whose connection <ended>
+    Scenario Outline: The report goes to the dead-letter queue if the reply-to queue was temporary and its connection <ended>
       Given session "asker" in auto mode
       And queue "answers" is a temporary queue of session "asker"
       And receiver "reader" of session "asker" on queue "answers"
@@ -252,8 +252,8 @@ Feature: Exception reports on delayed messages that could not be put
         | lost   |
 
     @own-instance
-    Scenario: The reply-to queue is not there
-      The reference broker makes queues on use, unless CUSTOM is blank; no other broker minds that.
+    Scenario: The report goes to the dead-letter queue if the reply-to queue does not exist
+      The reference broker creates queues on use, unless CUSTOM is blank; other brokers ignore this attribute.
 
       Given the queue manager is altered to CUSTOM(' ')
       And message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "nowhere" and report options MQRO_EXCEPTION
@@ -261,7 +261,7 @@ Feature: Exception reports on delayed messages that could not be put
       Then the dead-letter queue holds a report on "m1" with reason MQRC_UNKNOWN_OBJECT_NAME and destination queue "nowhere"
       And the dead-letter queue holds 2 messages
 
-    Scenario: A report that went to the dead-letter queue does not come to the reply-to queue later
+    Scenario: A report on the dead-letter queue does not come to the reply-to queue later
       Given message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)
@@ -304,14 +304,15 @@ Feature: Exception reports on delayed messages that could not be put
 
   @DD-74 @needs-delivery-delay @needs-admin @needs-dead-letter-queue @own-instance
   Rule: If the dead-letter queue cannot take the report either, a persistent message is backed out and processed again
-    Line 74.  Everything is backed out: the message is on the staging queue again, and neither on the dead-letter queue
-    nor gone.  Once one of the three queues is mended it is processed to its end, and there is one copy of it.
+    Line 74.  Everything is backed out: the message is on the staging queue again, and neither on the dead-letter
+    queue nor lost.  When one of the three queues is usable again, the message is processed, and one copy of it
+    exists.
 
     Background:
       Given a queue with MAXDEPTH(10)
       And a queue "replies" with MAXDEPTH(10)
 
-    Scenario: The dead-letter queue has room for the message and not for its report
+    Scenario: If the dead-letter queue has room only for the message, the message is processed again
       Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
@@ -321,7 +322,7 @@ Feature: Exception reports on delayed messages that could not be put
       And queue "dlq" is empty
       And queue "replies" is empty
 
-    Scenario: A message that is to be discarded stays when its report is lost
+    Scenario: A message that is to be discarded stays if its report is lost
       Given a queue "dlq" that is the dead-letter queue, with PUT(DISABLED)
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG
       And the queue has been altered to PUT(DISABLED)
@@ -330,7 +331,7 @@ Feature: Exception reports on delayed messages that could not be put
       Then the staging queue holds "m1"
       And queue "replies" is empty
 
-    Scenario: The reply-to queue is mended: one dead letter, one report
+    Scenario: When the reply-to queue is usable again, there are one dead letter and one report
       Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
@@ -343,7 +344,7 @@ Feature: Exception reports on delayed messages that could not be put
       And queue "replies" holds 1 report
       And the staging queue is empty
 
-    Scenario: The dead-letter queue is mended: one dead letter, and the report behind it
+    Scenario: When the dead-letter queue is usable again, there are one dead letter and its report
       Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
@@ -355,7 +356,7 @@ Feature: Exception reports on delayed messages that could not be put
       And queue "dlq" holds 2 messages
       And the staging queue has become empty
 
-    Scenario: The target is mended: the message arrives once, and nothing is reported
+    Scenario: When the target is usable again, the message arrives once, without a report
       Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
@@ -368,7 +369,7 @@ Feature: Exception reports on delayed messages that could not be put
       And queue "replies" is empty
 
     @needs-kill
-    Scenario: A broker that is killed between two tries ends with one dead letter and one report
+    Scenario: If the broker is killed between two tries, there are one dead letter and one report
       Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
@@ -381,15 +382,15 @@ Feature: Exception reports on delayed messages that could not be put
       And queue "replies" holds 1 report
 
   @DD-75 @needs-delivery-delay @needs-admin @needs-dead-letter-queue @needs-non-persistent @own-instance
-  Rule: If the dead-letter queue cannot take the report either, that on a non-persistent message is dropped
-    Line 74.  What else was done is kept: the message is on the dead-letter queue, or discarded, and is not processed
-    again, whatever is mended later.
+  Rule: If the dead-letter queue refuses the report, too, the report on a non-persistent message is dropped
+    Line 74.  The rest stays: the message is on the dead-letter queue, or discarded, and is not processed again, even
+    if a queue becomes usable later.
 
     Background:
       Given a queue with MAXDEPTH(10)
       And a queue "replies" with MAXDEPTH(10)
 
-    Scenario: The dead letter is kept although the dead-letter queue has no room for its report
+    Scenario: The dead letter stays even if the dead-letter queue has no room for its report
       Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode non-persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
@@ -398,7 +399,7 @@ Feature: Exception reports on delayed messages that could not be put
       And the staging queue has become empty
       And queue "replies" is empty
 
-    Scenario: The report does not come when everything is mended, and the message is not processed again
+    Scenario: A lost report does not come later, and its message is not processed again
       Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode non-persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
@@ -413,8 +414,8 @@ Feature: Exception reports on delayed messages that could not be put
       And queue "replies" is empty
       And the queue is empty
 
-    Scenario: A message that asks to be discarded is discarded although its report is lost
-      The other message shows that the queues, once mended, do take reports.
+    Scenario: A message that asks to be discarded is discarded even if its report is lost
+      The other message shows that the queues accept reports when they are usable again.
 
       Given a queue "dlq" that is the dead-letter queue, with PUT(DISABLED)
       And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode non-persistent, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG

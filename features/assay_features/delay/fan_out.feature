@@ -1,4 +1,4 @@
-Feature: A delayed publication is staged for each subscription, where the topic allows it
+Feature: A delayed publication is staged for each subscription, if the topic permits delays
   IBM MQ, JMS 2.0 delivery delay, lines 82 and 84.
 
   @DD-80 @needs-delivery-delay @needs-topic
@@ -6,7 +6,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
     Line 82.  A subscription that several share is one subscription.  Wildcards are IBM MQ's topic-level ones.
 
     @needs-staging-queue
-    Scenario: Without a subscription nothing is staged
+    Scenario: Without a subscription, no message is staged
       Given a topic
       When message "news" is sent to the topic with a delivery delay of 2 s
       Then sending "news" is accepted
@@ -60,7 +60,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       When message "news" is sent to the topic with a delivery delay of 2 s
       Then the staging queue holds 3 copies of "news"
 
-    Scenario Outline: Two subscriptions of one connection have a copy each, in <where>
+    Scenario Outline: Two subscriptions of one connection have one copy each, in <where>
       Given a topic
       And session "one" in auto mode on connection "shared"
       And session "other" in auto mode on connection "shared"
@@ -76,7 +76,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
         | two sessions | other  |
 
     @needs-durable-subscription @needs-staging-queue
-    Scenario: Two durable subscriptions of one client have a copy each
+    Scenario: Two durable subscriptions of one client have one copy each
       Given a topic
       And subscriber "left" with durable subscription "left news" of client "twice" on the topic
       And subscriber "left" is inactive
@@ -116,7 +116,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       Then the staging queue holds 1 copy of "news"
 
     @needs-durable-subscription @needs-shared-subscription @needs-topic-wildcard @needs-staging-queue
-    Scenario: Subscriptions of every kind have a copy each, and each gets its own
+    Scenario: Subscriptions of every kind have one copy each, and each gets its own
       Given a durable subscriber "steady" on topic "sport/football"
       And a non-durable subscriber "passer" on topic "sport/football"
       And a non-durable subscriber "collector" on topic "sport/#"
@@ -139,7 +139,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       And "reader" sees "news" exactly once
 
     @evidence @needs-durable-subscription
-    Scenario Outline: After a restart each durable subscription still has its own copy (it <event>)
+    Scenario Outline: After the broker <event>, each durable subscription still has its own copy
       Given a topic
       And a durable subscriber "one" on the topic
       And a durable subscriber "two" on the topic
@@ -169,7 +169,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       Then "live" sees "slow" no earlier than 1500 ms after its send
 
     @needs-admin @needs-queue-limit @needs-queue-look
-    Scenario: An administered subscription that is defined during the delay gets nothing
+    Scenario: An administered subscription that is defined during the delay gets no copy
       Given a topic
       And a queue with MAXDEPTH(10)
       And a non-durable subscriber "early" on the topic
@@ -188,7 +188,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       Then the staging queue holds 2 copies of "news"
 
     @needs-staging-queue
-    Scenario: Of two publications each is staged for each subscription
+    Scenario: Two publications are staged for each subscription
       Given a topic
       And a non-durable subscriber "r1" on the topic
       And a non-durable subscriber "r2" on the topic
@@ -200,7 +200,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       And "r2" sees "first" and "second" exactly once
 
     @needs-admin @needs-queue-limit @needs-queue-look @needs-staging-queue
-    Scenario: An administered subscription has one copy staged, and its queue gets it
+    Scenario: An administered subscription has one copy staged, and its queue gets the copy
       Given a topic
       And a queue with MAXDEPTH(10)
       And an administered subscription "orders" from the topic to the queue
@@ -209,7 +209,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       And the queue holds "news"
 
     @needs-topic-wildcard @needs-staging-queue
-    Scenario: Two subscriptions of which both fit have a copy each, one of them a pattern
+    Scenario: Two matching subscriptions have one copy each, one of them with a pattern
       Given a non-durable subscriber "near" on topic "sport/football"
       And a non-durable subscriber "wide" on topic "sport/+"
       When message "news" is sent to topic "sport/football" with a delivery delay of 2 s
@@ -297,7 +297,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       And "reader" never sees the refused "news"
 
     @needs-durable-subscription
-    Scenario: It is refused also when all subscriptions are durable
+    Scenario: A publication is refused even if all subscriptions are durable
       Given a topic with PMSGDLV(ALLDUR)
       And a durable subscriber "steady" on the topic
       When message "news" is sent to the topic with a delivery delay of 1 s
@@ -313,7 +313,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       Then sending "one" is accepted
       And sending "two" is refused with MQRC_PUBLICATION_FAILURE
 
-    Scenario: A topic that is altered between two sends of a producer takes the second
+    Scenario: A topic that is altered between two sends of a producer accepts the second
       Given a topic with PMSGDLV(ALL)
       And a non-durable subscriber "reader" on the topic
       And a producer on the topic
@@ -326,7 +326,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       And "reader" sees "two" exactly once
 
     @own-instance
-    Scenario: Each of the two attributes comes from the nearest parent that sets it
+    Scenario: Each of the two attributes comes from the nearest parent that sets this attribute
       Given the base topic has been altered to PMSGDLV(ALL) NPMSGDLV(ALL)
       And a topic "sport" with PMSGDLV(ALLAVAIL)
       And a topic "sport/football" with NPMSGDLV(ALLAVAIL)
@@ -340,7 +340,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       When message "news" is sent to topic "sport/football" with a delivery delay of 1 s and delivery mode as the destination defines
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
 
-    Scenario Outline: A <style> producer without a destination is refused too
+    Scenario Outline: A <style> producer without a destination is refused, too
       Given a topic with PMSGDLV(ALLDUR)
       And a <style> producer without a destination
       And the producer's delivery delay is 1 s
@@ -352,7 +352,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
         | classic    | checked   |
         | simplified | runtime   |
 
-    Scenario: It is refused also when there is no subscription
+    Scenario: A publication is refused even without a subscription
       Given a topic with PMSGDLV(ALL)
       When message "news" is sent to the topic with a delivery delay of 1 s
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
@@ -393,7 +393,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       And "reader" sees "news" exactly once
 
     @control @own-instance
-    Scenario: A topic's own ALLAVAIL outweighs its parents
+    Scenario: A topic's own ALLAVAIL overrides the values of its parents
       Given the base topic has been altered to PMSGDLV(ALL) NPMSGDLV(ALL)
       And a topic "sport" with PMSGDLV(ALLDUR)
       And a topic "sport/football" with PMSGDLV(ALLAVAIL)
@@ -422,13 +422,13 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       And "reader" sees "news" exactly once
 
     @needs-local-transaction
-    Scenario: It is refused in a unit of work too
+    Scenario: A publication in a unit of work is refused, too
       Given a topic with PMSGDLV(ALLDUR)
       And session "work" in transacted mode
       When message "news" is sent in session "work" to the topic with a delivery delay of 1 s
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
 
-    Scenario: It is refused through an alias too
+    Scenario: A publication through an alias is refused, too
       Given a topic with PMSGDLV(ALLDUR)
       And an alias "front" for the topic
       When message "news" is sent to alias "front" with a delivery delay of 1 s
@@ -460,7 +460,7 @@ Feature: A delayed publication is staged for each subscription, where the topic 
       And "reader" sees "news" exactly once
 
     @evidence @needs-xa
-    Scenario: A send in a branch of a global unit of work is refused too
+    Scenario: A publication in a branch of a global unit of work is refused, too
       Given a topic with PMSGDLV(ALL)
       And session "work" in xa mode
       And branch "job" has been started in session "work"

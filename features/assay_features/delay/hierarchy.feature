@@ -1,13 +1,14 @@
-Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager follows the delay
+Feature: In a publish/subscribe hierarchy, the other queue manager distributes the publication after the delay
   IBM MQ, JMS 2.0 delivery delay, line 82.  A and B are parent and child in a publish/subscribe hierarchy.
 
   @DD-81 @needs-delivery-delay @needs-topic @topology-hierarchy
-  Rule: A proxy subscription has one staged message, and the other queue manager fans it out when the delay is over
-    Line 82.  The delayed publication is matched at its send with the proxy subscription that stands for everybody who
-    is subscribed at the other queue manager; with nobody there, there is none (PROXYSUB(FIRSTUSE), IBM MQ's default).
-    Whoever was subscribed there at the send receives it, no earlier than the delay says.
+  Rule: A proxy subscription has one staged message; the other queue manager distributes it after the delay
+    Line 82.  The delayed publication is matched at its send with the proxy subscription, which stands for all
+    subscriptions at the other queue manager.  Without a subscription there, no proxy subscription exists
+    (PROXYSUB(FIRSTUSE), IBM MQ's default).  Each subscription from before the send receives the publication, no
+    earlier than its delay.
 
-    Scenario Outline: A subscriber at <far> gets what was published at <near>, when its delay is over
+    Scenario Outline: A subscriber at <far> gets a publication from <near> when its delay is over
       Given a topic
       And a non-durable subscriber "reader" on the topic at queue manager "<far>"
       When message "slow" is sent to the topic at queue manager "<near>" with a delivery delay of 2 s
@@ -20,7 +21,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
         | B    | A   |
 
     @needs-non-persistent
-    Scenario: A non-persistent publication comes to the other queue manager too
+    Scenario: A non-persistent publication comes to the other queue manager, too
       Given a topic
       And a non-durable subscriber "reader" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 2 s and delivery mode non-persistent
@@ -28,14 +29,14 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       And "reader" sees "slow" no earlier than 2 s after its send
 
     @evidence @needs-admin
-    Scenario: During the delay it waits at the queue manager where it was published
+    Scenario: During the delay, the publication waits at the queue manager of its publisher
       Given a topic
       And a non-durable subscriber "reader" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 2 s
       Then the staging queue holds "slow"
       And the staging queue at queue manager "B" does not hold "slow"
 
-    Scenario: Each of several subscribers at B gets it once
+    Scenario: Several subscribers at B get the publication once each
       Given a topic
       And a non-durable subscriber "first" on the topic at queue manager "B"
       And a non-durable subscriber "second" on the topic at queue manager "B"
@@ -43,7 +44,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       Then "first" sees "slow" exactly once
       And "second" sees "slow" exactly once
 
-    Scenario: Subscribers at A and at B get it once each
+    Scenario: Subscribers at A and at B get the publication once each
       Given a topic
       And a non-durable subscriber "near" on the topic
       And a non-durable subscriber "far" on the topic at queue manager "B"
@@ -52,7 +53,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       And "far" sees "slow" exactly once
 
     @evidence @needs-admin
-    Scenario: Several subscribers at B have one staged message between them, and one copy each
+    Scenario: Several subscribers at B have one staged message together, and one copy each
       Given a topic
       And a non-durable subscriber "first" on the topic at queue manager "B"
       And a non-durable subscriber "second" on the topic at queue manager "B"
@@ -62,7 +63,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       And "second" sees "slow" exactly once
 
     @evidence @needs-admin
-    Scenario: A subscriber at A has a staged message of its own
+    Scenario: A subscriber at A has its own staged message
       Given a topic
       And a non-durable subscriber "near" on the topic
       And a non-durable subscriber "far" on the topic at queue manager "B"
@@ -71,7 +72,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       And "near" sees "slow" exactly once
       And "far" sees "slow" exactly once
 
-    Scenario: Without a subscription at the send, no subscriber gets it
+    Scenario: Without a subscription at the send, no subscriber gets the publication
       Given a topic
       When message "slow" is sent to the topic with a delivery delay of 1 s
       And a non-durable subscriber "late" comes to the topic at queue manager "B"
@@ -80,7 +81,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       Then "late" sees "now" exactly once
       And "late" never sees "slow"
 
-    Scenario: A second publication comes to B too, after its own delay
+    Scenario: A second publication comes to B, too, after its own delay
       Given a topic
       And a non-durable subscriber "reader" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 4 s
@@ -102,7 +103,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       And "reader" never sees "undone"
 
     @evidence @needs-admin @needs-durable-subscription
-    Scenario: A queue manager that is stopped during the delay sends it to B when it is back
+    Scenario: A queue manager that is stopped during the delay sends the publication to B after its start
       Given a topic
       And a durable subscriber "steady" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 2 s
@@ -112,7 +113,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       Then "steady" sees "slow" exactly once
 
     @evidence @needs-admin @needs-durable-subscription
-    Scenario: B is stopped when the delay ends, and gets it when it is back
+    Scenario: If B is stopped at the end of the delay, B gets the publication after its start
       Given a topic
       And a durable subscriber "steady" on the topic at queue manager "B"
       And subscriber "steady" is inactive
@@ -124,7 +125,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       Then "steady" sees "slow" exactly once
 
     @evidence @needs-admin @needs-durable-subscription
-    Scenario: A publication that B has does not come again when both queue managers are stopped and started
+    Scenario: A publication that B has received does not come again after both queue managers are stopped and started
       Given a topic
       And a durable subscriber "steady" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 1 s
@@ -140,7 +141,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       And "steady" sees "slow" at most once
 
     @needs-durable-subscription
-    Scenario: A durable subscriber at B that is inactive when the delay ends gets it when it returns
+    Scenario: A durable subscriber at B that is inactive at the end of the delay gets the publication when it returns
       Given a topic
       And a durable subscriber "steady" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 1 s
@@ -156,7 +157,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       Then "reader" sees "slow" in time, 20 s after its send
 
     @needs-topic-wildcard
-    Scenario: A subscriber at B with a pattern gets it too
+    Scenario: A subscriber at B with a pattern gets the publication, too
       Given a non-durable subscriber "wide" on topic "sport/#" at queue manager "B"
       When message "slow" is sent to topic "sport/football" with a delivery delay of 2 s
       Then "wide" sees "slow" exactly once
@@ -169,7 +170,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       Then "reader" sees "slow" as it was sent
 
     @evidence @needs-admin
-    Scenario: After its last subscriber at B has gone, nothing is staged for B
+    Scenario: After its last subscriber at B has gone, no message is staged for B
       Given a topic
       And a non-durable subscriber "reader" on the topic at queue manager "B"
       When message "before" is sent to the topic with a delivery delay of 1 h
@@ -179,7 +180,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       And the staging queue does not hold "after"
 
     @evidence @needs-admin
-    Scenario: An administrator's subscription at B gets it too
+    Scenario: An administrator's subscription at B gets the publication, too
       Given a topic
       And queue "orders" at queue manager "B" has been defined
       And an administered subscription "billing" from the topic at queue manager "B" to queue "orders" at queue manager "B"
@@ -189,7 +190,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       And "far" sees "slow" no earlier than 2 s after its send
 
     @needs-time-to-live
-    Scenario: At B too, the time to live counts from the send
+    Scenario: At B, too, the time to live counts from the send
       Given a topic
       And a durable subscriber "steady" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 2 s and a time to live of 10 s
@@ -211,11 +212,12 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
 
   @DD-84 @needs-delivery-delay @needs-topic @topology-hierarchy
   Rule: A subscriber that comes to the other queue manager during the delay may receive the publication
-    Line 82, which calls this a deviation from JMS 2.0 itself: by 7.9 of the specification a subscription gets only what
-    is sent after it was made.  Received or not is recorded; it comes neither early nor twice, and whoever was there at
-    the send gets it as ever.  At the publisher's own queue manager subscriptions are matched at the send (line 56).
+    Line 82, which calls this a deviation from JMS 2.0 itself: by 7.9 of the specification, a subscription gets only
+    messages that are sent after it was made.  The scenarios record whether the publication is received; it comes
+    neither early nor twice, and each subscriber from before the send gets it.  At the publisher's own queue manager,
+    subscriptions are matched at the send (line 56).
 
-    Scenario: It comes at most once, and no other subscriber loses it
+    Scenario: A late subscriber at B gets the publication at most once, and no other subscriber loses it
       Given a topic
       And a non-durable subscriber "before" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 2 s
@@ -223,7 +225,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       Then "before" sees "slow" exactly once
       And "during" sees "slow" at most once
 
-    Scenario: It comes to a subscriber from during the delay no earlier than the delay says, or not at all
+    Scenario: A late subscriber at B gets the publication no earlier than its delay, or not at all
       Given a topic
       And a non-durable subscriber "before" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 3 s
@@ -233,7 +235,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       And no receiver sees "slow" earlier than 3 s after its send
 
     @needs-durable-subscription
-    Scenario: A durable subscriber that comes to the other queue manager during the delay gets it at most once
+    Scenario: A late durable subscriber at B gets the publication at most once
       Given a topic
       And a durable subscriber "before" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 2 s
@@ -242,7 +244,7 @@ Feature: In a publish/subscribe hierarchy the fan-out at the other queue manager
       And "during" sees "slow" at most once
 
     @must
-    Scenario: A subscriber that comes to the queue manager of the publisher does not get it
+    Scenario: A late subscriber at the publisher's queue manager does not get the publication
       Given a topic
       And a non-durable subscriber "before" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 1 s

@@ -3,8 +3,8 @@ Feature: Delivery delay came with level 8.0
 
   @DD-10 @needs-delivery-delay
   Rule: A producer that is connected to a queue manager older than level 8.0 refuses every delay but 0
-    Line 13: it is setting the delay that fails, before anything is sent.  A delay of 0 is no delay, so it is accepted at
-    every level.  What counts is the level at which the queue manager is when the producer's connection is made.
+    Line 13: the setting of the delay fails, before a send.  A delay of 0 is no delay, so it is accepted at every
+    level.  The level of the queue manager at the time when the producer's connection is made decides.
 
     Scenario Outline: A <style> producer at level <level> refuses a delay of <delay>
       Given an empty queue
@@ -147,7 +147,7 @@ Feature: Delivery delay came with level 8.0
         | 10.0  | simplified | 1 ms  |
 
     @evidence @needs-restart-at-level
-    Scenario: A queue manager that has gone back to level 7.5 refuses a delay
+    Scenario: A queue manager that was migrated back to level 7.5 refuses a delay
       Given an empty queue
       And a message is sent to the queue with a delivery delay of 1 s
       And the broker has been restarted at level 7.5
@@ -156,7 +156,7 @@ Feature: Delivery delay came with level 8.0
       Then it is refused with MQRC_FUNCTION_NOT_SUPPORTED
 
     @evidence @needs-restart-at-level @level-7.5
-    Scenario: A queue manager that has come up to level 8.0 accepts a delay
+    Scenario: A queue manager that was migrated to level 8.0 accepts a delay
       Given an empty queue
       And a message is sent to the queue
       And the broker has been restarted at level 8.0

@@ -3,11 +3,11 @@ Feature: Delivery delay is for the JMS client only
 
   @DD-20 @needs-delivery-delay @needs-admin @needs-native-put
   Rule: A native put that asks for a delay is refused or delivered at once, and never delayed
-    Line 11 offers the delay to JMS clients alone.  It does not say what becomes of others who ask for one; a refusal and
-    a delivery at once are both such that nothing is delayed for them, and which of them happens is recorded.  A broker
-    that honours a delay over further protocols discloses that as an extension of its own.
+    Line 11 offers the delay to JMS clients alone.  It does not say what happens if another application asks for a
+    delay.  The broker may refuse the put, or deliver the message at once; the scenarios record which.  A broker that
+    accepts delays over further protocols discloses this as its own extension.
 
-    Scenario Outline: A native put that asks for a delay of <delay>
+    Scenario Outline: A native put that asks for a delay of <delay> is refused, or delivered without the delay
       Given an empty queue
       And a receiver is waiting on the queue
       When a native application puts "native" on the queue and asks for a delay of <delay>
@@ -22,7 +22,7 @@ Feature: Delivery delay is for the JMS client only
         | 1 min |
         | 1 h   |
 
-    Scenario: A native put through an alias that asks for a delay
+    Scenario: A native put through an alias that asks for a delay is refused, or delivered without the delay
       Given an empty queue
       And the queue has been defined
       And an alias "front" for the queue
@@ -33,8 +33,8 @@ Feature: Delivery delay is for the JMS client only
       And the receiver sees "control" exactly once
       And putting "native" is refused, or else the receiver sees it undelayed
 
-    Scenario Outline: A native put that names a delay in property <property>
-      A broker that does not know the kit's own way of asking may know one of these.
+    Scenario Outline: A native put that names a delay in property <property> is refused, or delivered without the delay
+      A broker may know one of these properties instead of the kit's own.
 
       Given an empty queue
       And a receiver is waiting on the queue
@@ -51,7 +51,7 @@ Feature: Delivery delay is for the JMS client only
         | x_opt_delivery_delay |
 
     @evidence
-    Scenario: A native put that asks for a delay stages nothing
+    Scenario: A native put that asks for a delay stages no message
       Given an empty queue
       When message "control" is sent to the queue with a delivery delay of 1 h
       And a native application puts "native" on the queue and asks for a delay of 1 h

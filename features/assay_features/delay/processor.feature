@@ -3,8 +3,8 @@ Feature: The delivery delay processor starts with the queue manager, and again a
 
   @DD-60 @needs-delivery-delay
   Rule: The processor starts with the queue manager, without any command
-    Line 70 for distributed platforms, line 68 for z/OS, where it opens the staging queue if that is available, and
-    waits.  So in these scenarios nobody commands anything after the start, and what is staged is delivered.
+    Line 70 for distributed platforms, line 68 for z/OS, where the processor opens the staging queue if that is
+    available, and waits.  So these scenarios give no command after the start, and the staged messages are delivered.
 
     Scenario Outline: The broker <event> during the delay, and the message comes
       Given an empty queue
@@ -34,7 +34,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "slow" exactly once
 
     @needs-restart
-    Scenario: What is staged after the start is delivered too
+    Scenario: A message that is staged after the start is delivered, too
       Given the broker has been restarted
       And an empty queue
       And a receiver is waiting on the queue
@@ -61,7 +61,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
         | is killed and comes back |
 
     @needs-admin @platform-zos @needs-restart
-    Scenario: On z/OS it finds the staging queue empty at the start, and waits for what comes
+    Scenario: On z/OS, the processor finds an empty staging queue at the start, and waits for messages
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And the broker has been restarted
       And an empty queue
@@ -70,7 +70,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "slow" exactly once
 
     @needs-admin @own-instance
-    Scenario: Of several messages whose delay ends while the queue manager is down each comes after its start
+    Scenario: Several messages whose delay ends while the queue manager is down come after its start
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue with a delivery delay of 1 s
       When queue manager "A" is stopped
@@ -80,7 +80,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "m1" to "m3" exactly once
 
     @kit @needs-admin @own-instance
-    Scenario Outline: The staging queue is disabled for puts at the start, and the message comes (it <event>)
+    Scenario Outline: The staging queue is disabled for puts when the broker <event>, and the message comes
       Line 68 stops the processor by PUT(DISABLED) on z/OS; line 70 says nothing of it for distributed platforms, so another
       broker may wait there, too, until puts are enabled.
 
@@ -103,8 +103,8 @@ Feature: The delivery delay processor starts with the queue manager, and again a
 
   @DD-65 @needs-delivery-delay
   Rule: On distributed platforms the processor restarts by itself after a recoverable failure
-    Line 70.  The failures that are tried: what does the processor's work dies, and the store refuses what the processor
-    has to write.  Nobody commands anything afterwards; every message comes, and none comes twice.
+    Line 70.  The scenarios try two failures: the processor's worker dies, or the store refuses the processor's
+    write.  No command follows; every message comes, and none comes twice.
 
     @needs-worker-dies
     Scenario: The processor's worker dies during the delay, and the message comes
@@ -127,7 +127,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "first" and "second" exactly once
 
     @needs-worker-dies
-    Scenario: The processor's worker dies before anything is staged, and the message comes
+    Scenario: The processor's worker dies before a message is staged, and the message comes
       Given an empty queue
       And a receiver is waiting on the queue
       When the worker of the delivery delay processor dies
@@ -143,7 +143,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then "reader" sees "slow" exactly once
 
     @needs-store-error
-    Scenario Outline: The store refuses <writes> when the delay is over
+    Scenario Outline: The store refuses <writes> at the end of the delay, and the message comes
       Given an empty queue
       And a receiver is waiting on the queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
@@ -157,7 +157,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
         | the next 3 writes |
 
     @needs-store-error
-    Scenario: Several messages fall due at the write that the store refuses
+    Scenario: Several messages are due at the write that the store refuses, and all come
       Given an empty queue
       And a receiver is waiting on the queue
       And messages "m1" to "m3" are sent to the queue with a delivery delay of 1 s
@@ -165,7 +165,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "m1" to "m3" exactly once
 
     @needs-store-error
-    Scenario: What is staged after the failure is delivered too
+    Scenario: A message that is staged after the failure is delivered, too
       Given an empty queue
       And a receiver is waiting on the queue
       And message "first" is sent to the queue with a delivery delay of 1 s
@@ -175,7 +175,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "first" and "second" exactly once
 
     @evidence @needs-store-error @needs-virtual-time
-    Scenario: The store refuses many writes on end
+    Scenario: The store refuses many writes, and the message comes
       Given an empty queue
       And a receiver is waiting on the queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
@@ -184,7 +184,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "slow" exactly once
 
     @needs-store-error @needs-topic @needs-durable-subscription
-    Scenario: The store refuses the next write when a publication for a durable subscription is due
+    Scenario: The store refuses the next write when a publication for a durable subscription is due, and it comes
       Given a topic
       And a durable subscriber "steady" on the topic
       And message "news" is sent to the topic with a delivery delay of 1 s
@@ -211,7 +211,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       And the receiver sees "light" no earlier than 3 s after its send
 
     @needs-worker-dies @needs-admin @own-instance
-    Scenario: The processor's worker dies while a put is tried again
+    Scenario: The processor's worker dies while a put is tried again, and the message comes
       Given there is no dead-letter queue
       And a queue with MAXDEPTH(10)
       And message "stuck" is sent to the queue with a delivery delay of 1 s
@@ -223,7 +223,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "stuck" exactly once
 
     @kit @needs-admin @own-instance
-    Scenario: The staging queue is disabled for gets and for puts, and enabled for gets alone
+    Scenario: The staging queue is disabled for gets and puts, and enabled for gets only, and the message comes
       Line 68 stops the processor by PUT(DISABLED) on z/OS; line 70 says nothing of it, so another broker may stop on
       distributed platforms, too, until puts are enabled again.
 
@@ -236,8 +236,8 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "slow" exactly once
 
     @needs-admin @own-instance
-    Scenario: The staging queue is disabled for gets, and enabled again
-      A broker may take that for a failure or not: once it can get its messages again, they come.
+    Scenario: The staging queue is disabled for gets, and enabled again, and the message comes
+      A broker may treat this as a failure or not; when it can get the messages again, they come.
 
       Given an empty queue
       And a receiver is waiting on the queue
@@ -249,7 +249,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "slow" and "next" exactly once
 
     @needs-admin @own-instance
-    Scenario: The staging queue is disabled for gets and for puts, and enabled in turn
+    Scenario: The staging queue is disabled for gets and puts, and both are enabled again, and the message comes
       Given an empty queue
       And a receiver is waiting on the queue
       And message "slow" is sent to the queue with a delivery delay of 2 s
@@ -260,7 +260,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "slow" exactly once
 
     @needs-admin @own-instance
-    Scenario Outline: The staging queue is disabled for gets at the start, and enabled later (it <event>)
+    Scenario Outline: The staging queue is disabled for gets when the broker <event>, and enabled later, and the message comes
       Given an empty queue
       And message "slow" is sent to the queue with a delivery delay of 2 s
       When the staging queue is altered to GET(DISABLED)

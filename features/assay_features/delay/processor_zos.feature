@@ -1,13 +1,13 @@
-Feature: On z/OS the delivery delay processor stops and starts with its queue
+Feature: On z/OS, the delivery delay processor stops and starts with its queue
   IBM MQ, JMS 2.0 delivery delay, line 68.
 
   @DD-61 @needs-delivery-delay @needs-admin @platform-zos @own-instance
   Rule: The processor shuts down when the staging queue is not defined, is disabled for gets, or on another error
-    Line 68.  That it has shut down shows by what is due and stays on the staging queue.  Reading: *another error* is
-    tried as the death of what does the processor's work, and as a store that refuses what it writes; after those it
-    does not start again by itself, as it would on distributed platforms (line 70).
+    Line 68.  The shutdown shows in due messages that stay on the staging queue.  Reading: *another error* means that
+    the processor's worker dies, or that the store refuses the processor's write; afterwards, the processor does not
+    start again by itself, as it would on distributed platforms (line 70).
 
-    Scenario: Disabled for gets, the staging queue keeps what is due
+    Scenario: While disabled for gets, the staging queue keeps due messages
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -19,7 +19,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And the receiver never sees "slow"
       And the staging queue holds "slow"
 
-    Scenario: Disabled for gets, the staging queue still takes delayed messages, and keeps them
+    Scenario: While disabled for gets, the staging queue still accepts delayed messages, and keeps them
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO) GET(DISABLED)
       And an empty queue
       And a receiver is waiting on the queue
@@ -32,7 +32,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And the staging queue holds "slow"
 
     @needs-topic
-    Scenario: Disabled for gets, the staging queue keeps publications too
+    Scenario: While disabled for gets, the staging queue keeps publications, too
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a topic
       And a non-durable subscriber "reader" on the topic
@@ -44,7 +44,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And "reader" never sees "slow"
       And the staging queue holds "slow"
 
-    Scenario Outline: Disabled for gets at the start of the queue manager, it keeps what is due (it <event>)
+    Scenario Outline: A staging queue that is disabled for gets when the broker <event> keeps due messages
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
@@ -109,7 +109,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
   Rule: Defining the staging queue, or enabling it for gets, starts the processor again
     Line 68.
 
-    Scenario: Enabled for gets again, it delivers what is due, once
+    Scenario: Enabled for gets again, the staging queue releases due messages, once each
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -120,7 +120,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       Then the receiver sees "slow" exactly once
       And the staging queue no longer holds "slow"
 
-    Scenario: Enabled for gets before the delay is over, it delivers no earlier than that
+    Scenario: Enabled for gets before the delay is over, the staging queue releases no message early
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -131,14 +131,14 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       Then the receiver sees "slow" exactly once
       And the receiver sees "slow" no earlier than 10 s after its send
 
-    Scenario: Defined while the queue manager runs, it delivers what is sent from then on
+    Scenario: Defined while the queue manager runs, the staging queue releases later messages
       Given an empty queue
       And a receiver is waiting on the queue
       When the staging queue is defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And message "slow" is sent to the queue with a delivery delay of 1 s
       Then the receiver sees "slow" exactly once
 
-    Scenario: Deleted and defined again, it delivers what is sent from then on
+    Scenario: Deleted and defined again, the staging queue releases later messages
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And the staging queue has been deleted
       And an empty queue
@@ -148,7 +148,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       Then the receiver sees "slow" exactly once
 
     @needs-restart
-    Scenario: Enabled for gets after a start that found it disabled, it delivers what is due, once
+    Scenario: Enabled for gets after a start in the disabled state, the staging queue releases due messages, once each
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO) GET(DISABLED)
       And an empty queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
@@ -159,7 +159,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       Then the receiver sees "slow" exactly once
 
     @needs-topic
-    Scenario: Enabled for gets again, it delivers the publications that are due
+    Scenario: Enabled for gets again, the staging queue releases due publications
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a topic
       And a non-durable subscriber "reader" on the topic
@@ -169,7 +169,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And the staging queue is altered to GET(ENABLED)
       Then "reader" sees "slow" exactly once
 
-    Scenario: It starts again every time
+    Scenario: The processor starts again every time
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -182,7 +182,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       Then the receiver sees "m1" to "m3" exactly once
 
     @needs-non-persistent
-    Scenario: Enabled for gets again, it delivers what is not persistent too
+    Scenario: Enabled for gets again, the staging queue releases non-persistent messages, too
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -193,11 +193,11 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       Then the receiver sees "m1" and "m2" exactly once
 
   @DD-63 @needs-delivery-delay @needs-admin @platform-zos @own-instance
-  Rule: After any other shutdown, PUT disabled and enabled again restarts the processor
+  Rule: After any other shutdown, disabling and enabling PUT restarts the processor
     Line 68.
 
     @kit @needs-worker-dies
-    Scenario: After its worker has died, altering MAXDEPTH does not start it
+    Scenario: After the processor's worker has died, altering MAXDEPTH does not start the processor
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -211,7 +211,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And the staging queue holds "slow"
 
     @needs-worker-dies
-    Scenario: After its worker has died, PUT disabled and enabled delivers what is due, once
+    Scenario: After the processor's worker has died, disabling and enabling PUT releases due messages, once each
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -224,7 +224,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And the staging queue no longer holds "slow"
 
     @needs-worker-dies
-    Scenario: Restarted during the delay, it delivers no earlier than that
+    Scenario: After a restart during the delay, the processor releases no message early
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -236,7 +236,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And the receiver sees "slow" no earlier than 2 s after its send
 
     @needs-worker-dies
-    Scenario: Restarted, it delivers what is sent from then on
+    Scenario: After its restart, the processor releases later messages
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -247,7 +247,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       Then the receiver sees "slow" exactly once
 
     @needs-store-error
-    Scenario: After the store has refused what it writes, PUT disabled and enabled delivers what is due, once
+    Scenario: After the store has refused the processor's write, disabling and enabling PUT releases due messages, once each
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -260,9 +260,9 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
 
   @DD-64 @needs-delivery-delay @needs-admin @platform-zos @own-instance
   Rule: Disabling the staging queue for puts stops the processor
-    Line 68, which names it as the way to stop the processor for any reason.
+    Line 68 names this as the way to stop the processor for any reason.
 
-    Scenario: Disabled for puts, the staging queue keeps what is due
+    Scenario: While disabled for puts, the staging queue keeps due messages
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -275,7 +275,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And the staging queue holds "slow"
 
     @needs-topic
-    Scenario: Disabled for puts, the staging queue keeps publications too
+    Scenario: While disabled for puts, the staging queue keeps publications, too
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a topic
       And a non-durable subscriber "reader" on the topic
@@ -287,7 +287,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And "reader" never sees "slow"
       And the staging queue holds "slow"
 
-    Scenario Outline: Disabled for puts, it stays stopped when the staging queue is altered to <attributes>
+    Scenario Outline: While disabled for puts, the processor stays stopped when the staging queue is altered to <attributes>
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -304,7 +304,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
         | MAXDEPTH(500)              |
         | PUT(DISABLED) MAXMSGL(500) |
 
-    Scenario Outline: Disabled for puts, it stays stopped when the queue manager starts again (it <event>)
+    Scenario Outline: While disabled for puts, the processor stays stopped when the broker <event>
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
@@ -327,7 +327,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
         | event                    |
         | is killed and comes back |
 
-    Scenario: Enabled for puts again, it delivers what is due, once
+    Scenario: Enabled for puts again, the staging queue releases due messages, once each
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -338,7 +338,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       Then the receiver sees "slow" exactly once
       And the staging queue no longer holds "slow"
 
-    Scenario: Enabled for puts before the delay is over, it delivers no earlier than that
+    Scenario: Enabled for puts before the delay is over, the staging queue releases no message early
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -349,7 +349,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       Then the receiver sees "slow" exactly once
       And the receiver sees "slow" no earlier than 10 s after its send
 
-    Scenario: It is stopped, and starts again, every time
+    Scenario: The processor stops, and starts again, every time
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -363,7 +363,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       Then the receiver sees "m1" to "m3" exactly once
 
     @needs-non-persistent
-    Scenario: Enabled for puts again, it delivers what is not persistent too
+    Scenario: Enabled for puts again, the staging queue releases non-persistent messages, too
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -373,7 +373,7 @@ Feature: On z/OS the delivery delay processor stops and starts with its queue
       And the staging queue is altered to PUT(ENABLED)
       Then the receiver sees "slow" exactly once
 
-    Scenario Outline: Disabled for gets too, it keeps what is due until both are enabled, <first> first
+    Scenario Outline: While disabled for gets and puts, the staging queue keeps due messages until both are enabled, <first> first
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue

@@ -1,10 +1,11 @@
-Feature: A delayed publication goes to the subscriptions that were there at its send
+Feature: A delayed publication goes to the subscriptions that exist at its send
   IBM MQ, JMS 2.0 delivery delay, lines 56 and 82.
 
   @DD-51 @needs-delivery-delay @needs-topic
   Rule: Subscriptions for a publication are matched at the send
-    Lines 56 and 82: matched when the application calls send, one message for each match.  Who comes during the delay
-    has no part in it; who was there has, wherever they are when the delay is over.
+    Lines 56 and 82: matched when the application calls send, with one message for each match.  A subscription that is
+    made during the delay gets no copy.  A subscription from before the send gets one, even if its subscriber is
+    inactive at the end of the delay.
 
     @needs-shared-subscription @needs-durable-subscription
     Scenario: Two sharers of a subscription together get the publication once
@@ -32,14 +33,14 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       And "late" never sees "news"
 
     @needs-durable-subscription
-    Scenario: A durable subscriber that was there at the send gets the publication exactly once
+    Scenario: A durable subscriber from before the send gets the publication exactly once
       Given a topic
       And a durable subscriber "steady" on the topic
       When message "news" is sent to the topic with a delivery delay of 1 s
       Then sending "news" is accepted
       And "steady" sees "news" exactly once
 
-    Scenario: A non-durable subscriber that was there at the send gets the publication exactly once
+    Scenario: A non-durable subscriber from before the send gets the publication exactly once
       Given a topic
       And a non-durable subscriber "reader" on the topic
       When message "news" is sent to the topic with a delivery delay of 1 s
@@ -47,7 +48,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       And "reader" sees "news" exactly once
 
     @needs-durable-subscription
-    Scenario: A durable subscriber that was inactive at the send and returns during the delay gets it exactly once
+    Scenario: A durable subscriber that was inactive at the send and returns during the delay gets the publication exactly once
       Given a topic
       And a durable subscriber "steady" on the topic
       And subscriber "steady" is inactive
@@ -56,7 +57,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       Then "steady" sees "news" exactly once
 
     @needs-durable-subscription
-    Scenario: A durable subscriber that was inactive at the send and returns after the delay gets it exactly once
+    Scenario: A durable subscriber that was inactive at the send and returns after the delay gets the publication exactly once
       Given a topic
       And a durable subscriber "steady" on the topic
       And subscriber "steady" is inactive
@@ -66,7 +67,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       Then "steady" sees "news" exactly once
 
     @evidence @needs-durable-subscription
-    Scenario: A durable subscription that is opened for another topic during the delay gets no publication of the first
+    Scenario: A durable subscription that is opened for another topic during the delay gets no publication of the first topic
       Opening it for another topic ends the subscription and makes another (JMS 3.1, 8.3.3).
 
       Given a topic "old"
@@ -123,7 +124,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       And "fickle" never sees "news"
 
     @needs-restart
-    Scenario: A subscriber that unsubscribes, and subscribes again after a restart during the delay, does not get it
+    Scenario: A subscriber that unsubscribes, and subscribes again after a restart during the delay, does not get the publication
       Given a topic
       And a durable subscriber "fickle" on the topic
       When message "slow" is sent to the topic with a delivery delay of 5 s
@@ -147,7 +148,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       And "fickle" never sees "news"
 
     @needs-durable-subscription
-    Scenario: Each of several subscribers gets it exactly once
+    Scenario: Several subscribers get the publication exactly once each
       Given a topic
       And a durable subscriber "one" on the topic
       And a durable subscriber "two" on the topic
@@ -198,7 +199,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       And "late" never sees "news"
 
     @needs-shared-subscription @needs-durable-subscription
-    Scenario: A shared durable subscription whose subscribers are inactive when the delay ends keeps it for one of them
+    Scenario: A shared durable subscription whose subscribers are inactive at the end of the delay keeps the publication for one of them
       Given a topic
       And subscriber "left" shares durable subscription "pair" on the topic
       And subscriber "right" shares durable subscription "pair" on the topic
@@ -211,7 +212,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       Then one of "left" and "right" sees "news", exactly once
 
     @needs-shared-subscription @needs-durable-subscription
-    Scenario Outline: A shared durable subscription without a subscriber at the send is matched, a <mode> publication
+    Scenario Outline: A <mode> publication is matched with a shared durable subscription without a subscriber at the send
       Given a topic
       And subscriber "pair" shares durable subscription "pair" on the topic
       And subscriber "pair" is inactive
@@ -231,7 +232,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
         | non-persistent |
 
     @evidence @needs-shared-subscription @needs-durable-subscription @needs-topic-wildcard
-    Scenario: A shared durable subscription to a pattern without a subscriber at the send is matched
+    Scenario: A publication is matched with a shared durable subscription to a pattern without a subscriber at the send
       Given subscriber "pair" shares durable subscription "pair" on topic "sport/#"
       And subscriber "pair" is inactive
       When message "news" is sent to topic "sport/football" with a delivery delay of 2 s
@@ -247,7 +248,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       Then "fond" sees "news" exactly once
       And "averse" never sees "news"
 
-    Scenario: Of two publications each is matched at its own send
+    Scenario: Two publications are matched at their own sends
       Given a topic
       And a non-durable subscriber "early" on the topic
       When message "first" is sent to the topic with a delivery delay of 3 s
@@ -258,7 +259,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       And "late" never sees "first"
 
     @needs-non-persistent
-    Scenario: A non-persistent publication is matched at its send too
+    Scenario: A non-persistent publication is matched at its send, too
       Given a topic
       And a non-durable subscriber "early" on the topic
       When message "news" is sent to the topic with a delivery delay of 2 s and delivery mode non-persistent
@@ -267,7 +268,7 @@ Feature: A delayed publication goes to the subscriptions that were there at its 
       And "late" never sees "news"
 
     @needs-local-transaction @needs-durable-subscription
-    Scenario: A durable subscriber that leaves between the send and the commit of its unit of work gets it when it returns
+    Scenario: A durable subscriber that leaves between the send and the commit of its unit of work gets the publication when it returns
       Given a topic
       And a durable subscriber "steady" on the topic
       And session "work" in transacted mode

@@ -3,10 +3,10 @@ Feature: A delay longer than the time to live is refused
 
   @DD-12 @needs-delivery-delay @needs-time-to-live
   Rule: A nonzero time to live below the producer's nonzero delay is refused with MQRC_EXPIRY_ERROR
-    Reading: when the time to live is set.  Line 15 also allows the send as the moment of the check, so a client that
-    refuses only there is recorded as such; one that accepts both fails.  Zero never expires and is allowed, although a
-    literal comparison would refuse it.
-    Tension: the explanation of reason 2013 advises a delay below the expiry; the document allows equal.
+    Reading: when the time to live is set.  Line 15 also allows the check at the send, so a client that refuses only
+    the send is recorded as such; a client that accepts both fails.  A time to live of 0 never expires and is allowed,
+    although a literal comparison would refuse it.  Tension: the explanation of reason 2013 advises a delay below the
+    expiry; the document allows equal values.
 
     Scenario Outline: A <style> producer with a delay of <delay> refuses a time to live of <ttl>
       Given an empty queue
@@ -24,7 +24,7 @@ Feature: A delay longer than the time to live is refused
         | simplified | 5 s   | 1 ms    |
         | simplified | 2 ms  | 1 ms    |
 
-    Scenario Outline: A <style> producer takes a time to live of <ttl> beside a delay of 5 s, and sends
+    Scenario Outline: A <style> producer accepts a time to live of <ttl> beside a delay of 5 s, and sends
       Given an empty queue
       And a <style> producer on the queue
       And the producer's delivery delay is 5 s
@@ -40,7 +40,7 @@ Feature: A delay longer than the time to live is refused
         | simplified | 5 s     |
         | simplified | 5001 ms |
 
-    Scenario: A delay that has been set back to 0 limits no time to live
+    Scenario: A delay that has been set back to 0 does not limit the time to live
       Given an empty queue
       And a producer on the queue
       And the producer's delivery delay is 5 s
@@ -48,7 +48,7 @@ Feature: A delay longer than the time to live is refused
       And the producer's time to live is set to 1 s and a message is sent
       Then the setting and the send are accepted
 
-    Scenario: The delay of another producer of the session limits no time to live
+    Scenario: The delay of another producer of the session does not limit the time to live
       Given an empty queue
       And session "work" in auto mode
       And producer "late" of session "work" on the queue with a delivery delay of 5 s
@@ -56,7 +56,7 @@ Feature: A delay longer than the time to live is refused
       When the time to live of producer "prompt" is set to 1 s and it sends a message
       Then the setting and the send are accepted
 
-    Scenario: Of two producers of a session, each time to live is compared with the producer's own delay
+    Scenario: In a session with two producers, each time to live is compared with the producer's own delay
       Given an empty queue
       And session "work" in auto mode
       And producer "late" of session "work" on the queue with a delivery delay of 5 s
@@ -64,7 +64,7 @@ Feature: A delay longer than the time to live is refused
       When the time to live of producer "late" is set to 4999 ms and it sends a message
       Then the setting is refused with MQRC_EXPIRY_ERROR, or else the send
 
-    Scenario: After a send and a time to live that was long enough, one that is too short is refused
+    Scenario: After a send and a time to live that was long enough, a time to live that is too short is refused
       Given an empty queue
       And a producer on the queue
       And the producer's delivery delay is 5 s
@@ -87,8 +87,9 @@ Feature: A delay longer than the time to live is refused
 
   @DD-13 @needs-delivery-delay @needs-time-to-live
   Rule: A delay above the producer's nonzero time to live is refused with MQRC_EXPIRY_ERROR
-    The mirror of DD-12, after line 15's "vice versa".  Reading: when the delay is set; refused at the send only is
-    recorded as such, accepted at both fails.  With a time to live of 0, which never ends, every delay is allowed.
+    The mirror of DD-12, after line 15's "vice versa".  Reading: when the delay is set.  A client that refuses only
+    the send is recorded as such; a client that accepts both fails.  With a time to live of 0, which never ends, every
+    delay is allowed.
 
     Scenario Outline: A <style> producer with a time to live of <ttl> refuses a delay of <delay>
       Given an empty queue
@@ -106,7 +107,7 @@ Feature: A delay longer than the time to live is refused
         | simplified | 5 s  | 8760 h  |
         | simplified | 1 ms | 2 ms    |
 
-    Scenario Outline: A <style> producer with a time to live of <ttl> takes a delay of <delay>, and sends
+    Scenario Outline: A <style> producer with a time to live of <ttl> accepts a delay of <delay>, and sends
       Given an empty queue
       And a <style> producer on the queue
       And the producer's time to live is <ttl>
@@ -124,7 +125,7 @@ Feature: A delay longer than the time to live is refused
         | simplified | 5 s  | 5 s     |
         | simplified | 0 ms | 5 s     |
 
-    Scenario: A time to live that has been set back to 0 limits no delay
+    Scenario: A time to live that has been set back to 0 does not limit the delay
       Given an empty queue
       And a producer on the queue
       And the producer's time to live is 1 s
@@ -132,7 +133,7 @@ Feature: A delay longer than the time to live is refused
       And the producer's delivery delay is set to 5 s and a message is sent
       Then the setting and the send are accepted
 
-    Scenario: After a send and a delay that was short enough, one that is too long is refused
+    Scenario: After a send and a delay that was short enough, a delay that is too long is refused
       Given an empty queue
       And a producer on the queue
       And the producer's time to live is 5 s
@@ -153,7 +154,7 @@ Feature: A delay longer than the time to live is refused
         | classic    |
         | simplified |
 
-    Scenario: The time to live of another producer of the session limits no delay
+    Scenario: The time to live of another producer of the session does not limit the delay
       Given an empty queue
       And session "work" in auto mode
       And producer "brief" of session "work" on the queue with a time to live of 4 s
@@ -161,7 +162,7 @@ Feature: A delay longer than the time to live is refused
       When the delivery delay of producer "lasting" is set to 5 s and it sends a message
       Then the setting and the send are accepted
 
-    Scenario: Of two producers of a session, each delay is compared with the producer's own time to live
+    Scenario: In a session with two producers, each delay is compared with the producer's own time to live
       Given an empty queue
       And session "work" in auto mode
       And producer "brief" of session "work" on the queue with a time to live of 4 s
@@ -171,7 +172,7 @@ Feature: A delay longer than the time to live is refused
 
   @DD-14 @needs-delivery-delay @needs-time-to-live
   Rule: A send whose own time to live is below the producer's delay is refused with MQRC_EXPIRY_ERROR
-    Line 15 has the check at the send where the pair comes about there.  The boundaries are those of DD-12.
+    Line 15: if the send gives the time to live, the check is at the send.  The boundaries are those of DD-12.
 
     Scenario Outline: A <style> producer with a delay of 5 s refuses to send with a time to live of <ttl>
       Given an empty queue
@@ -203,7 +204,7 @@ Feature: A delay longer than the time to live is refused
         | simplified | 5 s     |
         | simplified | 5001 ms |
 
-    Scenario Outline: A <style> producer without a destination refuses such a send too
+    Scenario Outline: A <style> producer without a destination refuses a send with a time to live below its delay
       Given an empty queue
       And a <style> producer without a destination
       And the producer's delivery delay is 5 s
@@ -216,14 +217,14 @@ Feature: A delay longer than the time to live is refused
         | simplified |
 
     @needs-non-persistent
-    Scenario: The pair is refused for a non-persistent message too
+    Scenario: A non-persistent message with a time to live below the delay is refused, too
       Given an empty queue
       And a producer on the queue
       And the producer's delivery delay is 5 s
       When the producer sends a message with a time to live of 4999 ms for this send only and delivery mode non-persistent for this send only
       Then it is refused with MQRC_EXPIRY_ERROR
 
-    Scenario: A send whose own time to live is 0 never expires, whatever the producer's is
+    Scenario: A message with its own time to live of 0 never expires, whatever the producer's time to live is
       Given an empty queue
       And a producer on the queue
       And the producer's delivery delay is 5 s
@@ -232,7 +233,7 @@ Feature: A delay longer than the time to live is refused
       Then sending "lasting" is accepted
       And message "lasting" shows JMSExpiration "0" after the send
 
-    Scenario: A time to live of one send is not that of the next
+    Scenario: The time to live of one send does not apply to the next send
       Given an empty queue
       And a producer on the queue
       And the producer's delivery delay is 5 s
@@ -251,7 +252,7 @@ Feature: A delay longer than the time to live is refused
       When the producer sends message "urgent" with priority 9 for this send only
       Then sending "urgent" shows a time to live of 20 s
 
-    Scenario: The delay of another producer of the session refuses no send
+    Scenario: The delay of another producer of the session does not prevent a send
       Given an empty queue
       And session "work" in auto mode
       And producer "late" of session "work" on the queue with a delivery delay of 5 s
@@ -259,7 +260,7 @@ Feature: A delay longer than the time to live is refused
       When producer "prompt" sends message "brief" with a time to live of 1 s for this send only
       Then it is accepted
 
-    Scenario: After a send of another producer of the session, the producer's own delay counts
+    Scenario: After a send of another producer of the session, the producer's own delay still applies
       Given an empty queue
       And session "work" in auto mode
       And producer "late" of session "work" on the queue with a delivery delay of 5 s
@@ -269,17 +270,17 @@ Feature: A delay longer than the time to live is refused
       Then it is refused with MQRC_EXPIRY_ERROR
 
     @kit @judges-broker @needs-checks-off
-    Scenario: A broker refuses the pair from a client that does not check
+    Scenario: A broker refuses a time to live below the delay from a client that does not check
       Given the client's own checks are switched off
       And an empty queue
       When a message is sent to the queue with a delivery delay of 5 s and a time to live of 4999 ms
       Then it is refused with MQRC_EXPIRY_ERROR
 
   @DD-15 @needs-delivery-delay @needs-time-to-live
-  Rule: After a refusal the producer keeps its earlier value, and a following valid send works
-    No document says so; an application that caught the exception relies on it.
+  Rule: After a refusal, the producer keeps its earlier value, and a valid send that follows works
+    No document says so, but an application that caught the exception relies on it.
 
-    Scenario Outline: After a refused <setting> a <style> producer sends on
+    Scenario Outline: After a refused <setting>, a <style> producer can send
       Given an empty queue
       And a <style> producer on the queue
       And the producer's <earlier> is 5 s
@@ -294,7 +295,7 @@ Feature: A delay longer than the time to live is refused
         | simplified | delivery delay | time to live   | 1 s     |
         | simplified | time to live   | delivery delay | 6 s     |
 
-    Scenario Outline: After a refused send a <style> producer sends on
+    Scenario Outline: After a refused send, a <style> producer can send
       Given an empty queue
       And a <style> producer on the queue
       And the producer's delivery delay is 5 s
@@ -308,7 +309,8 @@ Feature: A delay longer than the time to live is refused
         | simplified |
 
     Scenario Outline: A refused delay leaves a <style> producer's earlier delay in force
-      What the client shows the sender is looked at, so a broker that counts in another way is not the client's fault.
+      The scenario examines the values that the client shows, so a broker that counts in another way is no fault of
+      the client.
 
       Given an empty queue
       And a <style> producer on the queue
@@ -324,7 +326,7 @@ Feature: A delay longer than the time to live is refused
         | classic    |
         | simplified |
 
-    Scenario Outline: A refused time to live leaves a <style> producer's earlier one in force
+    Scenario Outline: A refused time to live leaves a <style> producer's earlier time to live in force
       Given an empty queue
       And a <style> producer on the queue
       And the producer's delivery delay is 1 s
@@ -359,7 +361,7 @@ Feature: A delay longer than the time to live is refused
         | simplified | group "g"                             |
 
     @needs-local-transaction
-    Scenario: A send that is refused in a unit of work leaves the others of the unit as they are
+    Scenario: A send that is refused in a unit of work does not affect the unit's other sends
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -372,7 +374,7 @@ Feature: A delay longer than the time to live is refused
       Then sending "refused" is refused with MQRC_EXPIRY_ERROR
       And the receiver sees "before" and "slow" exactly once
 
-    Scenario: A refusal of one producer leaves another of the session as it is
+    Scenario: A refusal of one producer does not affect another producer of the session
       Given an empty queue
       And session "work" in auto mode
       And producer "late" of session "work" on the queue with a delivery delay of 5 s
@@ -382,7 +384,7 @@ Feature: A delay longer than the time to live is refused
       Then sending "slow" shows a delivery delay of 2 s
 
   @DD-18 @needs-delivery-delay @needs-time-to-live
-  Rule: The classic producer raises the checked exception, the simplified one the runtime exception, and both say the same
+  Rule: The classic producer raises the checked exception, the simplified one the runtime exception, with the same reason
     Line 11: the restrictions hold for both styles alike, with an unchecked exception for the simplified producer.  The
     same means: the same code; that the texts have the same words is asked of our own client.
 
@@ -423,7 +425,7 @@ Feature: A delay longer than the time to live is refused
         | simplified | runtime   |
 
     @kit
-    Scenario: Both styles give the same reason of a time to live below the delay
+    Scenario: Both styles give the same reason for a time to live below the delay
       Given an empty queue
       And a classic and a simplified producer on the queue
       And the delivery delay of both producers is 5 s
@@ -431,21 +433,21 @@ Feature: A delay longer than the time to live is refused
       Then both are refused with MQRC_EXPIRY_ERROR
 
     @kit
-    Scenario: Both styles give the same reason of a delay above the time to live
+    Scenario: Both styles give the same reason for a delay above the time to live
       Given an empty queue
       And a classic and a simplified producer on the queue
       And the time to live of both producers is 5 s
       When the delivery delay of both producers is set to 5001 ms
       Then both are refused with MQRC_EXPIRY_ERROR
 
-    Scenario: Both styles give the same reason of a send with a time to live below the delay
+    Scenario: Both styles give the same reason for a send with a time to live below the delay
       Given an empty queue
       And a classic and a simplified producer on the queue
       And the delivery delay of both producers is 5 s
       When both producers send a message with a time to live of 4999 ms for this send only
       Then both are refused with MQRC_EXPIRY_ERROR
 
-    Scenario: Both styles give the same reason of a delayed message in a group
+    Scenario: Both styles give the same reason for a delayed message in a group
       Given an empty queue
       And a classic and a simplified producer on the queue
       And the delivery delay of both producers is 5 s
@@ -453,7 +455,7 @@ Feature: A delay longer than the time to live is refused
       Then both are refused with MQRC_OPTIONS_ERROR
 
     @needs-topic
-    Scenario: Both styles give the same reason of a retained publication with a delay
+    Scenario: Both styles give the same reason for a retained publication with a delay
       Given a topic
       And a classic and a simplified producer on the topic
       And the delivery delay of both producers is 5 s
@@ -461,14 +463,14 @@ Feature: A delay longer than the time to live is refused
       Then both are refused with MQRC_OPTIONS_ERROR
 
     @level-7.5
-    Scenario: Both styles give the same reason of a delay at level 7.5
+    Scenario: Both styles give the same reason for a delay at level 7.5
       Given an empty queue
       And a classic and a simplified producer on the queue
       When the delivery delay of both producers is set to 5 s
       Then both are refused with MQRC_FUNCTION_NOT_SUPPORTED
 
     @kit
-    Scenario: Both styles use the same words of a time to live below the delay
+    Scenario: Both styles use the same words for a time to live below the delay
       Given an empty queue
       And a classic and a simplified producer on the queue
       And the delivery delay of both producers is 5 s
@@ -476,7 +478,7 @@ Feature: A delay longer than the time to live is refused
       Then both are refused with MQRC_EXPIRY_ERROR in the same words
 
     @kit
-    Scenario: Both styles use the same words of a delay above the time to live
+    Scenario: Both styles use the same words for a delay above the time to live
       Given an empty queue
       And a classic and a simplified producer on the queue
       And the time to live of both producers is 5 s
@@ -484,7 +486,7 @@ Feature: A delay longer than the time to live is refused
       Then both are refused with MQRC_EXPIRY_ERROR in the same words
 
     @kit
-    Scenario: Both styles use the same words of a send with a time to live below the delay
+    Scenario: Both styles use the same words for a send with a time to live below the delay
       Given an empty queue
       And a classic and a simplified producer on the queue
       And the delivery delay of both producers is 5 s
@@ -492,7 +494,7 @@ Feature: A delay longer than the time to live is refused
       Then both are refused with MQRC_EXPIRY_ERROR in the same words
 
     @kit
-    Scenario: Both styles use the same words of a delayed message in a group
+    Scenario: Both styles use the same words for a delayed message in a group
       Given an empty queue
       And a classic and a simplified producer on the queue
       And the delivery delay of both producers is 5 s
@@ -500,7 +502,7 @@ Feature: A delay longer than the time to live is refused
       Then both are refused with MQRC_OPTIONS_ERROR in the same words
 
     @kit @needs-topic
-    Scenario: Both styles use the same words of a retained publication with a delay
+    Scenario: Both styles use the same words for a retained publication with a delay
       Given a topic
       And a classic and a simplified producer on the topic
       And the delivery delay of both producers is 5 s
@@ -508,7 +510,7 @@ Feature: A delay longer than the time to live is refused
       Then both are refused with MQRC_OPTIONS_ERROR in the same words
 
     @kit @level-7.5
-    Scenario: Both styles use the same words of a delay at level 7.5
+    Scenario: Both styles use the same words for a delay at level 7.5
       Given an empty queue
       And a classic and a simplified producer on the queue
       When the delivery delay of both producers is set to 5 s

@@ -2,7 +2,7 @@ Feature: Report options of delayed messages
   IBM MQ, JMS 2.0 delivery delay, lines 87 to 93.
 
   @DD-85 @needs-delivery-delay @needs-admin
-  Rule: The processor supports every report option and acts on it, except for those of confirmation and activity
+  Rule: The processor acts on every report option, except the options for confirmation and activity
     Lines 87 to 93.  What is done to a message that cannot be put (exception, discard, dead letter) and to one that
     expires while it is staged is tried here option by option; DD-57, DD-70 and DD-72 have the rest.
 
@@ -10,7 +10,7 @@ Feature: Report options of delayed messages
       Given a queue with MAXDEPTH(10)
       And a queue "replies" with MAXDEPTH(10)
 
-    Scenario Outline: An exception report with <options> brings <data>
+    Scenario Outline: An exception report with <options> has <data>
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, reply-to queue "replies" and report options <options>
       And the queue has been altered to PUT(DISABLED)
       Then a report on "m1" with feedback MQRC_PUT_INHIBITED and <data> is on queue "replies"
@@ -21,7 +21,7 @@ Feature: Report options of delayed messages
         | MQRO_EXCEPTION_WITH_FULL_DATA and MQRO_EXPIRATION_WITH_DATA    | all of its body                 |
 
     @needs-time-to-live @own-instance
-    Scenario Outline: An expiration report with <options> brings <data>
+    Scenario Outline: An expiration report with <options> has <data>
       Given there is no dead-letter queue
       And message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, a body of 300 B, reply-to queue "replies" and report options <options>
       And the queue has been altered to PUT(DISABLED)
@@ -74,7 +74,7 @@ Feature: Report options of delayed messages
         | MQRO_DISCARD_MSG   | is discarded      | does not hold |
 
     @needs-time-to-live
-    Scenario: With MQRO_PASS_DISCARD_AND_EXPIRY, an exception report has the rest of the original's life
+    Scenario: With MQRO_PASS_DISCARD_AND_EXPIRY, an exception report has the rest of the original's time to live
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 20 s, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_PASS_DISCARD_AND_EXPIRY
       And the queue has been altered to PUT(DISABLED)
       Then the report on "m1" on queue "replies" has an Expiry of the rest of 20 s, in tenths of a second
@@ -95,19 +95,19 @@ Feature: Report options of delayed messages
       And the report on "m1" on queue "replies" has Report "0"
 
     @kit
-    Scenario: The options are still on a message that reaches its target
+    Scenario: The report options are still on a message that reaches its target
       Line 88 says so of the options that the processor does not act on (DD-86).
 
       Given message "m1" is sent to the queue with a delivery delay of 1 s, reply-to queue "replies" and report options MQRO_EXCEPTION_WITH_DATA, MQRO_EXPIRATION, MQRO_PASS_MSG_ID, MQRO_PASS_CORREL_ID, MQRO_PASS_DISCARD_AND_EXPIRY and MQRO_DISCARD_MSG
       Then "m1" on the queue has exactly the report options MQRO_EXCEPTION_WITH_DATA, MQRO_EXPIRATION, MQRO_PASS_MSG_ID, MQRO_PASS_CORREL_ID, MQRO_PASS_DISCARD_AND_EXPIRY and MQRO_DISCARD_MSG
 
     @needs-time-to-live
-    Scenario: With MQRO_PASS_DISCARD_AND_EXPIRY a long life is passed on too
+    Scenario: With MQRO_PASS_DISCARD_AND_EXPIRY, a long time to live is passed on, too
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 1 h, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_PASS_DISCARD_AND_EXPIRY
       And the queue has been altered to PUT(DISABLED)
       Then the report on "m1" on queue "replies" has an Expiry of the rest of 1 h, in tenths of a second
 
-    Scenario Outline: After a restart during the delay the options still count (it <event>)
+    Scenario Outline: After the broker <event> during the delay, the report options still apply
       Given message "m1" is sent to the queue with a delivery delay of 5 s, a body of 300 B, correlation id "c1", reply-to queue "replies" and report options MQRO_EXCEPTION_WITH_DATA, MQRO_PASS_MSG_ID, MQRO_PASS_CORREL_ID and MQRO_DISCARD_MSG
       And the queue has been altered to PUT(DISABLED)
       When the broker <event>
@@ -127,7 +127,7 @@ Feature: Report options of delayed messages
         | is killed and comes back |
 
     @needs-topic
-    Scenario: Reports that are made in one moment have different message ids
+    Scenario: Reports of one moment have different message ids
       Given a topic
       And a queue "other" with MAXDEPTH(10)
       And an administered subscription "orders" from the topic to the queue
@@ -138,7 +138,7 @@ Feature: Report options of delayed messages
       Then queue "replies" holds 2 reports
       And the reports on "news" on queue "replies" have different message ids
 
-    Scenario: The options still apply and the processor's report comes, whatever other report the message asks for
+    Scenario: The options apply and the processor's report comes, whatever other report the message asks for
       Given message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION, MQRO_COD and MQRO_PAN
       And the queue has been altered to PUT(DISABLED)
       Then a report on "m1" with feedback MQRC_PUT_INHIBITED is on queue "replies"
@@ -146,14 +146,15 @@ Feature: Report options of delayed messages
 
   @DD-86 @needs-delivery-delay @needs-admin
   Rule: The processor ignores the options for confirmation and activity, and they are on the message when it arrives
-    Lines 87 to 93: COA, COD, PAN, NAN and ACTIVITY.  Nothing is confirmed while the message is staged, nor because it
-    was taken off the staging queue.  What COA does on arrival, and COD at the final get, is not said: it is recorded.
+    Lines 87 to 93: COA, COD, PAN, NAN and ACTIVITY.  No confirmation comes while the message is staged, or because it
+    left the staging queue.  The document does not say what COA causes at the arrival, and COD at the final get, so
+    the scenarios record it.
 
     Background:
       Given a queue with MAXDEPTH(10)
       And a queue "replies" with MAXDEPTH(10)
 
-    Scenario Outline: Nothing is reported while a message with <options> is staged
+    Scenario Outline: No report comes while a message with <options> is staged
       Given message "m1" is sent to the queue with a delivery delay of 1 h, reply-to queue "replies" and report options <options>
       When 5 s have passed since "m1" was sent
       Then the staging queue holds "m1"
@@ -170,8 +171,8 @@ Feature: Report options of delayed messages
         | MQRO_NAN                |
         | MQRO_ACTIVITY           |
 
-    Scenario Outline: Nothing is reported because a message with <options> was taken off the staging queue
-      It is on its target, and nobody has got it: there is nothing yet that could be confirmed.
+    Scenario Outline: No report comes because a message with <options> left the staging queue
+      The message is on its target, and no application has received it, so no confirmation is due.
 
       Given message "m1" is sent to the queue with a delivery delay of 1 s, reply-to queue "replies" and report options <options>
       When the staging queue no longer holds "m1"
@@ -213,7 +214,7 @@ Feature: Report options of delayed messages
         | MQRO_COA_WITH_DATA, MQRO_COD_WITH_FULL_DATA, MQRO_PAN, MQRO_NAN and MQRO_ACTIVITY   |
         | MQRO_COA, MQRO_COD, MQRO_EXCEPTION_WITH_DATA, MQRO_PASS_MSG_ID and MQRO_DISCARD_MSG |
 
-    Scenario Outline: They are still on it after a restart during the delay (it <event>)
+    Scenario Outline: The options are still on the message when the broker <event> during the delay
       Given message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_COA, MQRO_COD_WITH_DATA, MQRO_PAN, MQRO_NAN and MQRO_ACTIVITY
       When the broker <event>
       Then "m1" on the queue still has the report options MQRO_COA, MQRO_COD_WITH_DATA, MQRO_PAN, MQRO_NAN and MQRO_ACTIVITY
@@ -229,13 +230,13 @@ Feature: Report options of delayed messages
         | is killed and comes back |
 
     @kit
-    Scenario: They are still on a message of ours that was dead-lettered
+    Scenario: The options are still on our own message after it was dead-lettered
       Given message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION, MQRO_COD and MQRO_PAN
       And the queue has been altered to PUT(DISABLED)
       Then "m1" on the dead-letter queue has exactly the report options MQRO_EXCEPTION, MQRO_COD and MQRO_PAN
 
     @needs-topic
-    Scenario Outline: They are on the copies of a publication, too: <options>
+    Scenario Outline: The copies of a publication have the options, too: <options>
       Given a topic
       And an administered subscription "orders" from the topic to the queue
       And message "news" is sent to the topic with a delivery delay of 1 s, reply-to queue "replies" and report options <options>
@@ -246,7 +247,7 @@ Feature: Report options of delayed messages
         | MQRO_COA_WITH_DATA, MQRO_COD_WITH_FULL_DATA, MQRO_PAN, MQRO_NAN and MQRO_ACTIVITY |
 
     @needs-topic
-    Scenario Outline: They are on the copies of a publication after a restart during the delay (it <event>)
+    Scenario Outline: The copies of a publication have the options after the broker <event> during the delay
       Given a topic
       And an administered subscription "orders" from the topic to the queue
       And message "news" is sent to the topic with a delivery delay of 5 s, reply-to queue "replies" and report options MQRO_COA, MQRO_COD_WITH_DATA and MQRO_PAN
@@ -264,7 +265,7 @@ Feature: Report options of delayed messages
         | is killed and comes back |
 
     @needs-non-persistent
-    Scenario Outline: Nothing is reported because a non-persistent message with <options> was taken off the staging queue
+    Scenario Outline: No report comes because a non-persistent message with <options> left the staging queue
       Given message "m1" is sent to the queue with a delivery delay of 1 s, delivery mode non-persistent, reply-to queue "replies" and report options <options>
       When the staging queue no longer holds "m1"
       And 2 s pass
@@ -276,7 +277,7 @@ Feature: Report options of delayed messages
         | MQRO_COD_WITH_FULL_DATA |
 
     @kit
-    Scenario: Nothing is reported because an administrator took a message off our broker's staging queue
+    Scenario: No report comes because an administrator took a message off our broker's staging queue
       Given message "m1" is sent to the queue with a delivery delay of 1 h, reply-to queue "replies" and report options MQRO_COA, MQRO_COD and MQRO_EXCEPTION
       When the administrator takes "m1" off the staging queue by correlation id
       Then the administrator has "m1"
@@ -292,7 +293,7 @@ Feature: Report options of delayed messages
       And message "news" as seen by "live" shows JMS_IBM_Report_NAN "2"
 
     @may
-    Scenario Outline: What <options> bring about after the arrival is recorded
+    Scenario Outline: The number of reports with <options> after the arrival is recorded
       Given message "m1" is sent to the queue with a delivery delay of 1 s, reply-to queue "replies" and report options <options>
       When a receiver starts to wait on the queue
       Then the receiver sees "m1" exactly once
@@ -304,7 +305,7 @@ Feature: Report options of delayed messages
         | MQRO_COA and MQRO_COD |
 
     @needs-topic
-    Scenario Outline: Nothing is reported while a publication with <options> is staged
+    Scenario Outline: No report comes while a publication with <options> is staged
       Given a topic
       And a non-durable subscriber "live" on the topic
       And message "news" is sent to the topic with a delivery delay of 1 h, reply-to queue "replies" and report options <options>

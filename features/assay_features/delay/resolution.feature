@@ -1,12 +1,12 @@
-Feature: What a queue's name means is found out twice
+Feature: The name of a queue is resolved twice
   IBM MQ, JMS 2.0 delivery delay, lines 54 and 58.
 
   @DD-50 @needs-delivery-delay @needs-admin
   Rule: The name of a queue is resolved at the send, and again when the delay is over
-    Line 54.  What the name means at the send decides whether the send is accepted; what it means when the delay is over
+    Line 54.  The name's meaning at the send decides whether the send is accepted; its meaning at the end of the delay
     decides where the message goes.
 
-    Scenario: An alias that was re-pointed takes the message to its new queue
+    Scenario: An alias that was re-pointed puts the message on its new queue
       Given a queue "old" with MAXDEPTH(10)
       And a queue "new" with MAXDEPTH(10)
       And an alias "front" for queue "old"
@@ -15,7 +15,7 @@ Feature: What a queue's name means is found out twice
       Then queue "new" holds "m1"
       And queue "old" does not hold "m1"
 
-    Scenario: An alias that was re-pointed twice takes it to the queue that it means at last
+    Scenario: An alias that was re-pointed twice puts the message on its last queue
       Given a queue "old" with MAXDEPTH(10)
       And a queue "between" with MAXDEPTH(10)
       And a queue "new" with MAXDEPTH(10)
@@ -27,7 +27,7 @@ Feature: What a queue's name means is found out twice
       And queue "between" does not hold "m1"
       And queue "old" does not hold "m1"
 
-    Scenario: An alias that is re-pointed after the delay has no part in it
+    Scenario: An alias that is re-pointed after the delay does not move the message
       Given a queue "old" with MAXDEPTH(10)
       And a queue "new" with MAXDEPTH(10)
       And an alias "front" for queue "old"
@@ -38,7 +38,8 @@ Feature: What a queue's name means is found out twice
       And queue "new" does not hold "m1"
 
     Scenario: An alias that was deleted no longer leads to its queue
-      Where the message goes then is not said: to the dead-letter queue, or to a queue that is made for it.
+      The document does not say where the message goes then: to the dead-letter queue, or to a queue that is created
+      for it.
 
       Given a queue "old" with MAXDEPTH(10)
       And an alias "front" for queue "old"
@@ -50,7 +51,7 @@ Feature: What a queue's name means is found out twice
       Then queue "old" holds "now"
       And queue "old" does not hold "m1"
 
-    Scenario: An alias's name that has become a queue's takes the message to that queue
+    Scenario: If an alias's name becomes the name of a queue, this queue gets the message
       Given a queue "old" with MAXDEPTH(10)
       And an alias "front" for queue "old"
       And message "m1" is sent to alias "front" with a delivery delay of 2 s
@@ -61,7 +62,7 @@ Feature: What a queue's name means is found out twice
       And queue "old" does not hold "m1"
 
     @evidence @needs-restart
-    Scenario: A restart during the delay does not resolve it for good
+    Scenario: After a restart during the delay, the name is still resolved again
       Given a queue "old" with MAXDEPTH(10)
       And a queue "new" with MAXDEPTH(10)
       And an alias "front" for queue "old"
@@ -71,7 +72,7 @@ Feature: What a queue's name means is found out twice
       Then queue "new" holds "m1"
       And queue "old" does not hold "m1"
 
-    Scenario: A queue that was deleted and defined again takes the message
+    Scenario: A queue that was deleted and defined again gets the message
       Given a queue "orders" with MAXDEPTH(10)
       And a message is sent to queue "orders" with a delivery delay of 2 s
       When the sender's connection is closed
@@ -79,7 +80,7 @@ Feature: What a queue's name means is found out twice
       And queue "orders" is defined with MAXDEPTH(20)
       Then queue "orders" holds "message"
 
-    Scenario: The send is refused for what the name means at the send
+    Scenario: The send is refused if the name at the send does not accept it
       Given a queue "shut" with PUT(DISABLED)
       And a queue "open" with MAXDEPTH(10)
       And an alias "front" for queue "shut"
@@ -91,7 +92,7 @@ Feature: What a queue's name means is found out twice
       And the receiver sees "control" exactly once
       And the receiver never sees the refused "m1"
 
-    Scenario: A queue's name that has become an alias takes the message to the queue that it stands for
+    Scenario: If a queue's name becomes an alias, the alias's queue gets the message
       Given a queue "new" with MAXDEPTH(10)
       And a queue "orders" with MAXDEPTH(10)
       And message "m1" is sent to queue "orders" with a delivery delay of 2 s
@@ -102,7 +103,7 @@ Feature: What a queue's name means is found out twice
       And the staging queue does not hold "m1"
 
     @needs-non-persistent
-    Scenario: A non-persistent message goes to the queue that its alias means at last
+    Scenario: A non-persistent message goes to the last queue of its alias
       Given a queue "old" with MAXDEPTH(10)
       And a queue "new" with MAXDEPTH(10)
       And an alias "front" for queue "old"
@@ -111,7 +112,7 @@ Feature: What a queue's name means is found out twice
       Then queue "new" holds "m1"
       And queue "old" does not hold "m1"
 
-    Scenario: Of several messages each goes to the queue that the alias means when its own delay is over
+    Scenario: Several messages each go to the queue of the alias at the end of their own delay
       Given a queue "old" with MAXDEPTH(10)
       And a queue "new" with MAXDEPTH(10)
       And an alias "front" for queue "old"
@@ -125,7 +126,7 @@ Feature: What a queue's name means is found out twice
       And the receiver never sees "m2" and "m3"
 
     @needs-local-transaction
-    Scenario: A message of a unit of work goes to the queue that its alias means at last
+    Scenario: A message of a unit of work goes to the last queue of its alias
       Given a queue "old" with MAXDEPTH(10)
       And a queue "new" with MAXDEPTH(10)
       And an alias "front" for queue "old"
@@ -137,7 +138,7 @@ Feature: What a queue's name means is found out twice
       And queue "old" does not hold "m1"
 
     @evidence @needs-kill
-    Scenario: After a kill too, the second resolution decides
+    Scenario: After a kill, too, the second resolution decides
       Given a queue "old" with MAXDEPTH(10)
       And a queue "new" with MAXDEPTH(10)
       And an alias "front" for queue "old"
@@ -148,7 +149,7 @@ Feature: What a queue's name means is found out twice
       And queue "old" does not hold "m1"
 
     @kit @needs-topic
-    Scenario: A queue's name that has become an alias of a topic is published there
+    Scenario: If a queue's name becomes an alias of a topic, the message is published
       Given a topic
       And a non-durable subscriber "reader" on the topic
       And a queue "orders" with MAXDEPTH(10)
@@ -159,7 +160,7 @@ Feature: What a queue's name means is found out twice
       Then "reader" sees "m1" exactly once
 
     @evidence @topology-cluster
-    Scenario: A name that has become a queue's of this queue manager no longer leads to the other's
+    Scenario: If the name of another queue manager's queue becomes the name of a local queue, the local queue gets the message
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       When message "m1" is sent to queue "orders" with a delivery delay of 2 s
       And queue "orders" is defined
@@ -167,7 +168,7 @@ Feature: What a queue's name means is found out twice
       And queue "orders" at queue manager "B" does not hold "m1"
 
     @evidence @topology-cluster
-    Scenario: An alias that has come to stand for another queue manager's queue leads there
+    Scenario: If an alias is re-pointed to another queue manager's queue, that queue gets the message
       Given queue "orders" has been defined
       And queue "shop" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       And an alias "front" for queue "orders" with DEFBIND(NOTFIXED)
@@ -176,7 +177,7 @@ Feature: What a queue's name means is found out twice
       Then queue "shop" at queue manager "B" holds "m1"
 
     @evidence @needs-xa
-    Scenario: A message of a branch goes to the queue that its alias means at last
+    Scenario: A message of a branch goes to the last queue of its alias
       Given a queue "old" with MAXDEPTH(10)
       And a queue "new" with MAXDEPTH(10)
       And an alias "front" for queue "old"
@@ -191,9 +192,9 @@ Feature: What a queue's name means is found out twice
 
   @DD-52 @needs-delivery-delay @needs-admin
   Rule: Persistence and priority that the queue's definition decides are fixed at the first resolution
-    Line 58.  DEFPSIST and DEFPRTY decide where the sender leaves these to the destination.
+    Line 58.  DEFPSIST and DEFPRTY decide if the sender leaves persistence and priority to the destination.
 
-    Scenario Outline: A message keeps its persistence when DEFPSIST turns from <before> to <after> during the delay
+    Scenario Outline: A message keeps its persistence when DEFPSIST changes from <before> to <after> during the delay
       Given a queue with DEFPSIST(<before>)
       When message "m1" is sent to the queue with a delivery delay of 2 s and delivery mode as the destination defines
       And the queue is altered to DEFPSIST(<after>)
@@ -204,7 +205,7 @@ Feature: What a queue's name means is found out twice
         | NO     | YES   | non-persistent |
 
     @needs-priority
-    Scenario Outline: A message keeps its priority when DEFPRTY turns from <before> to <after> during the delay
+    Scenario Outline: A message keeps its priority when DEFPRTY changes from <before> to <after> during the delay
       Given a queue with DEFPRTY(<before>)
       When message "m1" is sent to the queue with a delivery delay of 2 s and priority as the destination defines
       And the queue is altered to DEFPRTY(<after>)
@@ -215,7 +216,7 @@ Feature: What a queue's name means is found out twice
         | 0      | 9     |
 
     @kit @needs-priority
-    Scenario: An alias that is altered or re-pointed during the delay has no effect either
+    Scenario: An alias that is altered or re-pointed during the delay does not change persistence and priority
       Given a queue "old" with DEFPRTY(1) DEFPSIST(NO)
       And a queue "new" with DEFPRTY(9) DEFPSIST(NO)
       And an alias "front" for queue "old" with DEFPRTY(7) DEFPSIST(YES)
@@ -226,14 +227,14 @@ Feature: What a queue's name means is found out twice
       And "m1" on queue "new" is persistent
 
     @evidence @needs-priority
-    Scenario: The staged message has its values already
+    Scenario: The staged message already has its persistence and priority
       Given a queue with DEFPSIST(YES) DEFPRTY(7)
       When message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode as the destination defines and priority as the destination defines
       Then "m1" on the staging queue has Priority "7"
       And "m1" on the staging queue is persistent
 
     @needs-priority
-    Scenario: The receiver sees the values of the first resolution
+    Scenario: The receiver sees the persistence and priority of the first resolution
       Given a queue with DEFPSIST(NO) DEFPRTY(7)
       And a receiver is waiting on the queue
       When message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode as the destination defines and priority as the destination defines
@@ -242,7 +243,7 @@ Feature: What a queue's name means is found out twice
       And message "m1" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
 
     @needs-priority @needs-local-transaction
-    Scenario: In a unit of work they are fixed at the send, not at the commit
+    Scenario: In a unit of work, persistence and priority are fixed at the send, not at the commit
       Given a queue with DEFPSIST(YES) DEFPRTY(7)
       And session "work" in transacted mode
       When message "m1" is sent in session "work" to the queue with a delivery delay of 2 s, delivery mode as the destination defines and priority as the destination defines
@@ -252,7 +253,7 @@ Feature: What a queue's name means is found out twice
       And "m1" on the queue is persistent
 
     @evidence @needs-priority @needs-restart
-    Scenario: A restart does not ask the definition again
+    Scenario: A restart does not read the queue's definition again
       Given a queue with DEFPSIST(YES) DEFPRTY(7)
       When message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode as the destination defines and priority as the destination defines
       And the queue is altered to DEFPSIST(NO) DEFPRTY(2)
@@ -261,7 +262,7 @@ Feature: What a queue's name means is found out twice
       And "m1" on the queue is persistent
 
     @needs-priority
-    Scenario: What the sender itself says is kept, whatever the definition says
+    Scenario: The sender's own persistence and priority stay, whatever the definition says
       Given a queue with DEFPSIST(YES) DEFPRTY(7)
       And a receiver is waiting on the queue
       When message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode non-persistent and priority 3
@@ -270,7 +271,7 @@ Feature: What a queue's name means is found out twice
       And message "m1" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
 
     @kit @needs-priority @needs-topic @own-instance
-    Scenario: For a publication the topic's definition counts as it is at the send
+    Scenario: For a publication, the topic's definition at the send counts
       Line 58 names the queue's definition.  IBM MQ's topics have the same attributes.
 
       Given a topic with DEFPSIST(NO) DEFPRTY(7) NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
@@ -281,7 +282,7 @@ Feature: What a queue's name means is found out twice
       And message "m1" as seen by "reader" shows JMSDeliveryMode "NON_PERSISTENT"
 
     @evidence @needs-priority @needs-kill
-    Scenario: A kill does not ask the definition again either
+    Scenario: A kill does not read the queue's definition again
       Given a queue with DEFPSIST(YES) DEFPRTY(7)
       When message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode as the destination defines and priority as the destination defines
       And the queue is altered to DEFPSIST(NO) DEFPRTY(2)
@@ -290,7 +291,7 @@ Feature: What a queue's name means is found out twice
       And "m1" on the queue is persistent
 
     @evidence @topology-cluster
-    Scenario: What another queue manager's queue defines is fixed at the first resolution too
+    Scenario: The definition of another queue manager's queue is fixed at the first resolution, too
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED) DEFPRTY(7) DEFPSIST(YES)
       When message "m1" is sent to queue "orders" with a delivery delay of 2 s, priority as the destination defines and delivery mode as the destination defines
       And queue "orders" at queue manager "B" is altered to DEFPRTY(2) DEFPSIST(NO)
@@ -298,7 +299,7 @@ Feature: What a queue's name means is found out twice
       And "m1" on queue "orders" at queue manager "B" is persistent
 
     @evidence @needs-xa
-    Scenario: In a branch of a global unit of work they are fixed at the send, too
+    Scenario: In a branch of a global unit of work, persistence and priority are fixed at the send, too
       Given a queue with DEFPRTY(7) DEFPSIST(YES)
       And session "work" in xa mode
       And branch "job" has been started in session "work"

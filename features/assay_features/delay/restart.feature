@@ -1,11 +1,11 @@
-Feature: A restart may lose delayed messages that are not persistent
+Feature: A restart may lose non-persistent delayed messages
   IBM MQ, JMS 2.0 delivery delay, line 50.
 
   @DD-48 @needs-delivery-delay @needs-non-persistent
-  Rule: A non-persistent delayed message may be lost when the broker restarts, and then never comes early or twice
+  Rule: A non-persistent delayed message may be lost when the broker restarts; it never comes early or twice
     Line 50 says so of messages that wait on the staging queue.  Lost or kept is recorded; either is permitted.
 
-    Scenario: Without a restart it comes once, and not early
+    Scenario: Without a restart, a message comes once, and not early
       Given an empty queue
       And a receiver is waiting on the queue
       When message "light" is sent to the queue with delivery mode non-persistent and a delivery delay of 2 s
@@ -14,7 +14,7 @@ Feature: A restart may lose delayed messages that are not persistent
       And the receiver sees "light" no earlier than 2 s after its send
 
     @needs-topic @needs-durable-subscription
-    Scenario Outline: The broker <event> during the delay of a publication, and it comes at most once
+    Scenario Outline: A publication comes at most once if the broker <event> during its delay
       Given a topic
       And a durable subscriber "steady" on the topic
       And subscriber "steady" is inactive
@@ -37,7 +37,7 @@ Feature: A restart may lose delayed messages that are not persistent
         | event                    |
         | is killed and comes back |
 
-    Scenario Outline: The broker <event> during the delay, and it comes at most once
+    Scenario Outline: A message comes at most once if the broker <event> during its delay
       Given an empty queue
       When message "light" is sent to the queue with delivery mode non-persistent and a delivery delay of 2 s
       And the broker <event>
@@ -58,7 +58,7 @@ Feature: A restart may lose delayed messages that are not persistent
         | event                    |
         | is killed and comes back |
 
-    Scenario Outline: The broker <event> during a delay of an hour, and it does not come afterwards
+    Scenario Outline: A message with a delay of an hour does not come early if the broker <event>
       Given an empty queue
       When message "light" is sent to the queue with delivery mode non-persistent and a delivery delay of 1 h
       And the broker <event>

@@ -1,13 +1,13 @@
-Feature: Neither retained publications nor grouped messages can be delayed
+Feature: Retained publications and grouped messages cannot be delayed
   IBM MQ, JMS 2.0 delivery delay, lines 16 and 17.
 
   @DD-16 @needs-delivery-delay @needs-topic
   Rule: A retained publication with a delay is refused
     Line 16: a message that is marked as retained (JMS_IBM_Retain is 1) and is published with a delay fails with
-    MQRC_OPTIONS_ERROR.  Each of the two without the other is allowed.  Who refuses, client or broker, is left open; with
-    the client's checks switched off, it can only be the broker.
+    MQRC_OPTIONS_ERROR.  Each of the two is allowed without the other.  The document leaves open whether client or
+    broker refuses; with the client's checks switched off, only the broker can refuse.
 
-    Scenario Outline: A <style> producer publishes a retained message with a delay of <delay>
+    Scenario Outline: A <style> producer's retained publication with a delay of <delay> is refused
       Given a topic
       And a <style> producer on the topic
       And the producer's delivery delay is <delay>
@@ -22,14 +22,14 @@ Feature: Neither retained publications nor grouped messages can be delayed
         | simplified | 5 s   | runtime   |
 
     @evidence @needs-admin
-    Scenario: A retained message is published through an alias with a delay
+    Scenario: A retained publication through an alias with a delay is refused
       Given a topic
       And an alias "front" for the topic
       When message "news" is sent to alias "front" with the retain option and a delivery delay of 1 s
       Then it is refused with MQRC_OPTIONS_ERROR
 
     @control
-    Scenario: A retained publication without a delay reaches a subscriber that is there
+    Scenario: A retained publication without a delay reaches a present subscriber
       Given a topic
       And a non-durable subscriber "early" on the topic
       When message "news" is sent to the topic with the retain option
@@ -37,7 +37,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       And "early" sees "news" exactly once
 
     @control @needs-retained-publication
-    Scenario: A retained publication without a delay reaches a subscriber that comes later
+    Scenario: A retained publication without a delay reaches a later subscriber
       Given a topic
       When message "news" is sent to the topic with the retain option
       And a non-durable subscriber "late" comes to the topic
@@ -45,7 +45,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       And "late" sees "news" exactly once
 
     @control @needs-retained-publication
-    Scenario: A retained publication with a delay of 0 reaches a subscriber who comes later
+    Scenario: A retained publication with a delay of 0 reaches a later subscriber
       Given a topic
       When message "news" is sent to the topic with the retain option and a delivery delay of 0 ms
       And a non-durable subscriber "late" comes to the topic
@@ -53,7 +53,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       And "late" sees "news" exactly once
 
     @control
-    Scenario: A delayed publication is accepted once it is not retained any more
+    Scenario: A delayed publication is accepted after its retain option is removed
       Given a topic
       And a non-durable subscriber "early" on the topic
       And a producer on the topic
@@ -65,7 +65,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       And "early" sees "news" exactly once
 
     @evidence
-    Scenario: A refused publication reaches no subscriber that is there
+    Scenario: A refused publication reaches no present subscriber
       Given a topic
       And a non-durable subscriber "early" on the topic
       When message "news" is sent to the topic with the retain option and a delivery delay of 1 s
@@ -76,7 +76,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       And "early" never sees the refused "news"
 
     @evidence
-    Scenario: A refused publication is not retained for a subscriber that comes later
+    Scenario: A refused publication is not retained for a later subscriber
       Given a topic
       When message "news" is sent to the topic with the retain option and a delivery delay of 1 s
       And 3 s have passed since "news" was sent
@@ -114,21 +114,21 @@ Feature: Neither retained publications nor grouped messages can be delayed
       Then it is refused with MQRC_OPTIONS_ERROR
 
     @kit @judges-broker @needs-checks-off @needs-non-persistent
-    Scenario: The broker refuses a non-persistent retained publication with a delay too
+    Scenario: The broker refuses a non-persistent retained publication with a delay, too
       Given the client's own checks are switched off
       And a topic
       When a message is sent to the topic with the retain option, a delivery delay of 1 s and delivery mode non-persistent
       Then it is refused with MQRC_OPTIONS_ERROR
 
     @kit @judges-broker @needs-checks-off @needs-local-transaction
-    Scenario: The broker refuses a retained publication with a delay in a unit of work too
+    Scenario: The broker refuses a retained publication with a delay in a unit of work, too
       Given the client's own checks are switched off
       And a topic
       And session "work" in transacted mode
       When message "news" is sent in session "work" to the topic with the retain option and a delivery delay of 1 s
       Then sending "news" is refused with MQRC_OPTIONS_ERROR
 
-    Scenario Outline: A <style> producer without a destination publishes a retained message with a delay
+    Scenario Outline: A <style> producer without a destination refuses a retained publication with a delay
       Given a topic
       And a <style> producer without a destination
       And the producer's delivery delay is 1 s
@@ -141,7 +141,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
         | simplified |
 
     @evidence @needs-xa
-    Scenario: In a branch of a global unit of work a retained publication with a delay is refused too
+    Scenario: In a branch of a global unit of work, a retained publication with a delay is refused, too
       Given a topic
       And session "work" in xa mode
       And branch "job" has been started in session "work"
@@ -150,11 +150,11 @@ Feature: Neither retained publications nor grouped messages can be delayed
 
   @DD-17 @needs-delivery-delay
   Rule: A message in a group is refused if it has a delay
-    Line 17: using both fails with MQRC_OPTIONS_ERROR.  A message is in a group when it bears a group id, a place in a
-    group (JMSXGroupSeq), or the mark of a group's last message (JMS_IBM_Last_Msg_In_Group).  Who refuses, client or
-    broker, is left open; with the client's checks switched off, it can only be the broker.
+    Line 17: using both fails with MQRC_OPTIONS_ERROR.  A message is in a group if it has a group id, a place in a
+    group (JMSXGroupSeq), or the mark of a group's last message (JMS_IBM_Last_Msg_In_Group).  The document leaves open
+    whether client or broker refuses; with the client's checks switched off, only the broker can refuse.
 
-    Scenario Outline: A <style> producer sends a message with a delay of <delay> and <group>
+    Scenario Outline: A <style> producer's message with a delay of <delay> and <group> is refused
       Given an empty queue
       And a <style> producer on the queue
       And the producer's delivery delay is <delay>
@@ -175,14 +175,14 @@ Feature: Neither retained publications nor grouped messages can be delayed
         | simplified | 5 s   | the last-in-group flag                                 | runtime   |
 
     @needs-topic
-    Scenario: A message in a group is published with a delay
+    Scenario: A delayed publication in a group is refused
       Given a topic
       And a non-durable subscriber "early" on the topic
       When message "news" is sent to the topic with group "g", group sequence 1 and a delivery delay of 1 s
       Then it is refused with MQRC_OPTIONS_ERROR
 
     @control
-    Scenario: A group without a delay comes whole and in order
+    Scenario: A group without a delay comes completely and in order
       Given an empty queue
       And a receiver is waiting on the queue
       When message "m1" is sent to the queue with group "g", group sequence 1 and a delivery delay of 0 ms
@@ -195,7 +195,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       And the receiver sees "m1" to "m3" in that order
 
     @control
-    Scenario: A delayed message is accepted once it is in no group any more
+    Scenario: A delayed message is accepted after it has left its group
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -207,7 +207,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
       And the receiver sees "slow" exactly once
 
     @evidence
-    Scenario: After a refused message the group goes on without it
+    Scenario: After a refused message, the group continues without it
       Given an empty queue
       And a receiver is waiting on the queue
       When message "m1" is sent to the queue with group "g" and group sequence 1
@@ -254,14 +254,14 @@ Feature: Neither retained publications nor grouped messages can be delayed
       Then it is refused with MQRC_OPTIONS_ERROR
 
     @kit @judges-broker @needs-checks-off @needs-local-transaction
-    Scenario: The broker refuses a delayed message in a group in a unit of work too, from a client that does not check
+    Scenario: The broker refuses a delayed message in a group in a unit of work, too, from a client that does not check
       Given the client's own checks are switched off
       And an empty queue
       And session "work" in transacted mode
       When message "slow" is sent in session "work" to the queue with group "g" and a delivery delay of 1 s
       Then sending "slow" is refused with MQRC_OPTIONS_ERROR
 
-    Scenario Outline: A <style> producer without a destination sends a grouped message with a delay
+    Scenario Outline: A <style> producer without a destination refuses a delayed message in a group
       Given an empty queue
       And a <style> producer without a destination
       And the producer's delivery delay is 1 s
@@ -274,7 +274,7 @@ Feature: Neither retained publications nor grouped messages can be delayed
         | simplified |
 
     @evidence @needs-xa
-    Scenario Outline: In a branch of a global unit of work a message with <group> is refused too
+    Scenario Outline: In a branch of a global unit of work, a message with <group> is refused, too
       Given an empty queue
       And session "work" in xa mode
       And branch "job" has been started in session "work"

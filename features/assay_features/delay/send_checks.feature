@@ -1,11 +1,12 @@
-Feature: A delayed message that cannot be sent is refused at the send, and the refusal says why
+Feature: A delayed message that cannot be sent is refused at the send, with the reason
   IBM MQ, JMS 2.0 delivery delay, lines 19 and 78.
 
   @DD-19 @needs-delivery-delay @own-instance
-  Rule: A failed send of a delayed message raises an exception that says what failed
-    Line 19 asks for a suitable error message and gives "queue full" as an example.  Here: the application can tell what
-    failed, from a word of the text or from the reason code, which IBM's own client gives in a linked exception.  Which
-    code and which text is asked of our own broker only.  What was refused was not sent: neither queue has it, then or later.
+  Rule: A failed send of a delayed message raises an exception that gives the reason
+    Line 19 asks for a suitable error message, and gives "queue full" as an example.  Here, the application can tell
+    the failure by a word of the text or by the reason code, which IBM's own client gives in a linked exception.  Only
+    our own broker must give a certain code and text.  A refused message is not sent: neither queue has it, then or
+    later.
 
     @needs-queue-limit
     Scenario Outline: A <style> producer's delayed send fails because the queue is full
@@ -81,7 +82,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And the refusal says that a queue is full
 
     @evidence @needs-topic @needs-queue-limit @needs-staging-queue
-    Scenario: A delayed publication for two fails because the staging queue has a place for one
+    Scenario: A delayed publication for two subscriptions fails because the staging queue has room for one copy
       Given a topic
       And a non-durable subscriber "one" on the topic
       And a non-durable subscriber "two" on the topic
@@ -91,7 +92,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And the staging queue is empty
 
     @control @needs-queue-limit @needs-staging-queue
-    Scenario: The staging queue has one place left, and the send takes it
+    Scenario: A send takes the last place on the staging queue
       Given an empty queue
       And a receiver is waiting on the queue
       And the staging queue has been altered to MAXDEPTH(2)
@@ -101,7 +102,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And the receiver sees "slow" exactly once
 
     @evidence @needs-queue-limit @needs-staging-queue
-    Scenario: A send that failed because the queue was full leaves nothing behind
+    Scenario: A send that failed because the queue was full leaves no message behind
       Given a queue with MAXDEPTH(1)
       And an empty queue "other"
       And message "filler" is sent to the queue
@@ -115,7 +116,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And the receiver never sees the refused "slow"
 
     @evidence @needs-queue-limit @needs-staging-queue
-    Scenario: A send that failed because the staging queue was full leaves nothing behind
+    Scenario: A send that failed because the staging queue was full leaves no message behind
       Given an empty queue
       And a receiver is waiting on the queue
       And the staging queue has been altered to MAXDEPTH(1)
@@ -127,7 +128,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And the receiver never sees the refused "slow"
 
     @evidence @needs-queue-limit @needs-staging-queue
-    Scenario: A send that failed because both queues were full leaves nothing behind
+    Scenario: A send that failed because both queues were full leaves no message behind
       Given a queue with MAXDEPTH(1)
       And an empty queue "other"
       And the staging queue has been altered to MAXDEPTH(1)
@@ -153,7 +154,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And sending "next" is accepted
 
     @evidence @needs-queue-limit @needs-staging-queue
-    Scenario: A send that failed because the staging queue was full takes no place there when one is free again
+    Scenario: A send that failed because the staging queue was full takes no place there later
       Given an empty queue
       And a receiver is waiting on the queue
       And the staging queue has been altered to MAXDEPTH(1)
@@ -165,7 +166,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       Then sending "next" is accepted
 
     @evidence @needs-local-transaction @needs-queue-limit @needs-staging-queue
-    Scenario Outline: A send that failed in a unit of work that is then <ended> takes no place on the staging queue
+    Scenario Outline: A send that failed in a unit of work takes no place on the staging queue when the unit is <ended>
       Given an empty queue
       And a receiver is waiting on the queue
       And the staging queue has been altered to MAXDEPTH(1)
@@ -184,7 +185,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
         | rolled back |
 
     @evidence @needs-topic @needs-queue-limit @needs-staging-queue
-    Scenario: A publication for two that failed because the staging queue has a place for one takes none
+    Scenario: A failed publication for two subscriptions takes no place on the staging queue
       Given a topic
       And an empty queue
       And a non-durable subscriber "one" on the topic
@@ -196,7 +197,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And sending "next" is accepted
 
     @evidence @needs-local-transaction @needs-put-inhibit
-    Scenario: A send that failed in a unit of work leaves the others of the unit as they are
+    Scenario: A send that failed in a unit of work does not affect the unit's other sends
       Given an empty queue
       And a queue "shut" with PUT(DISABLED)
       And a receiver is waiting on the queue
@@ -209,7 +210,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And the receiver sees "before" and "slow" exactly once
 
     @evidence @needs-store-error
-    Scenario: A send that failed because the store refused it leaves nothing behind
+    Scenario: A send that the store refused leaves no message behind
       Given an empty queue
       And a receiver is waiting on the queue
       When the broker's store refuses the next write
@@ -220,7 +221,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And the receiver never sees the refused "slow"
 
     @evidence @needs-store-error @needs-topic @needs-durable-subscription
-    Scenario: A publication that failed because the store refused it leaves nothing behind
+    Scenario: A publication that the store refused leaves no message behind
       Given a topic
       And a durable subscriber "one" on the topic
       And a non-durable subscriber "two" on the topic
@@ -234,7 +235,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And "two" never sees the refused "slow"
 
     @evidence @needs-store-error @needs-local-transaction
-    Scenario: A unit of work whose commit the store refuses leaves nothing behind
+    Scenario: A unit of work whose commit the store refuses leaves no message behind
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -248,7 +249,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And the receiver never sees "light"
 
     @evidence @needs-put-inhibit @needs-staging-queue
-    Scenario: A send that failed because the staging queue was disabled for puts leaves nothing behind
+    Scenario: A send that failed because the staging queue was disabled for puts leaves no message behind
       Given an empty queue
       And a receiver is waiting on the queue
       And message "control" is sent to the queue with a delivery delay of 2 s
@@ -289,7 +290,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
         | simplified | runtime   |
 
     @needs-topic @needs-queue-limit @needs-staging-queue
-    Scenario: The staging queue has a place for each of the two copies of a delayed publication
+    Scenario: The staging queue has room for both copies of a delayed publication
       Given a topic
       And a non-durable subscriber "one" on the topic
       And a non-durable subscriber "two" on the topic
@@ -300,7 +301,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And "two" sees "slow" exactly once
 
     @evidence @needs-local-transaction @needs-queue-limit @needs-staging-queue
-    Scenario: A unit of work that was committed has taken one place on the staging queue, and gives it back
+    Scenario: A committed unit of work takes one place on the staging queue, and frees it later
       Given an empty queue
       And a receiver is waiting on the queue
       And the staging queue has been altered to MAXDEPTH(1)
@@ -313,7 +314,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And the receiver sees "second" exactly once
 
     @kit @needs-local-transaction @needs-queue-limit @needs-staging-queue
-    Scenario: A delayed message of an open unit of work has a place on the staging queue already
+    Scenario: A delayed message of an open unit of work already has a place on the staging queue
       Line 21 puts it there at the commit.  Our broker keeps the place, so that a commit does not fail for want of one.
 
       Given an empty queue
@@ -328,7 +329,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And the receiver never sees the refused "second"
 
     @kit @needs-queue-limit
-    Scenario: Our broker names the reason of a full queue
+    Scenario: Our broker gives the reason for a full queue
       Given a queue with MAXDEPTH(1)
       And a message is sent to the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
@@ -336,7 +337,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And the refusal's text names MQRC_Q_FULL
 
     @kit @needs-queue-limit @needs-staging-queue
-    Scenario: Our broker names the reason of a staging queue that is full
+    Scenario: Our broker gives the reason for a full staging queue
       Given an empty queue
       And the staging queue has been altered to MAXDEPTH(1)
       And a message is sent to the queue with a delivery delay of 1 h
@@ -345,7 +346,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And the refusal's text names MQRC_Q_FULL
 
     @kit @needs-put-inhibit @needs-staging-queue
-    Scenario: Our broker names the reason of a staging queue that is disabled for puts
+    Scenario: Our broker gives the reason for a staging queue that is disabled for puts
       Given an empty queue
       And the staging queue has been altered to PUT(DISABLED)
       When message "slow" is sent to the queue with a delivery delay of 1 s
@@ -353,7 +354,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And the refusal's text names MQRC_PUT_INHIBITED
 
     @evidence @needs-xa @needs-queue-limit @needs-staging-queue
-    Scenario: In a branch of a global unit of work a send fails too because the staging queue is full
+    Scenario: In a branch of a global unit of work, a send fails, too, because the staging queue is full
       Given an empty queue
       And the staging queue has been altered to MAXDEPTH(1)
       And message "first" is sent to the queue with a delivery delay of 1 h
@@ -364,17 +365,17 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
 
   @DD-21 @needs-delivery-delay @needs-admin @own-instance
   Rule: The exception's text may say whether the target, the staging queue or both failed
-    Line 19: the message "might" apply to either queue, or to both.  So whichever of them a text names is recorded.  The
-    kit's own broker promises more: its refusal names each queue at fault, and no other.
+    Line 19: the message "might" apply to either queue, or to both.  So the scenarios record which of them a text
+    names.  The kit's own broker promises more: its refusal names each queue at fault, and no other.
 
-    Scenario: The queue is full, and which queue the refusal names is recorded
+    Scenario: With a full queue, the queues that the refusal names are recorded
       Given a queue with MAXDEPTH(1)
       And a message is sent to the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
       Then it is refused
       And which of the queue and the staging queue the refusal's text names is recorded
 
-    Scenario: The staging queue is full, and which queue the refusal names is recorded
+    Scenario: With a full staging queue, the queues that the refusal names are recorded
       Given an empty queue
       And the staging queue has been altered to MAXDEPTH(1)
       And a message is sent to the queue with a delivery delay of 1 h
@@ -382,7 +383,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       Then it is refused
       And which of the queue and the staging queue the refusal's text names is recorded
 
-    Scenario: Both queues are full, and which queues the refusal names is recorded
+    Scenario: With both queues full, the queues that the refusal names are recorded
       Given a queue with MAXDEPTH(1)
       And the staging queue has been altered to MAXDEPTH(1)
       And a message is sent to the queue with a delivery delay of 1 h
@@ -391,7 +392,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       Then it is refused
       And which of the queue and the staging queue the refusal's text names is recorded
 
-    Scenario: The staging queue is disabled for puts, and which queue the refusal names is recorded
+    Scenario: With a staging queue that is disabled for puts, the queues that the refusal names are recorded
       Given an empty queue
       And the staging queue has been altered to PUT(DISABLED)
       When message "slow" is sent to the queue with a delivery delay of 1 s
@@ -399,7 +400,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And which of the queue and the staging queue the refusal's text names is recorded
 
     @kit
-    Scenario: The queue is full, and the refusal names the queue
+    Scenario: With a full queue, the refusal names the queue
       Given a queue with MAXDEPTH(1)
       And a message is sent to the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
@@ -407,7 +408,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And the refusal names the queue alone as the cause
 
     @kit
-    Scenario: The staging queue is full, and the refusal names the staging queue
+    Scenario: With a full staging queue, the refusal names the staging queue
       Given an empty queue
       And the staging queue has been altered to MAXDEPTH(1)
       And a message is sent to the queue with a delivery delay of 1 h
@@ -416,7 +417,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And the refusal names the staging queue alone as the cause
 
     @kit
-    Scenario: Both queues are full, and the refusal names both
+    Scenario: With both queues full, the refusal names both
       Given a queue with MAXDEPTH(1)
       And the staging queue has been altered to MAXDEPTH(1)
       And a message is sent to the queue with a delivery delay of 1 h
@@ -426,7 +427,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And the refusal names the queue and the staging queue alone as the cause
 
     @kit
-    Scenario: The staging queue is disabled for puts, and the refusal names the staging queue
+    Scenario: With a staging queue that is disabled for puts, the refusal names the staging queue
       Given an empty queue
       And the staging queue has been altered to PUT(DISABLED)
       When message "slow" is sent to the queue with a delivery delay of 1 s
@@ -434,7 +435,7 @@ Feature: A delayed message that cannot be sent is refused at the send, and the r
       And the refusal names the staging queue alone as the cause
 
     @kit
-    Scenario: The queue is disabled for puts and the staging queue is full, and the refusal names both
+    Scenario: With a queue that is disabled for puts and a full staging queue, the refusal names both
       Given a queue with PUT(DISABLED)
       And an empty queue "other"
       And the staging queue has been altered to MAXDEPTH(1)

@@ -1,12 +1,12 @@
-Feature: A producer carries a delivery delay
+Feature: A producer has a delivery delay
   IBM MQ, JMS 2.0 delivery delay, lines 5 and 11.
 
   @DD-01 @needs-delivery-delay
-  Rule: Both kinds of producer take a delivery delay in milliseconds, set before sending
-    Line 5 names the two setters, each with a long of milliseconds.  A span below 0, or one that is no whole number of
-    milliseconds, is no such delay; a client refuses it and does not guess.
+  Rule: Both kinds of producer accept a delivery delay in milliseconds, which is set before the send
+    Line 5 names the two setters, each with a long of milliseconds.  A negative duration, or one with a part of a
+    millisecond, is no such delay; a client refuses it.
 
-    Scenario Outline: A <style> producer takes a delay of <delay>
+    Scenario Outline: A <style> producer accepts a delay of <delay>
       Given an empty queue
       And a <style> producer on the queue
       When the producer's delivery delay is set to <delay>
@@ -24,7 +24,7 @@ Feature: A producer carries a delivery delay
         | simplified | 8760 h |
 
     @kit
-    Scenario Outline: A <style> producer refuses a delay of <delay>, which is no number of milliseconds from 0
+    Scenario Outline: A <style> producer refuses a delay of <delay>, which is negative or not a whole number of milliseconds
       Given an empty queue
       And a <style> producer on the queue
       When the producer's delivery delay is set to <delay>
@@ -41,7 +41,7 @@ Feature: A producer carries a delivery delay
         | simplified | 0.5 ms   |
         | simplified | 999.9 ms |
 
-    Scenario Outline: The delay set on a <style> producer holds for what it sends
+    Scenario Outline: A delay that is set on a <style> producer applies to its later sends
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -54,7 +54,7 @@ Feature: A producer carries a delivery delay
         | classic    |
         | simplified |
 
-    Scenario Outline: The delay of a <style> producer holds for its second send too
+    Scenario Outline: The delay of a <style> producer applies to its second send, too
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -68,7 +68,7 @@ Feature: A producer carries a delivery delay
         | classic    |
         | simplified |
 
-    Scenario Outline: A delay of a <style> producer that is set back to 0 delays nothing
+    Scenario Outline: A <style> producer whose delay is set back to 0 delays no message
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -82,7 +82,7 @@ Feature: A producer carries a delivery delay
         | classic    |
         | simplified |
 
-    Scenario Outline: A delay that is set on a <style> producer after its first send holds from then on
+    Scenario Outline: A delay that is set on a <style> producer after its first send applies from then on
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -97,7 +97,7 @@ Feature: A producer carries a delivery delay
         | classic    |
         | simplified |
 
-    Scenario Outline: A delay of <before> on a <style> producer gives way to one of <after>
+    Scenario Outline: A delay of <before> on a <style> producer is replaced by a delay of <after>
       Given an empty queue
       And a <style> producer on the queue
       And the producer's delivery delay is <before>
@@ -114,7 +114,7 @@ Feature: A producer carries a delivery delay
         | simplified | 8760 h | 1 h    |
         | simplified | 1 h    | 8760 h |
 
-    Scenario: Each send counts the delay from its own time
+    Scenario: Each delay counts from its own send
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -133,7 +133,7 @@ Feature: A producer carries a delivery delay
       And the producer sends message "again" with the message object of the send before
       Then the receiver sees "again" no earlier than 2 s after its send
 
-    Scenario Outline: A <style> producer without a destination delays what it sends
+    Scenario Outline: A <style> producer without a destination delays its messages
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer without a destination
@@ -159,7 +159,7 @@ Feature: A producer carries a delivery delay
       Then the receiver sees "fast" no earlier than 1500 ms after its send
       And sending "slow" shows a delivery delay of 1 h
 
-    Scenario Outline: The delay holds for a message with <what>
+    Scenario Outline: The delay applies to a message with <what>
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -177,7 +177,7 @@ Feature: A producer carries a delivery delay
         | correlation id "c"             |
 
     @needs-priority
-    Scenario: The delay holds for a send with a priority of its own
+    Scenario: The delay applies to a send with its own priority
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -186,7 +186,7 @@ Feature: A producer carries a delivery delay
       Then the receiver sees "slow" no earlier than 1500 ms after its send
 
     @needs-non-persistent
-    Scenario: The delay holds for a send with a delivery mode of its own
+    Scenario: The delay applies to a send with its own delivery mode
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -195,7 +195,7 @@ Feature: A producer carries a delivery delay
       Then the receiver sees "slow" no earlier than 1500 ms after its send
 
     @needs-time-to-live
-    Scenario: The delay holds for a send with a time to live of its own
+    Scenario: The delay applies to a send with its own time to live
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -204,7 +204,7 @@ Feature: A producer carries a delivery delay
       Then the receiver sees "slow" no earlier than 1500 ms after its send
 
     @needs-priority
-    Scenario: Setting a priority leaves the delay as it is
+    Scenario: Setting a priority does not change the delay
       Given an empty queue
       And a producer on the queue
       And the producer's delivery delay is 1 h
@@ -213,7 +213,7 @@ Feature: A producer carries a delivery delay
       Then sending "slow" shows a delivery delay of 1 h
 
     @needs-non-persistent
-    Scenario: Setting a delivery mode leaves the delay as it is
+    Scenario: Setting a delivery mode does not change the delay
       Given an empty queue
       And a producer on the queue
       And the producer's delivery delay is 1 h
@@ -222,7 +222,7 @@ Feature: A producer carries a delivery delay
       Then sending "slow" shows a delivery delay of 1 h
 
     @needs-time-to-live
-    Scenario: Setting a time to live leaves the delay as it is
+    Scenario: Setting a time to live does not change the delay
       Given an empty queue
       And a producer on the queue
       And the producer's delivery delay is 1 h
@@ -232,7 +232,7 @@ Feature: A producer carries a delivery delay
       Then sending "slow" shows a delivery delay of 1 h
 
     @kit
-    Scenario Outline: A delay of <hours>, given as a span of time, is counted whole
+    Scenario Outline: A delay of <hours> as a time span counts completely
       Given an empty queue
       And a producer on the queue
       When the producer's delivery delay is set to <span>

@@ -2,11 +2,11 @@ Feature: Delayed messages reach a shared queue through the private staging queue
   IBM MQ, JMS 2.0 delivery delay, lines 31, 49 and 50.  A and B are queue managers of one queue-sharing group.
 
   @DD-45 @needs-delivery-delay @needs-admin @platform-zos @topology-sharing-group
-  Rule: Delayed sends to a shared queue work, through the staging queue of the queue manager that took the message
+  Rule: A delayed send to a shared queue goes through the staging queue of the queue manager that accepted it
     Lines 31 and 49: there is one private staging queue, whether the target is shared or not.
 
     @needs-non-persistent
-    Scenario Outline: A delayed <mode> message that A took is delivered to a receiver at B
+    Scenario Outline: A delayed <mode> message that A accepted is delivered to a receiver at B
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And a receiver is waiting on the queue at queue manager "B"
@@ -19,7 +19,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
         | persistent     |
         | non-persistent |
 
-    Scenario: A delayed message that A took is delivered to a receiver at A itself
+    Scenario: A delayed message that A accepted is delivered to a receiver at A
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And a receiver is waiting on the queue
@@ -27,7 +27,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       Then the receiver sees "slow" exactly once
       And the receiver sees "slow" no earlier than 1 s after its send
 
-    Scenario: Through an alias it is delivered to a receiver at B too
+    Scenario: A delayed message through an alias is delivered to a receiver at B, too
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And an alias "front" for the queue
@@ -37,7 +37,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       And the receiver sees "slow" no earlier than 1 s after its send
 
     @needs-topic
-    Scenario: A publication for an administered subscription to it is delivered to a receiver at B too
+    Scenario: A publication for an administered subscription to a shared queue is delivered to a receiver at B, too
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And a topic
@@ -47,7 +47,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       Then the receiver sees "slow" exactly once
       And the receiver sees "slow" no earlier than 1 s after its send
 
-    Scenario: During the delay it is on the staging queue of the queue manager that took it, and on no other
+    Scenario: During the delay, the message is only on the staging queue of the queue manager that accepted it
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And the staging queue at queue manager "B" has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
@@ -56,7 +56,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       And the staging queue at queue manager "B" is empty
       And the queue at queue manager "B" is empty
 
-    Scenario: Each queue manager stages what it took itself
+    Scenario: Each queue manager stages the messages that it accepted
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And the staging queue at queue manager "B" has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
@@ -90,7 +90,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       And the receiver sees "slow" no earlier than 3 s after its send
 
     @own-instance
-    Scenario: A shared queue that cannot take the message has it dead-lettered where it was staged
+    Scenario: A message that the shared queue refuses is dead-lettered where it was staged
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED) MAXDEPTH(1)
       And message "slow" is sent to the queue with a delivery delay of 2 s
@@ -99,7 +99,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       And the staging queue no longer holds "slow"
 
     @needs-time-to-live
-    Scenario: The time to live counts on a shared queue too, the delay included
+    Scenario: On a shared queue, too, the delay counts as part of the time to live
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And message "stale" is sent to the queue with a delivery delay of 5 s and a time to live of 8 s
@@ -111,10 +111,10 @@ Feature: Delayed messages reach a shared queue through the private staging queue
 
   @DD-46 @needs-delivery-delay @needs-admin @platform-zos @topology-sharing-group @own-instance
   Rule: The queue manager that staged the message must be running for its delivery to the shared queue
-    Line 49.  If it is down when the delay ends, the message is delivered once it is back.  The messages are persistent:
-    for others see the next rule.
+    Line 49.  If the queue manager is down at the end of the delay, the message is delivered after its start.  The
+    messages are persistent; the next rule is about non-persistent ones.
 
-    Scenario: While that queue manager is down, nothing is delivered, although the delay is over
+    Scenario: While the queue manager that staged the message is down, the message is not delivered
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And a receiver is waiting on the queue at queue manager "B"
@@ -125,7 +125,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       Then the receiver sees "now" exactly once
       And the receiver never sees "slow"
 
-    Scenario: Once it is back, the message is delivered, once
+    Scenario: After the start of the queue manager that staged the message, the message is delivered once
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And a receiver is waiting on the queue at queue manager "B"
@@ -136,7 +136,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       Then the receiver sees "slow" in time after queue manager "A" was started again
       And the receiver sees "slow" exactly once
 
-    Scenario: A queue manager that is back before the delay is over delivers no earlier than that
+    Scenario: A queue manager that starts before the delay is over delivers no earlier than that
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And a receiver is waiting on the queue at queue manager "B"
@@ -147,7 +147,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       Then the receiver sees "slow" exactly once
       And the receiver sees "slow" no earlier than 3 s after its send
 
-    Scenario: Once it is back, it delivers each of several messages
+    Scenario: After its start, the queue manager delivers each of several messages
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And messages "m1" to "m3" are sent to the queue with a delivery delay of 1 s
@@ -157,7 +157,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       And a receiver starts to wait on the queue at queue manager "B"
       Then the receiver sees "m1" to "m3" exactly once
 
-    Scenario: Another queue manager of the group may be down all the while
+    Scenario: Another queue manager of the group may be down
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And a receiver is waiting on the queue
@@ -167,9 +167,9 @@ Feature: Delayed messages reach a shared queue through the private staging queue
 
   @DD-47 @needs-delivery-delay @needs-admin @needs-non-persistent @platform-zos @topology-sharing-group @own-instance
   Rule: A non-persistent delayed message is lost when the queue manager that staged it shuts down
-    Line 50, a permission: lost or kept is recorded, and it comes neither early nor twice.  A non-persistent message that
-    is already on the shared queue outlives any one queue manager, which the document supposes when it says that a delay
-    makes loss more likely.
+    Line 50 permits the loss.  The scenarios record whether the message is lost; it comes neither early nor twice.  A
+    non-persistent message that is already on the shared queue survives the stop of any queue manager; the document
+    assumes this when it says that a delay makes loss more likely.
 
     Scenario: A stop of a queue manager keeps an undelayed message on a shared queue, and may lose a staged one
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
@@ -183,7 +183,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       Then the receiver sees "there" exactly once
       And the receiver sees "slow" at most once
 
-    Scenario: A message on the shared queue can be received while the queue manager that took it is down
+    Scenario: A message on the shared queue can be received while the queue manager that accepted it is down
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And message "there" is sent to the queue with delivery mode non-persistent
@@ -194,7 +194,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       Then the receiver sees "there" exactly once
       And the receiver sees nothing of "slow" for 1 s
 
-    Scenario: Lost or kept, the delayed message is not early
+    Scenario: If a stop does not lose a delayed message, the message is not early
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And message "slow" is sent to the queue with delivery mode non-persistent and a delivery delay of 1 h

@@ -1,4 +1,4 @@
-Feature: A staged message can be found, taken back, and comes to its target as it was
+Feature: A staged message can be found and taken back, and arrives unaltered
   IBM MQ, JMS 2.0 delivery delay, lines 35 and 64.
 
   @DD-37 @needs-delivery-delay @needs-admin @needs-staging-queue
@@ -15,7 +15,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
         | persistent     |
         | non-persistent |
 
-    Scenario: A correlation id of its own makes no difference
+    Scenario: A message with its own correlation id is staged under a new id
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 h and correlation id "order 7"
       Then "m1" on the staging queue has a new message id, and its original one as its correlation id
@@ -27,7 +27,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       When message "news" is sent to the topic with a delivery delay of 1 h
       Then "news" on the staging queue has a new message id, and its original one as its correlation id
 
-    Scenario Outline: A restart changes nothing about it (it <event>)
+    Scenario Outline: After the broker <event>, a message is still staged under its new id
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 h
       And the broker <event>
@@ -77,10 +77,10 @@ Feature: A staged message can be found, taken back, and comes to its target as i
 
   @DD-38 @needs-delivery-delay @needs-admin @needs-staging-queue
   Rule: An administrator can take a staged message back by that correlation id, and it is then never delivered
-    Line 35, which has a delay in mind that is far too long by mistake.  The copies of one publication share their
-    correlation id, since they share their original message id: one get takes one of them.
+    Line 35 is about a delay that is far too long by mistake.  The copies of one publication share their correlation
+    id, because they share their original message id: one get takes one of them.
 
-    Scenario: One of several is taken back and never arrives
+    Scenario: A message that an administrator takes back never arrives; the other messages do
       Given an empty queue
       And a receiver is waiting on the queue
       When messages "m1" to "m3" are sent to the queue with a delivery delay of 5 s
@@ -89,7 +89,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       And the receiver sees "m1" and "m3" exactly once
       And the receiver never sees "m2"
 
-    Scenario: The others arrive on time
+    Scenario: The other messages arrive in time after one message was taken back
       Given an empty queue
       And a receiver is waiting on the queue
       When messages "m1" to "m3" are sent to the queue with a delivery delay of 5 s
@@ -97,7 +97,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       Then the receiver sees "m1" in time, 5 s after its send
       And the receiver sees "m3" in time, 5 s after its send
 
-    Scenario: After the administrator has taken many messages back, the other messages arrive on time
+    Scenario: The other messages arrive in time after many messages were taken back
       Given an empty queue
       And a receiver is waiting on the queue
       When message "last" is sent to the queue with a delivery delay of 60 s
@@ -108,14 +108,14 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       And the receiver sees "last" in time, 60 s after its send
       And the receiver sees "first" and "last" exactly once
 
-    Scenario: A message with a correlation id of its own is found by its message id all the same
+    Scenario: A message with its own correlation id is found by its message id, too
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 h and correlation id "order 7"
       And the administrator takes "m1" off the staging queue by correlation id
       Then the administrator has "m1"
       And the staging queue does not hold "m1"
 
-    Scenario: A delay of a year is undone
+    Scenario: A message with a delay of a year can be taken back
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 8760 h
       And the administrator takes "m1" off the staging queue by correlation id
@@ -123,7 +123,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       And the staging queue does not hold "m1"
 
     @needs-topic
-    Scenario: Of the copies of one publication, one get takes one
+    Scenario: With several copies of one publication, one get takes one copy
       Given a topic
       And a non-durable subscriber "left" on the topic
       And a non-durable subscriber "right" on the topic
@@ -134,7 +134,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       And one of "left" and "right" sees "news", exactly once
 
     @needs-restart
-    Scenario: A message that was taken back does not return with a restart
+    Scenario: A message that was taken back does not return after a restart
       Given an empty queue
       When messages "m1" and "m2" are sent to the queue with a delivery delay of 10 s
       And the administrator takes "m1" off the staging queue by correlation id
@@ -144,7 +144,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       And the receiver never sees "m1"
 
     @kit @needs-restart
-    Scenario: What was cleared off the staging queue does not return with a restart
+    Scenario: Messages that were cleared off the staging queue do not return after a restart
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 10 s
       And the staging queue is cleared
@@ -155,7 +155,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       Then the receiver sees "now" exactly once
       And the receiver never sees "m1"
 
-    Scenario: What has been moved to its target cannot be taken back any more
+    Scenario: A message that has been moved to its target cannot be taken back
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 s
       And the staging queue no longer holds "m1"
@@ -163,7 +163,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       Then the administrator has nothing
       And the queue holds "m1"
 
-    Scenario: A get that finds nothing takes nothing else
+    Scenario: A get without a matching message takes no other message
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 s
       And message "m2" is sent to the queue with a delivery delay of 1 h
@@ -173,7 +173,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       And the staging queue holds "m2"
 
     @needs-restart
-    Scenario: A message that outlived a restart can be taken back
+    Scenario: A message that survived a restart can be taken back
       Given an empty queue
       When messages "m1" and "m2" are sent to the queue with a delivery delay of 1 h
       And the broker is restarted
@@ -183,7 +183,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       And the staging queue holds "m2"
 
     @own-instance
-    Scenario: Its place on the staging queue is free again
+    Scenario: The place of a message that was taken back is free
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 h
@@ -193,7 +193,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       And the staging queue holds "m2"
 
     @needs-non-persistent
-    Scenario: A non-persistent message can be taken back too
+    Scenario: A non-persistent message can be taken back, too
       Given an empty queue
       When messages "m1" and "m2" are sent to the queue with a delivery delay of 1 h and delivery mode non-persistent
       And the administrator takes "m1" off the staging queue by correlation id
@@ -202,7 +202,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       And the staging queue does not hold "m1"
 
     @needs-local-transaction
-    Scenario: A message of a unit of work can be taken back too
+    Scenario: A message of a unit of work can be taken back, too
       Given an empty queue
       And session "work" in transacted mode
       When message "m1" is sent in session "work" to the queue with a delivery delay of 1 h and correlation id "order 7"
@@ -213,7 +213,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       And the staging queue does not hold "m1"
 
     @own-instance
-    Scenario: A message whose delay is over and that cannot leave can be taken back, and does not come afterwards
+    Scenario: A due message that cannot leave the staging queue can be taken back, and does not come afterwards
       Given there is no dead-letter queue
       And a queue with MAXDEPTH(10)
       And messages "m1" and "m2" are sent to the queue with a delivery delay of 1 s
@@ -227,7 +227,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       And the receiver never sees "m1"
 
     @kit @needs-store-error
-    Scenario: A message that the store does not let go is not taken back, and comes in time
+    Scenario: If the store refuses to remove a message, it is not taken back, and comes in time
       Given an empty queue
       And a receiver is waiting on the queue
       When messages "m1" and "m2" are sent to the queue with a delivery delay of 5 s
@@ -249,7 +249,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       And the receiver sees "m1" no earlier than 5 s after its send
 
     @needs-kill
-    Scenario: A message that was taken back does not return with a kill
+    Scenario: A message that was taken back does not return after a kill
       Given an empty queue
       When messages "m1" and "m2" are sent to the queue with a delivery delay of 10 s
       And the administrator takes "m1" off the staging queue by correlation id
@@ -265,7 +265,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
     expectation; those scenarios are tagged kit.
 
     @needs-non-persistent @needs-queue-look
-    Scenario Outline: A <mode> message has its own ids again
+    Scenario Outline: A <mode> message on its target has its original ids
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 s, delivery mode <mode> and correlation id "order 7"
       Then "m1" on the queue has the ids that it was sent with
@@ -275,19 +275,19 @@ Feature: A staged message can be found, taken back, and comes to its target as i
         | non-persistent |
 
     @needs-queue-look
-    Scenario: One without a correlation id has none again
+    Scenario: A message without a correlation id has none on its target
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 s
       Then "m1" on the queue has the ids that it was sent with
 
-    Scenario: A receiver sees its own ids
+    Scenario: A receiver sees the message's original ids
       Given an empty queue
       And a receiver is waiting on the queue
       When message "m1" is sent to the queue with a delivery delay of 1 s and correlation id "order 7"
       Then the receiver sees "m1" with the ids that it was sent with
 
     @evidence @needs-admin @needs-authority @own-instance
-    Scenario: A receiver sees the message's own ids although a user has browsed the staging queue
+    Scenario: A receiver sees the message's original ids although a user has browsed the staging queue
       Given an empty queue
       And a receiver is waiting on the queue
       And user "monitor" may browse the staging queue
@@ -296,14 +296,14 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       Then the receiver sees "m1" with the ids that it was sent with
 
     @needs-queue-look @needs-staging-queue
-    Scenario: It has no staging header
+    Scenario: A message on its target has no staging header
       Given an empty queue
       When message "plain" is sent to the queue
       And message "m1" is sent to the queue with a delivery delay of 1 s
       Then "m1" on the queue and the undelayed "plain" have the same headers
 
     @needs-restart @needs-queue-look
-    Scenario: After a restart during the delay it has its own ids again
+    Scenario: After a restart during the delay, a message has its original ids
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 2 s and correlation id "order 7"
       And the broker is restarted
@@ -368,7 +368,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
         | a time to live of 1 h                         |
 
     @kit @needs-admin @needs-queue-look
-    Scenario Outline: After a restart during the delay everything is as it was sent (it <event>)
+    Scenario Outline: A message is as it was sent although the broker <event> during the delay
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 2 s, priority 7, property colour = "red", reply-to queue "replies", JMSType "order" and a body of 4 KB
       And the broker <event>
@@ -385,7 +385,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
         | is killed and comes back |
 
     @needs-topic
-    Scenario: A subscriber sees the publication's own ids
+    Scenario: A subscriber sees the publication's original ids
       Given a topic
       And a non-durable subscriber "live" on the topic
       When message "news" is sent to the topic with a delivery delay of 1 s and correlation id "order 7"
@@ -441,7 +441,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       Then message "m1" as seen by "receiver" shows JMSRedelivered "false"
 
     @kit @own-instance @needs-dead-letter-queue @needs-put-inhibit @needs-queue-limit
-    Scenario: A put that was tried again does not count as a delivery
+    Scenario: A repeated put does not count as a delivery
       Given there is no dead-letter queue
       And a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 1 s and correlation id "order 7"
@@ -453,7 +453,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       And the receiver sees "m1" as it was sent
 
     @kit @needs-priority @needs-staging-queue
-    Scenario: On the target its priority counts
+    Scenario: On the target, the message's priority applies
       Given an empty queue
       When message "low" is sent to the queue with a delivery delay of 1 s and priority 0
       And message "high" is sent to the queue with a delivery delay of 1 s and priority 9
@@ -462,7 +462,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
       Then the receiver sees "high", "low" in that order
 
     @kit @needs-priority @needs-staging-queue
-    Scenario Outline: On the target the message's priority counts although the broker <event> during the delay
+    Scenario Outline: On the target, the message's priority applies although the broker <event> during the delay
       Given an empty queue
       When message "low" is sent to the queue with a delivery delay of 5 s and priority 0
       And message "usual" is sent to the queue with a delivery delay of 5 s
@@ -539,7 +539,7 @@ Feature: A staged message can be found, taken back, and comes to its target as i
         | a time to live of 1 h                         |
 
     @kit @needs-xa @needs-admin @needs-queue-look
-    Scenario Outline: After a restart in doubt it is as it was sent, too (the broker <event>)
+    Scenario Outline: A message of a branch in doubt is as it was sent after the broker <event>
       Given an empty queue
       And session "work" in xa mode
       And branch "job" has been started in session "work"

@@ -3,9 +3,9 @@ Feature: Delayed messages wait on one staging queue
 
   @DD-05 @needs-delivery-delay @needs-admin @needs-staging-queue
   Rule: A delayed message is held on one internal staging queue, with a header that names its delay and its target
-    Line 7.  Nobody but an administrator looks at that queue.  The document gives no layout of the header, so what is
-    tried is that both can be read there, in whatever field and form: the delay in milliseconds, tenths or seconds, or
-    the time of day of the delivery.
+    Line 7.  Only an administrator looks at this queue.  The document gives no layout of the header, so the scenarios
+    test that delay and target can be read there, in any field and form: the delay in milliseconds, tenths or seconds,
+    or the time of day of the delivery.
 
     @needs-non-persistent
     Scenario Outline: While its delay lasts, a <mode> message is on the staging queue and not on its target
@@ -19,7 +19,7 @@ Feature: Delayed messages wait on one staging queue
         | non-persistent |
 
     @own-instance
-    Scenario: The staging queue has one message more, and the target none
+    Scenario: The depth of the staging queue is one higher, and that of the target unchanged
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 1 h
       Then the depth of the staging queue is 1
@@ -51,14 +51,14 @@ Feature: Delayed messages wait on one staging queue
       And a header of "second" on the staging queue shows its delay of 2 h
 
     @needs-topic
-    Scenario: A publication waits there too
+    Scenario: A publication waits on the staging queue, too
       Given a topic
       And a non-durable subscriber "reader" on the topic
       When message "news" is sent to the topic with a delivery delay of 1 h
       Then the staging queue holds "news"
       And a header of "news" on the staging queue shows its delay of 1 h
 
-    Scenario Outline: After a restart the header still names the target and the delay (it <event>)
+    Scenario Outline: After the broker <event>, the header still names the target and the delay
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 1 h
       And the broker <event>
@@ -94,7 +94,7 @@ Feature: Delayed messages wait on one staging queue
       And "slow" on the staging queue has DDH.StagingQName "SYSTEM.DDELAY.LOCAL.QUEUE"
 
     @kit @needs-local-transaction
-    Scenario: Our own header has the delay from the send, in a unit of work too
+    Scenario: In a unit of work, too, our own header has the delay from the send
       Given an empty queue
       And session "work" in transacted mode
       When message "slow" is sent in session "work" to the queue with a delivery delay of 1 h
@@ -105,7 +105,7 @@ Feature: Delayed messages wait on one staging queue
   @DD-06 @needs-delivery-delay @needs-admin @needs-staging-queue
   Rule: The delivery delay processor moves each message to its target when its delay is over
     Line 7.  Moved: from then on it is on the target, without the header of the staging queue, and no longer on the
-    staging queue.  When it is looked at is not the end of the delay but when the one or the other has come about.
+    staging queue.  The steps wait for this state, and do not look at a fixed time.
 
     @needs-non-persistent
     Scenario Outline: When its delay is over, a <mode> message is on its target and not on the staging queue
@@ -129,19 +129,19 @@ Feature: Delayed messages wait on one staging queue
       Then the depth of the staging queue is 0
       And the depth of the queue is 3
 
-    Scenario: The header is gone on the target
+    Scenario: On the target, the message has no staging header
       Given an empty queue
       When message "plain" is sent to the queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
       Then "slow" on the queue and the undelayed "plain" have the same headers
 
     @kit
-    Scenario: Our own messages have no header at all on the target
+    Scenario: On the target, our own messages have no header at all
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
       Then "slow" on the queue has no header
 
-    Scenario: Each message is moved at its own moment
+    Scenario: Each message is moved when its own delay is over
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 1 h
       And message "quick" is sent to the queue with a delivery delay of 1 s
@@ -158,7 +158,7 @@ Feature: Delayed messages wait on one staging queue
       Then "reader" sees "news" exactly once
       And the staging queue no longer holds "news"
 
-    Scenario: A target that is cleared during the delay gets the message all the same
+    Scenario: A target that is cleared during the delay gets the message
       Given a queue with MAXDEPTH(10)
       When message "old" is sent to the queue
       And message "slow" is sent to the queue with a delivery delay of 10 s
@@ -169,7 +169,7 @@ Feature: Delayed messages wait on one staging queue
       And the queue holds "slow"
       And the staging queue no longer holds "slow"
 
-    Scenario: A target that is disabled for gets takes the message
+    Scenario: A target that is disabled for gets accepts the message
       Given a queue with GET(DISABLED)
       When message "slow" is sent to the queue with a delivery delay of 1 s
       And the staging queue no longer holds "slow"
@@ -179,7 +179,7 @@ Feature: Delayed messages wait on one staging queue
       And the receiver sees "slow" exactly once
 
     @needs-non-persistent
-    Scenario Outline: A <mode> message takes the last place of its target
+    Scenario Outline: A <mode> message takes the last place on its target
       Given a queue with MAXDEPTH(2)
       When message "there" is sent to the queue
       And message "slow" is sent to the queue with a delivery delay of 1 s and delivery mode <mode>
@@ -191,7 +191,7 @@ Feature: Delayed messages wait on one staging queue
         | non-persistent |
 
     @needs-non-persistent
-    Scenario Outline: A <mode> message that is just as long as its target takes is moved there
+    Scenario Outline: A <mode> message of the maximum length of its target is moved
       Given a queue with MAXMSGL(300)
       When message "slow" is sent to the queue with a delivery delay of 1 s, a body of 300 B and delivery mode <mode>
       Then the queue holds "slow"
@@ -202,7 +202,7 @@ Feature: Delayed messages wait on one staging queue
         | non-persistent |
 
     @needs-local-transaction
-    Scenario: A message that its receiver has rolled back is on its queue and does not wait again
+    Scenario: A message that its receiver has rolled back is on its queue, and is not staged again
       Given an empty queue
       And session "work" in transacted mode
       And receiver "own" of session "work" on the queue
@@ -214,7 +214,7 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue does not hold "slow"
 
     @evidence @needs-virtual-time
-    Scenario Outline: A message comes in time after a delay of <delay> too, and no earlier
+    Scenario Outline: After a delay of <delay>, a message comes in time, and no earlier
       Given an empty queue
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a delivery delay of <delay>
@@ -228,7 +228,7 @@ Feature: Delayed messages wait on one staging queue
 
   @DD-35 @needs-delivery-delay @needs-admin @needs-staging-queue @own-instance
   Rule: On distributed platforms the staging queue exists by default
-    Line 30, which names it SYSTEM.DDELAY.LOCAL.QUEUE.  Nobody defines anything in these scenarios.
+    Line 30, which names it SYSTEM.DDELAY.LOCAL.QUEUE.  These scenarios define no object.
 
     Scenario: The staging queue exists and takes the first delayed message
       Given an empty queue
@@ -247,17 +247,17 @@ Feature: Delayed messages wait on one staging queue
 
   @DD-36 @needs-delivery-delay @needs-admin @needs-staging-queue @own-instance
   Rule: MAXDEPTH and MAXMSGL of the staging queue can be altered, and limit what can be staged
-    Line 30 has them altered so that they suffice for the load.  The target queue is large enough in all scenarios, so
-    the limit is the staging queue's.  No line names the code of a refusal, so the codes are tagged kit.  Whether MAXMSGL
-    counts the header is undocumented, and recorded.  A unit of work may be refused at the send or at the commit, so
-    what it leaves on the staging queue is looked at.
+    Line 30 tells the administrator to alter them for the load.  The target queue is large enough in all scenarios, so
+    the limit is the staging queue's.  No line names the code of a refusal, so the codes are tagged kit.  Whether
+    MAXMSGL counts the header is undocumented, and recorded.  A unit of work may be refused at the send or at the
+    commit, so the scenarios examine the messages that it leaves on the staging queue.
 
     Scenario: MAXDEPTH and MAXMSGL of the staging queue can be altered
       When the staging queue is altered to MAXDEPTH(7) MAXMSGL(20000)
       Then the command is accepted
       And the staging queue has MAXDEPTH(7) MAXMSGL(20000)
 
-    Scenario: As many messages as MAXDEPTH says can be staged
+    Scenario: As many messages as MAXDEPTH permits can be staged
       Given the staging queue has been altered to MAXDEPTH(2)
       And an empty queue
       When messages "m1" and "m2" are sent to the queue with a delivery delay of 1 h
@@ -265,14 +265,14 @@ Feature: Delayed messages wait on one staging queue
       And sending "m2" is accepted
       And the staging queue holds "m1" and "m2"
 
-    Scenario: One more than MAXDEPTH is refused
+    Scenario: One message more than MAXDEPTH is refused
       Given the staging queue has been altered to MAXDEPTH(2)
       And an empty queue
       When messages "m1" to "m3" are sent to the queue with a delivery delay of 1 h
       Then sending "m3" is refused
       And the staging queue holds 2 messages
 
-    Scenario: With MAXDEPTH(0) nothing can be staged
+    Scenario: With MAXDEPTH(0), no message can be staged
       Given the staging queue has been altered to MAXDEPTH(0)
       And an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 h
@@ -288,7 +288,7 @@ Feature: Delayed messages wait on one staging queue
       Then sending "long" is refused with MQRC_MSG_TOO_BIG_FOR_Q
       And sending "m2" is refused with MQRC_Q_FULL
 
-    Scenario: Messages for other targets count too
+    Scenario: Messages for other targets count, too
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue "one"
       And an empty queue "two"
@@ -298,7 +298,7 @@ Feature: Delayed messages wait on one staging queue
       And sending "m2" is refused
       And the staging queue holds 1 message
 
-    Scenario: Once MAXDEPTH is raised, more can be staged
+    Scenario: After MAXDEPTH is raised, more messages can be staged
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
       And messages "m1" and "m2" are sent to the queue with a delivery delay of 1 h
@@ -308,7 +308,7 @@ Feature: Delayed messages wait on one staging queue
       And sending "m3" is accepted
       And the staging queue holds "m1" and "m3"
 
-    Scenario: A limit that is lowered below what is staged loses nothing of it
+    Scenario: A limit below the number of staged messages removes no message
       Given an empty queue
       And a receiver is waiting on the queue
       When messages "m1" to "m3" are sent to the queue with a delivery delay of 5 s
@@ -316,7 +316,7 @@ Feature: Delayed messages wait on one staging queue
       Then the command is accepted
       And the receiver sees "m1" to "m3" exactly once
 
-    Scenario: A place that a moved message leaves can be taken again
+    Scenario: The place of a moved message can be taken again
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
       And message "m1" is sent to the queue with a delivery delay of 1 s
@@ -325,7 +325,7 @@ Feature: Delayed messages wait on one staging queue
       Then sending "m2" is accepted
       And the staging queue holds "m2"
 
-    Scenario: A message whose delay is over and that cannot leave keeps its place
+    Scenario: A due message that cannot leave the staging queue keeps its place
       Given there is no dead-letter queue
       And the staging queue has been altered to MAXDEPTH(1)
       And a queue with MAXDEPTH(10)
@@ -339,7 +339,7 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue holds 1 message
 
     @needs-time-to-live
-    Scenario: A message that expires on the staging queue leaves its place
+    Scenario: A message that expires on the staging queue frees its place
       Given there is no dead-letter queue
       And the staging queue has been altered to MAXDEPTH(1)
       And a queue with MAXDEPTH(10)
@@ -374,7 +374,7 @@ Feature: Delayed messages wait on one staging queue
       Then the staging queue holds at most 1 message
 
     @needs-local-transaction
-    Scenario: What a unit of work has staged counts once
+    Scenario: A message of a unit of work counts once
       Given the staging queue has been altered to MAXDEPTH(2)
       And an empty queue
       And session "work" in transacted mode
@@ -397,7 +397,7 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue does not hold "m1"
 
     @needs-local-transaction
-    Scenario Outline: A unit of work takes no place any more when <what>
+    Scenario Outline: A unit of work frees its place when <what>
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
       And session "work" in transacted mode
@@ -417,7 +417,7 @@ Feature: Delayed messages wait on one staging queue
         | the connection of "own" is lost   |
 
     @evidence @needs-xa
-    Scenario: A branch whose connection is lost before its prepare takes no place
+    Scenario: A branch whose connection is lost before its prepare frees its place
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
       And session "global" in xa mode
@@ -432,7 +432,7 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue does not hold "m1"
 
     @evidence @needs-xa
-    Scenario: A branch that is rolled back before its prepare takes no place
+    Scenario: A branch that is rolled back before its prepare frees its place
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
       And session "global" in xa mode
@@ -446,7 +446,7 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue does not hold "m1"
 
     @kit @needs-local-transaction @needs-topic
-    Scenario: Each copy of a publication of a unit of work takes a place before the commit
+    Scenario: In a unit of work, each copy of a publication takes a place before the commit
       Given the staging queue has been altered to MAXDEPTH(2)
       And a topic
       And an empty queue
@@ -460,7 +460,7 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue holds 2 copies of "news"
 
     @evidence @needs-xa
-    Scenario: A branch that is rolled back after its prepare takes no place
+    Scenario: A branch that is rolled back after its prepare frees its place
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
       And session "global" in xa mode
@@ -475,7 +475,7 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue does not hold "m1"
 
     @evidence @needs-xa
-    Scenario Outline: A branch in doubt that is <decided> after a restart <takes> (the broker <event>)
+    Scenario Outline: A branch in doubt that is <decided> after the broker <event> <takes>
       Given the staging queue has been altered to MAXDEPTH(2)
       And an empty queue
       And session "global" in xa mode
@@ -503,7 +503,7 @@ Feature: Delayed messages wait on one staging queue
         | is killed and comes back | rolled back | takes no place | accepted |
 
     @needs-local-transaction @needs-non-persistent
-    Scenario: A message of a unit of work takes no place once it was moved
+    Scenario: A message of a unit of work frees its place when it is moved
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
       And a receiver is waiting on the queue
@@ -525,7 +525,7 @@ Feature: Delayed messages wait on one staging queue
       Then the staging queue holds at most 2 messages
 
     @needs-topic
-    Scenario: As many copies of a publication as MAXDEPTH says can be staged
+    Scenario: As many copies of a publication as MAXDEPTH permits can be staged
       Given the staging queue has been altered to MAXDEPTH(3)
       And a topic
       And a non-durable subscriber "one" on the topic
@@ -535,7 +535,7 @@ Feature: Delayed messages wait on one staging queue
       Then sending "news" is accepted
       And the staging queue holds 3 copies of "news"
 
-    Scenario: A message that is well below MAXMSGL can be staged
+    Scenario: A message that is much shorter than MAXMSGL can be staged
       Given the staging queue has been altered to MAXMSGL(10000)
       And an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 h and a body of 8000 B
@@ -572,7 +572,7 @@ Feature: Delayed messages wait on one staging queue
       Then sending "m1" is refused
       And the staging queue does not hold "m1"
 
-    Scenario: Once MAXMSGL is raised, a longer message can be staged
+    Scenario: After MAXMSGL is raised, a longer message can be staged
       Given the staging queue has been altered to MAXMSGL(10000)
       And the staging queue has been altered to MAXMSGL(20000)
       And an empty queue
@@ -581,7 +581,7 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue holds "m1"
 
     @may
-    Scenario: Whether a message of just MAXMSGL can be staged is recorded
+    Scenario: Whether a message of exactly MAXMSGL bytes can be staged is recorded
       Given the staging queue has been altered to MAXMSGL(10000)
       And an empty queue
       When message "edge" is sent to the queue with a delivery delay of 1 h and a body of 10000 B
@@ -590,7 +590,7 @@ Feature: Delayed messages wait on one staging queue
       And sending "over" is refused
 
     @needs-restart
-    Scenario: A limit that was altered still holds after a restart
+    Scenario: An altered limit still applies after a restart
       Given the staging queue has been altered to MAXDEPTH(1) MAXMSGL(20000)
       And the broker has been restarted
       And an empty queue
@@ -599,7 +599,7 @@ Feature: Delayed messages wait on one staging queue
       And sending "m2" is refused
       And the staging queue has MAXDEPTH(1) MAXMSGL(20000)
 
-    Scenario Outline: What was staged before a restart counts after it (it <event>)
+    Scenario Outline: Messages that were staged before the broker <event> still count
       Given the staging queue has been altered to MAXDEPTH(2)
       And an empty queue
       And message "m1" is sent to the queue with a delivery delay of 1 h
@@ -620,7 +620,7 @@ Feature: Delayed messages wait on one staging queue
         | is killed and comes back |
 
     @needs-non-persistent
-    Scenario: Non-persistent messages count too
+    Scenario: Non-persistent messages count, too
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
       When messages "m1" and "m2" are sent to the queue with a delivery delay of 1 h and delivery mode non-persistent

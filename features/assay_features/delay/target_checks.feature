@@ -3,18 +3,18 @@ Feature: The target of a delayed message is checked when the message is sent
 
   @DD-78 @needs-delivery-delay
   Rule: A target that is disabled for puts, full, or too small for the message refuses a delayed send at once
-    Line 78: these checks make it less likely that the message cannot be put when its delay is over.  So the target counts
-    as it is at the send, whatever it will be when the delay is over.  No line gives the reason codes: IBM MQ's are asked of
-    our own broker, of any other that the send is refused.
+    Line 78: these checks make it less likely that the message cannot be put when its delay is over.  So the state of
+    the target at the send decides, whatever its state at the end of the delay.  No line gives the reason codes: our
+    own broker must give IBM MQ's codes, any other broker must refuse the send.
 
     @needs-put-inhibit
-    Scenario: The queue is disabled for puts
+    Scenario: A queue that is disabled for puts refuses a delayed message
       Given a queue with PUT(DISABLED)
       When message "slow" is sent to the queue with a delivery delay of 1 s
       Then it is refused
 
     @needs-alias @needs-queue-depth
-    Scenario: An alias on the way to the queue is disabled for puts
+    Scenario: An alias that is disabled for puts refuses a delayed message
       Given an empty queue
       And the queue has been defined
       And an alias "front" for the queue with PUT(DISABLED)
@@ -22,14 +22,14 @@ Feature: The target of a delayed message is checked when the message is sent
       Then it is refused
 
     @needs-alias @needs-put-inhibit
-    Scenario: The queue behind an alias is disabled for puts
+    Scenario: An alias of a queue that is disabled for puts refuses a delayed message
       Given a queue with PUT(DISABLED)
       And an alias "front" for the queue
       When message "slow" is sent to alias "front" with a delivery delay of 1 s
       Then it is refused
 
     @needs-put-inhibit
-    Scenario: The queue is enabled for puts before the delay is over
+    Scenario: A send is refused even if the queue is enabled for puts before the delay is over
       Given a queue with PUT(DISABLED)
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a delivery delay of 2 s
@@ -41,19 +41,19 @@ Feature: The target of a delayed message is checked when the message is sent
       And the receiver never sees the refused "slow"
 
     @control @needs-get-inhibit
-    Scenario: A queue that is disabled for gets takes a delayed message
+    Scenario: A queue that is disabled for gets accepts a delayed message
       Given a queue with GET(DISABLED)
       When message "slow" is sent to the queue with a delivery delay of 1 s
       Then it is accepted
 
     @needs-message-limit
-    Scenario: A message is one byte longer than the queue takes
+    Scenario: A message that is one byte longer than the queue permits is refused
       Given a queue with MAXMSGL(1000)
       When message "slow" is sent to the queue with a body of 1001 B and a delivery delay of 1 s
       Then it is refused
 
     @control @needs-message-limit
-    Scenario: A message is just as long as the queue takes
+    Scenario: A message of the queue's maximum length is accepted
       Given a queue with MAXMSGL(1000)
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a body of 1000 B and a delivery delay of 1 s
@@ -61,14 +61,14 @@ Feature: The target of a delayed message is checked when the message is sent
       And the receiver sees "slow" exactly once
 
     @needs-alias @needs-message-limit
-    Scenario: A message is one byte longer than the queue behind an alias takes
+    Scenario: A message that is one byte longer than the queue behind an alias permits is refused
       Given a queue with MAXMSGL(1000)
       And an alias "front" for the queue
       When message "slow" is sent to alias "front" with a body of 1001 B and a delivery delay of 1 s
       Then it is refused
 
     @needs-message-limit
-    Scenario: The queue takes longer messages before the delay is over
+    Scenario: A send is refused even if the queue permits longer messages before the delay is over
       Given a queue with MAXMSGL(1000)
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a body of 1001 B and a delivery delay of 2 s
@@ -80,20 +80,20 @@ Feature: The target of a delayed message is checked when the message is sent
       And the receiver never sees the refused "slow"
 
     @needs-queue-limit
-    Scenario: The queue has as many messages as it takes
+    Scenario: A full queue refuses a delayed message
       Given a queue with MAXDEPTH(2)
       And 2 messages are sent to the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
       Then it is refused
 
     @needs-queue-limit
-    Scenario: A queue with MAXDEPTH(0) takes no message
+    Scenario: A queue with MAXDEPTH(0) refuses every message
       Given a queue with MAXDEPTH(0)
       When message "slow" is sent to the queue with a delivery delay of 1 h
       Then sending "slow" is refused
 
     @needs-alias @needs-queue-limit
-    Scenario: The queue behind an alias has as many messages as it takes
+    Scenario: A full queue behind an alias refuses a delayed message
       Given a queue with MAXDEPTH(1)
       And an alias "front" for the queue
       And a message is sent to the queue
@@ -101,7 +101,7 @@ Feature: The target of a delayed message is checked when the message is sent
       Then it is refused
 
     @control @needs-queue-limit @needs-queue-look
-    Scenario: The queue has one message less than it takes
+    Scenario: A queue with one free place accepts a delayed message
       Given a queue with MAXDEPTH(2)
       And message "filler" is sent to the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
@@ -109,14 +109,14 @@ Feature: The target of a delayed message is checked when the message is sent
       And the queue holds "filler" and "slow"
 
     @control @needs-queue-limit @needs-staging-queue
-    Scenario: What waits on the staging queue is not yet on its target
+    Scenario: Staged messages do not count on their target
       Given a queue with MAXDEPTH(1)
       When message "one" is sent to the queue with a delivery delay of 1 h
       And message "two" is sent to the queue with a delivery delay of 1 h
       Then sending "two" is accepted
 
     @needs-queue-depth @needs-queue-limit
-    Scenario: The queue is full at the send and empty before the delay is over
+    Scenario: A send to a full queue is refused even if the queue is empty before the delay is over
       Given a queue with MAXDEPTH(1)
       And message "filler" is sent to the queue
       When message "slow" is sent to the queue with a delivery delay of 2 s
@@ -129,7 +129,7 @@ Feature: The target of a delayed message is checked when the message is sent
       And the receiver never sees the refused "slow"
 
     @control @needs-queue-limit
-    Scenario: The queue was full and has been emptied before the send
+    Scenario: A queue that was full and is empty at the send accepts a delayed message
       Given a queue with MAXDEPTH(1)
       And a receiver on the queue
       And message "filler" is sent to the queue
@@ -140,7 +140,7 @@ Feature: The target of a delayed message is checked when the message is sent
       And the receiver sees "slow" exactly once
 
     @needs-local-transaction
-    Scenario Outline: In a unit of work too, a queue with <attributes> refuses at the send
+    Scenario Outline: In a unit of work, too, a queue with <attributes> refuses at the send
       Given a queue with <attributes>
       And message "filler" is sent to the queue
       And session "work" in transacted mode
@@ -163,7 +163,7 @@ Feature: The target of a delayed message is checked when the message is sent
         | MAXDEPTH(1)   |
 
     @needs-non-persistent
-    Scenario Outline: A queue with <attributes> refuses a non-persistent message too
+    Scenario Outline: A queue with <attributes> refuses a non-persistent message, too
       Given a queue with <attributes>
       And message "filler" is sent to the queue
       When message "slow" is sent to the queue with delivery mode non-persistent, a body of 1001 B and a delivery delay of 1 s
@@ -185,7 +185,7 @@ Feature: The target of a delayed message is checked when the message is sent
         | MAXDEPTH(1)   |
 
     @needs-put-inhibit @needs-queue-limit
-    Scenario: A queue that is disabled for puts between two sends of a producer refuses the second
+    Scenario: A queue that is disabled for puts between two sends of a producer refuses the second send
       Given a queue with MAXDEPTH(10)
       And a producer on the queue
       And the producer's delivery delay is 1 h
@@ -196,13 +196,13 @@ Feature: The target of a delayed message is checked when the message is sent
       And sending "two" is refused
 
     @needs-message-limit
-    Scenario: A message of characters beyond ASCII is one byte longer than the queue takes, and has fewer characters
+    Scenario: A message of non-ASCII characters that is one byte too long, but has fewer characters, is refused
       Given a queue with MAXMSGL(1000)
       When message "slow" is sent to the queue with a body of non-ASCII characters, a body of 1001 B and a delivery delay of 1 s
       Then it is refused
 
     @control @needs-message-limit
-    Scenario: A message of characters beyond ASCII is just as long as the queue takes
+    Scenario: A message of non-ASCII characters of the queue's maximum length is accepted
       Given a queue with MAXMSGL(1000)
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a body of non-ASCII characters, a body of 1000 B and a delivery delay of 1 s
@@ -210,7 +210,7 @@ Feature: The target of a delayed message is checked when the message is sent
       And the receiver sees "slow" exactly once
 
     @needs-queue-limit
-    Scenario Outline: A full queue refuses a message with <what> too
+    Scenario Outline: A full queue refuses a message with <what>, too
       Given a queue with MAXDEPTH(1)
       And message "filler" is sent to the queue
       When message "slow" is sent to the queue with <what> and a delivery delay of 1 s
@@ -222,14 +222,14 @@ Feature: The target of a delayed message is checked when the message is sent
         | property colour = "red" |
 
     @needs-priority @needs-queue-limit
-    Scenario: A full queue refuses a message of the highest priority too
+    Scenario: A full queue refuses a message of the highest priority, too
       Given a queue with MAXDEPTH(1)
       And message "filler" is sent to the queue
       When message "slow" is sent to the queue with priority 9 and a delivery delay of 1 s
       Then it is refused
 
     @needs-time-to-live @needs-queue-limit
-    Scenario: A full queue refuses a message that would expire too
+    Scenario: A full queue refuses a message that would expire, too
       Given a queue with MAXDEPTH(1)
       And message "filler" is sent to the queue
       When message "slow" is sent to the queue with a time to live of 1 h and a delivery delay of 1 s
@@ -259,7 +259,7 @@ Feature: The target of a delayed message is checked when the message is sent
         | simplified | MAXMSGL(1000) |
 
     @control @needs-local-transaction @needs-message-limit @needs-queue-limit
-    Scenario: In a unit of work too, a queue that can take the message accepts it
+    Scenario: In a unit of work, too, a queue that can take the message accepts it
       Given a queue with MAXDEPTH(1) MAXMSGL(1001)
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -278,7 +278,7 @@ Feature: The target of a delayed message is checked when the message is sent
       And the receiver sees "slow" exactly once
 
     @needs-queue-limit
-    Scenario: A queue that is filled between two sends of a producer refuses the second
+    Scenario: A queue that is filled between two sends of a producer refuses the second send
       Given a queue with MAXDEPTH(1)
       And a receiver on the queue
       And a producer on the queue
@@ -291,7 +291,7 @@ Feature: The target of a delayed message is checked when the message is sent
       And sending "two" is refused
 
     @kit @needs-local-transaction @needs-queue-limit
-    Scenario: What an open unit of work has put fills the queue already
+    Scenario: Messages of an open unit of work already count on the queue
       Given a queue with MAXDEPTH(1)
       And session "work" in transacted mode
       When message "filler" is sent in session "work" to the queue
@@ -299,7 +299,7 @@ Feature: The target of a delayed message is checked when the message is sent
       Then sending "slow" is refused with MQRC_Q_FULL
 
     @kit
-    Scenario Outline: Our broker refuses at a queue with <attributes> for the reason of IBM MQ
+    Scenario Outline: Our broker refuses at a queue with <attributes> with IBM MQ's reason
       Given a queue with <attributes>
       And message "filler" is sent to the queue
       When message "slow" is sent to the queue with a body of 1001 B and a delivery delay of 1 s
@@ -321,7 +321,7 @@ Feature: The target of a delayed message is checked when the message is sent
         | MAXDEPTH(1)   | MQRC_Q_FULL            |
 
     @evidence @needs-xa
-    Scenario Outline: In a branch of a global unit of work too, a queue with <attributes> refuses at the send
+    Scenario Outline: In a branch of a global unit of work, too, a queue with <attributes> refuses at the send
       Given a queue with <attributes>
       And session "work" in xa mode
       And branch "job" has been started in session "work"

@@ -1,13 +1,13 @@
-Feature: What is put in a unit of work and not committed
+Feature: Uncommitted messages of a unit of work
   IBM MQ, JMS 2.0 delivery delay, line 21.
 
   @DD-25 @needs-local-transaction
   Rule: A unit of work can get a message that it has put and not committed
-    Line 21: IBM MQ lets an application do so without a delay.  Nobody else gets it before the commit, and backing out
-    leaves none.  Tension: JMS 6.2.7 sends what a transaction produces at its commit.
+    Line 21: IBM MQ permits this for a message without a delay.  No other receiver gets the message before the commit,
+    and a rollback removes it.  Tension: JMS 6.2.7 sends the messages of a transaction at its commit.
 
     @needs-own-uncommitted
-    Scenario Outline: A <mode> message is got by the session that has put it
+    Scenario Outline: A session gets a <mode> message that it has put itself
       Given an empty queue
       And session "work" in transacted mode
       And receiver "own" of session "work" on the queue
@@ -20,7 +20,7 @@ Feature: What is put in a unit of work and not committed
         | non-persistent |
 
     @kit @needs-own-uncommitted
-    Scenario: Several messages are got in the order in which they were put
+    Scenario: A session gets several of its own messages in the order of their puts
       Given an empty queue
       And session "work" in transacted mode
       And receiver "own" of session "work" on the queue
@@ -29,7 +29,7 @@ Feature: What is put in a unit of work and not committed
       Then "own" sees "m1" and "m2" exactly once
       And "own" sees "m1" and "m2" in that order
 
-    Scenario: No other receiver gets it before the commit
+    Scenario: No other receiver gets an uncommitted message before the commit
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -37,7 +37,7 @@ Feature: What is put in a unit of work and not committed
       Then the receiver sees nothing of "m1" for 1500 ms
 
     @control
-    Scenario: Any other receiver may get it after the commit
+    Scenario: Any other receiver can get the message after the commit
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -45,7 +45,7 @@ Feature: What is put in a unit of work and not committed
       And session "work" is committed
       Then the receiver sees "m1" exactly once
 
-    Scenario: Another session of the same connection does not get it before the commit
+    Scenario: Another session of the same connection does not get an uncommitted message before the commit
       Given an empty queue
       And session "work" in transacted mode on connection "shared"
       And session "bystander" in auto mode on connection "shared"
@@ -53,7 +53,7 @@ Feature: What is put in a unit of work and not committed
       When message "m1" is sent in session "work" to the queue
       Then "beside" never sees "m1"
 
-    Scenario Outline: When another session of the connection is <ended>, what a session has put is there after its own commit
+    Scenario Outline: When another session of the connection is <ended>, the messages of a session are there after its own commit
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode on connection "shared"
@@ -69,7 +69,7 @@ Feature: What is put in a unit of work and not committed
         | committed   |
         | rolled back |
 
-    Scenario: What a session has put is not there when another session of the connection is committed
+    Scenario: When another session of the connection is committed, the messages of a session are not there
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode on connection "shared"
@@ -81,7 +81,7 @@ Feature: What is put in a unit of work and not committed
       And the receiver never sees "m1"
 
     @needs-own-uncommitted
-    Scenario Outline: A session that has <ended> a unit of work gets what it puts in the next one
+    Scenario Outline: A session that has <ended> a unit of work gets its own messages in the next one
       Given an empty queue
       And session "work" in transacted mode
       And receiver "own" of session "work" on the queue
@@ -96,7 +96,7 @@ Feature: What is put in a unit of work and not committed
         | rolled back |
 
     @needs-own-uncommitted
-    Scenario Outline: Each of two sessions of a connection gets what it has put itself, and "<other>" not what "<one>" has put
+    Scenario Outline: Two sessions of a connection each get their own messages, and "<other>" not those of "<one>"
       Given an empty queue
       And session "first" in transacted mode on connection "shared"
       And session "second" in transacted mode on connection "shared"
@@ -112,7 +112,7 @@ Feature: What is put in a unit of work and not committed
         | second | first  |
 
     @evidence @needs-browse
-    Scenario: A browser of another connection does not find it before the commit
+    Scenario: A browser of another connection does not find an uncommitted message before the commit
       Given an empty queue
       And session "work" in transacted mode
       And message "control" is sent to the queue
@@ -121,7 +121,7 @@ Feature: What is put in a unit of work and not committed
       And browsing the queue does not show "m1"
 
     @needs-own-uncommitted
-    Scenario: What was put and got in a unit of work is gone after the commit
+    Scenario: Messages that a unit of work has put and got are gone after the commit
       Given an empty queue
       And session "work" in transacted mode
       And receiver "own" of session "work" on the queue
@@ -135,7 +135,7 @@ Feature: What is put in a unit of work and not committed
       And the receiver never sees "m1"
 
     @needs-own-uncommitted
-    Scenario: What was put and got in a unit of work is gone after backing out
+    Scenario: Messages that a unit of work has put and got are gone after a rollback
       Given an empty queue
       And session "work" in transacted mode
       And receiver "own" of session "work" on the queue
@@ -148,7 +148,7 @@ Feature: What is put in a unit of work and not committed
       Then the receiver sees "control" exactly once
       And the receiver never sees "m1"
 
-    Scenario: What was put and not got is gone after backing out
+    Scenario: Messages that a unit of work has put and not got are gone after a rollback
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -158,7 +158,7 @@ Feature: What is put in a unit of work and not committed
       Then the receiver sees "control" exactly once
       And the receiver never sees "m1"
 
-    Scenario: What a producer without a destination has put is gone after backing out
+    Scenario: Messages of a producer without a destination are gone after a rollback
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -169,7 +169,7 @@ Feature: What is put in a unit of work and not committed
       Then the receiver sees "control" exactly once
       And the receiver never sees "m1"
 
-    Scenario: No other receiver gets what a producer without a destination has put before the commit
+    Scenario: No other receiver gets messages of a producer without a destination before the commit
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -177,7 +177,7 @@ Feature: What is put in a unit of work and not committed
       When producer "any" sends message "m1" to the queue
       Then the receiver sees nothing of "m1" for 1500 ms
 
-    Scenario: What a producer has put that is closed before the commit is there after it
+    Scenario: Messages of a producer that is closed before the commit are there after the commit
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -187,7 +187,7 @@ Feature: What is put in a unit of work and not committed
       And session "work" is committed
       Then the receiver sees "m1" exactly once
 
-    Scenario: No other receiver gets before the commit what a closed producer has put
+    Scenario: No other receiver gets messages of a closed producer before the commit
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -197,7 +197,7 @@ Feature: What is put in a unit of work and not committed
       Then the receiver sees nothing of "m1" for 1500 ms
 
     @evidence @needs-own-uncommitted
-    Scenario: What was put and got is gone when the connection is lost
+    Scenario: Messages that a unit of work has put and got are gone when the connection is lost
       Given an empty queue
       And session "work" in transacted mode
       And receiver "own" of session "work" on the queue
@@ -209,7 +209,7 @@ Feature: What is put in a unit of work and not committed
       Then the receiver sees "control" exactly once
       And the receiver never sees "m1"
 
-    Scenario: What was put is gone when its session is closed before the commit
+    Scenario: Messages of a session that is closed before the commit are gone
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -220,7 +220,7 @@ Feature: What is put in a unit of work and not committed
       And the receiver never sees "m1"
 
     @needs-own-uncommitted @needs-selector
-    Scenario: A message that the session's own receiver does not select is not got by it
+    Scenario: A session does not get its own message with a receiver that does not select it
       Given an empty queue
       And session "work" in transacted mode
       And receiver "own" of session "work" on the queue for messages with "colour = 'red'"
@@ -230,7 +230,7 @@ Feature: What is put in a unit of work and not committed
       And "own" never sees "blue"
 
     @evidence @needs-kill
-    Scenario: When the broker is killed before the commit, no receiver gets it
+    Scenario: When the broker is killed before the commit, no receiver gets the message
       Given an empty queue
       And session "work" in transacted mode
       When message "m1" is sent in session "work" to the queue
@@ -246,7 +246,7 @@ Feature: What is put in a unit of work and not committed
     target before, however long ago its delay was over.
 
     @evidence @needs-admin
-    Scenario: Nothing is staged before the commit
+    Scenario: No message is staged before the commit
       Given an empty queue
       And session "work" in transacted mode
       When message "control" is sent to the queue with a delivery delay of 1 h
@@ -273,7 +273,7 @@ Feature: What is put in a unit of work and not committed
       Then the staging queue holds 2 copies of "slow"
 
     @evidence @needs-admin @needs-topic
-    Scenario: Nothing of a publication is staged before the commit
+    Scenario: No copy of a publication is staged before the commit
       Given a topic
       And a non-durable subscriber "one" on the topic
       And session "work" in transacted mode
@@ -283,7 +283,7 @@ Feature: What is put in a unit of work and not committed
       And the staging queue does not hold "slow"
 
     @needs-own-uncommitted
-    Scenario Outline: A get in the same unit of work <wait> after the send, with a delay of 1 s
+    Scenario Outline: A get <wait> after the send in the same unit of work, with a delay of 1 s, returns no delayed message
       Given an empty queue
       And session "work" in transacted mode
       And receiver "own" of session "work" on the queue
@@ -300,7 +300,7 @@ Feature: What is put in a unit of work and not committed
         | 1 s    |
         | 3 s    |
 
-    Scenario: Once it is committed, the same session gets it
+    Scenario: After the commit, the same session gets the message
       Given an empty queue
       And session "work" in transacted mode
       And receiver "own" of session "work" on the queue
@@ -309,7 +309,7 @@ Feature: What is put in a unit of work and not committed
       And session "work" is committed
       Then "own" sees "slow" exactly once
 
-    Scenario: No other receiver sees it before the commit
+    Scenario: No other receiver sees the message before the commit
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -317,7 +317,7 @@ Feature: What is put in a unit of work and not committed
       Then the receiver sees nothing of "slow" for 3 s
 
     @needs-non-persistent
-    Scenario: No other receiver sees a non-persistent one before the commit
+    Scenario: No other receiver sees a non-persistent message before the commit
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -335,7 +335,7 @@ Feature: What is put in a unit of work and not committed
       Then "live" sees "now" exactly once
       And "live" never sees "slow"
 
-    Scenario: No receiver sees what either of two producers sent in a unit of work that is rolled back
+    Scenario: No receiver sees the messages of two producers in a unit of work that is rolled back
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -347,7 +347,7 @@ Feature: What is put in a unit of work and not committed
       Then the receiver sees nothing of "one" for 3 s
       And the receiver sees nothing of "two" for 3 s
 
-    Scenario: No receiver sees what a producer without a destination sent in a unit of work that is rolled back
+    Scenario: No receiver sees the messages of a producer without a destination in a unit of work that is rolled back
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -357,7 +357,7 @@ Feature: What is put in a unit of work and not committed
       And session "work" is rolled back
       Then the receiver sees nothing of "one" for 3 s
 
-    Scenario: What a producer has sent that is closed before the commit comes after it
+    Scenario: Messages of a producer that is closed before the commit come after the commit
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -368,7 +368,7 @@ Feature: What is put in a unit of work and not committed
       Then the receiver sees "slow" exactly once
 
     @evidence @needs-admin @needs-restart
-    Scenario: What was not committed before a restart is not staged after it
+    Scenario: A message that was not committed before a restart is not staged after it
       Given an empty queue
       And session "work" in transacted mode
       When message "control" is sent to the queue with a delivery delay of 1 h
@@ -388,7 +388,7 @@ Feature: What is put in a unit of work and not committed
       Then the receiver sees "slow1", "now" and "slow2" exactly once
       And the receiver sees "slow2" no earlier than 2 s after its send
 
-    Scenario Outline: Backed out <when> the delays are over, none of several comes
+    Scenario Outline: If a unit of work is rolled back <when> its delays are over, none of its messages comes
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -405,7 +405,7 @@ Feature: What is put in a unit of work and not committed
         | before | 0 ms |
         | after  | 2 s  |
 
-    Scenario: When its session is closed before the commit, it never comes
+    Scenario: When its session is closed before the commit, the message never comes
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -415,7 +415,7 @@ Feature: What is put in a unit of work and not committed
       Then the receiver sees "control" exactly once
       And the receiver never sees "slow"
 
-    Scenario: Each unit of work of a session is on its own
+    Scenario: Each unit of work of a session is separate
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -426,7 +426,7 @@ Feature: What is put in a unit of work and not committed
       Then the receiver sees "done" exactly once
       And the receiver never sees "undone"
 
-    Scenario: When another session of the connection is committed, what a session has sent does not come
+    Scenario: When another session of the connection is committed, the messages of a session do not come
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode on connection "shared"
@@ -438,7 +438,7 @@ Feature: What is put in a unit of work and not committed
       And the receiver never sees "slow"
 
     @needs-topic
-    Scenario: When another session of the connection is committed, what a session has published does not come
+    Scenario: When another session of the connection is committed, the publications of a session do not come
       Given a topic
       And a non-durable subscriber "live" on the topic
       And session "work" in transacted mode on connection "shared"
@@ -449,7 +449,7 @@ Feature: What is put in a unit of work and not committed
       Then "live" sees "theirs" exactly once
       And "live" never sees "slow"
 
-    Scenario Outline: When another session of the connection is <ended>, what a session has sent comes once after its own commit
+    Scenario Outline: When another session of the connection is <ended>, the messages of a session come once after its own commit
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode on connection "shared"
@@ -468,7 +468,7 @@ Feature: What is put in a unit of work and not committed
         | closed      | auto       |
 
     @evidence @needs-kill
-    Scenario: After the commit it comes although the broker is killed
+    Scenario: After the commit, the message comes although the broker is killed
       Given an empty queue
       And session "work" in transacted mode
       When message "slow" is sent in session "work" to the queue with a delivery delay of 2 s
@@ -478,7 +478,7 @@ Feature: What is put in a unit of work and not committed
       Then the receiver sees "slow" exactly once
 
     @evidence @needs-xa
-    Scenario: A branch of a global unit of work delivers nothing before its commit, and once after it
+    Scenario: A branch of a global unit of work delivers its message only after its commit, and once
       Given an empty queue
       And a receiver is waiting on the queue
       And session "global" in xa mode
@@ -524,7 +524,7 @@ Feature: What is put in a unit of work and not committed
       And the receiver never sees "slow"
 
     @evidence @needs-xa
-    Scenario Outline: The broker <event> while a branch is in doubt, and nothing comes before its commit
+    Scenario Outline: While a branch is in doubt, the broker <event>, and no message comes before the commit
       Given an empty queue
       And session "global" in xa mode
       And branch "b1" has been started in session "global"
@@ -550,7 +550,7 @@ Feature: What is put in a unit of work and not committed
         | is killed and comes back |
 
     @evidence @needs-xa @needs-topic @needs-durable-subscription
-    Scenario Outline: The broker <event> while a branch is in doubt, and its publication does not come before the commit
+    Scenario Outline: While a branch is in doubt, the broker <event>, and its publication does not come before the commit
       Given a topic
       And a durable subscriber "steady" on the topic
       And session "global" in xa mode
@@ -578,7 +578,7 @@ Feature: What is put in a unit of work and not committed
         | is killed and comes back |
 
     @evidence @needs-xa
-    Scenario Outline: The broker <event> while a branch is in doubt that is then rolled back, and nothing comes
+    Scenario Outline: While a branch is in doubt, the broker <event>, and after its rollback no message comes
       Given an empty queue
       And session "global" in xa mode
       And branch "b1" has been started in session "global"
@@ -603,7 +603,7 @@ Feature: What is put in a unit of work and not committed
         | is killed and comes back |
 
     @evidence @needs-xa
-    Scenario: A branch of a global unit of work that is rolled back delivers nothing
+    Scenario: A branch of a global unit of work that is rolled back delivers no message
       Given an empty queue
       And a receiver is waiting on the queue
       And session "global" in xa mode
@@ -617,7 +617,7 @@ Feature: What is put in a unit of work and not committed
       And the receiver never sees "slow"
 
     @evidence @needs-admin
-    Scenario Outline: Backed out <when> its delay is over, it is on no queue
+    Scenario Outline: If the unit of work is rolled back <when> the delay is over, the message is on no queue
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -636,7 +636,7 @@ Feature: What is put in a unit of work and not committed
         | after  | 2 s  |
 
     @evidence @needs-admin
-    Scenario: When the connection is lost before the commit, it is on no queue
+    Scenario: When the connection is lost before the commit, the message is on no queue
       Given an empty queue
       And session "work" in transacted mode
       And receiver "own" of session "work" on the queue
@@ -650,7 +650,7 @@ Feature: What is put in a unit of work and not committed
       And the receiver never sees "slow"
 
     @evidence @needs-admin @own-instance
-    Scenario: Backed out, it leaves no place on the staging queue taken
+    Scenario: After a rollback, no place on the staging queue is taken
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
       And session "work" in transacted mode
@@ -662,7 +662,7 @@ Feature: What is put in a unit of work and not committed
       And the staging queue holds 1 message
 
     @evidence @needs-admin @needs-kill
-    Scenario: When the broker is killed before the commit, it is on no queue
+    Scenario: When the broker is killed before the commit, the message is on no queue
       Given an empty queue
       And session "work" in transacted mode
       When message "control" is sent to the queue with a delivery delay of 1 h
@@ -677,7 +677,7 @@ Feature: What is put in a unit of work and not committed
       And the receiver never sees "slow"
 
     @evidence @topology-cluster @needs-admin
-    Scenario: Of two units of work for another queue manager's queue, the one that is committed delivers
+    Scenario: With two units of work for another queue manager's queue, only the committed one delivers
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       And receiver "far" is waiting on queue "orders" at queue manager "B"
       And session "work" in transacted mode

@@ -1,10 +1,10 @@
-Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
+Feature: On z/OS, delivery delay needs a staging queue that an administrator has defined
   IBM MQ, JMS 2.0 delivery delay, lines 31, 43 and 45.
 
   @DD-40 @needs-delivery-delay @needs-admin @platform-zos @own-instance
-  Rule: The staging queue does not exist until it is defined, and until then a delayed send fails
-    Lines 31 and 43: on z/OS SYSTEM.DDELAY.LOCAL.QUEUE must be created.  With which reason a send fails that finds none
-    is undocumented, so any refusal will do.
+  Rule: The staging queue does not exist until it is defined; until then, a delayed send fails
+    Lines 31 and 43: on z/OS SYSTEM.DDELAY.LOCAL.QUEUE must be created.  The reason for the failed send is
+    undocumented, so any refusal passes.
 
     Scenario: Without a definition there is no staging queue
       Then the staging queue does not exist
@@ -34,7 +34,7 @@ Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
       Then "reader" sees "now" exactly once
       And "reader" never sees the refused "slow"
 
-    Scenario: Once the staging queue is defined, the same send works
+    Scenario: After the staging queue is defined, the same send works
       Given an empty queue
       And a receiver is waiting on the queue
       When message "before" is sent to the queue with a delivery delay of 1 s
@@ -44,11 +44,11 @@ Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
       And the receiver sees "after" no earlier than 1 s after its send
       And the receiver never sees the refused "before"
 
-    Scenario: A staging queue that has been defined is there
+    Scenario: A staging queue that has been defined exists
       When the staging queue is defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       Then the staging queue exists
 
-    Scenario: Once the staging queue is deleted, delayed messages are refused again
+    Scenario: After the staging queue is deleted, delayed messages are refused again
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -61,17 +61,17 @@ Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
       And the receiver never sees the refused "after"
 
     @needs-restart
-    Scenario: A restart does not make a staging queue
+    Scenario: A restart does not create a staging queue
       Given the broker has been restarted
       Then the staging queue does not exist
 
   @DD-41 @needs-delivery-delay @needs-admin @platform-zos @own-instance
   Rule: The staging queue is to be defined with INDXTYPE(NONE) and MSGDLVSQ(FIFO)
-    Line 43, in the document an instruction to the administrator.  Reading: a queue manager that takes any other
-    definition breaks nothing; ours refuses it and names the attribute.  An attribute that is left out comes from
+    Line 43, in the document an instruction to the administrator.  Reading: a queue manager that accepts another
+    definition breaks no rule; ours refuses it and names the attribute.  An attribute that is left out comes from
     SYSTEM.DEFAULT.LOCAL.QUEUE, where IBM MQ has INDXTYPE(NONE) and MSGDLVSQ(PRIORITY).
 
-    Scenario: The definition that the document asks for is accepted, and kept as it was given
+    Scenario: The definition in the document is accepted, and keeps its values
       When the staging queue is defined with INDXTYPE(NONE) MSGDLVSQ(FIFO) MAXDEPTH(1000)
       Then the command is accepted
       And the staging queue has INDXTYPE(NONE) MSGDLVSQ(FIFO) MAXDEPTH(1000)
@@ -114,11 +114,12 @@ Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
         | MSGDLVSQ  | PRIORITY |
 
   @DD-43 @needs-delivery-delay @needs-admin @needs-restart-at-level @platform-zos
-  Rule: After migrating back below level 8.0, staged messages are marooned until someone deals with them
-    Line 45: OPMODE does not protect delivery delay, so nothing forbids to migrate back, and an earlier level has no
-    delivery delay processor.  To deal with them by hand is to take them off the staging queue, or to migrate forth again.
+  Rule: After a migration back below level 8.0, staged messages stay until an administrator deals with them
+    Line 45: OPMODE does not protect delivery delay, so a migration back is possible, and an earlier level has no
+    delivery delay processor.  An administrator deals with the messages by removing them from the staging queue, or by
+    migrating forward again.
 
-    Scenario Outline: At level <level> a message that is due stays on the staging queue
+    Scenario Outline: At level <level>, a due message stays on the staging queue
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
@@ -136,7 +137,7 @@ Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
         | 7.1   |
         | 7.5   |
 
-    Scenario: The depth of the staging queue is what it was
+    Scenario: The depth of the staging queue does not change
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And messages "m1" to "m3" are sent to the queue with a delivery delay of 1 s
@@ -160,7 +161,7 @@ Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
       And "reader" never sees "slow"
       And the staging queue holds "slow"
 
-    Scenario: At the lower level an administrator can take the messages off one by one
+    Scenario: At the lower level, an administrator can take the messages off one by one
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And messages "m1" to "m3" are sent to the queue with a delivery delay of 1 s
@@ -170,7 +171,7 @@ Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
       And the staging queue holds "m1" and "m3"
       And the staging queue does not hold "m2"
 
-    Scenario Outline: A message that is due is delivered, once, when the queue manager is back at level <level>
+    Scenario Outline: A due message is delivered once when the queue manager is back at level <level>
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
@@ -186,7 +187,7 @@ Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
         | 8.0   |
         | 9.0   |
 
-    Scenario: A message whose delay outlasts the migration there and back is not early
+    Scenario: A message whose delay is longer than the migration there and back is not early
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And message "slow" is sent to the queue with a delivery delay of 8 s
@@ -196,7 +197,7 @@ Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
       Then the receiver sees "slow" exactly once
       And the receiver sees "slow" no earlier than 8 s after its send
 
-    Scenario: What was taken off at the lower level is not delivered at level 8.0, and the rest is
+    Scenario: At level 8.0, messages that were taken off at the lower level are not delivered, and the others are
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And messages "m1" and "m2" are sent to the queue with a delivery delay of 1 s
@@ -207,7 +208,7 @@ Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
       Then the receiver sees "m2" exactly once
       And the receiver never sees "m1"
 
-    Scenario Outline: At a lower level, altering the staging queue to <attributes> and back delivers nothing
+    Scenario Outline: At a lower level, altering the staging queue to <attributes> and back delivers no message
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
@@ -227,7 +228,7 @@ Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
         | PUT(DISABLED) | PUT(ENABLED) |
 
   @DD-44 @needs-delivery-delay @needs-admin @needs-restart @platform-zos
-  Rule: OPMODE(COMPAT) does not hold delayed messages back
+  Rule: OPMODE(COMPAT) permits delayed messages
     Line 45: delivery delay is not protected by OPMODE.  Reading: at level 8.0 it works with OPMODE(COMPAT) as it does
     with OPMODE(NEWFUNC).
 
@@ -258,7 +259,7 @@ Feature: Delivery delay on z/OS needs a staging queue that somebody has defined
       Then "reader" sees "slow" exactly once
       And "reader" sees "slow" no earlier than 1 s after its send
 
-    Scenario: What was staged with OPMODE(NEWFUNC) is delivered with OPMODE(COMPAT)
+    Scenario: Messages that were staged with OPMODE(NEWFUNC) are delivered with OPMODE(COMPAT)
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       When the broker is restarted with OPMODE(NEWFUNC)

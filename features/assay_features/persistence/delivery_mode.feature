@@ -2,8 +2,8 @@ Feature: The sender chooses whether a message is persistent
   Persistent and durable delivery, lines 2 to 10.
 
   @PD-01 @needs-queue
-  Rule: The delivery mode is chosen by the sender, and is persistent where nothing is chosen
-    Line 2 leaves the mode to the client that sends; line 6 makes a message persistent for whoever says nothing.
+  Rule: The sender chooses the delivery mode; without a choice, it is persistent
+    Line 2 leaves the mode to the client that sends; line 6 makes a message persistent if the client chooses no mode.
 
     Scenario Outline: A <style> producer without a set mode shows that it sent persistently
       Given an empty queue
@@ -97,7 +97,7 @@ Feature: The sender chooses whether a message is persistent
 
   @PD-02 @needs-non-persistent
   Rule: A delivery mode set on the producer applies to every later send
-    Lines 7 and 8.  Every later send: not the next one alone, and none of those before.
+    Lines 7 and 8.  Every later send: not only the next one, and no earlier one.
 
     Scenario Outline: Each of three sends of a <style> producer uses the mode set before them
       Given an empty queue
@@ -267,8 +267,8 @@ Feature: The sender chooses whether a message is persistent
       And message "theirs" as seen by "receiver" shows JMSDeliveryMode "PERSISTENT"
 
   @PD-03 @needs-non-persistent
-  Rule: A delivery mode given with one send, with priority and time to live, applies to that send only
-    Line 9.  The producer's own values are neither used for that send nor changed by it.
+  Rule: A delivery mode that is given with one send applies to that send only, as priority and time to live do
+    Line 9.  The send neither uses nor changes the producer's own values.
 
     Scenario Outline: A <style> send with the mode <given> is <given>, whatever the producer's mode
       Given an empty queue
@@ -630,7 +630,7 @@ Feature: The sender chooses whether a message is persistent
 
   @PD-04 @needs-non-persistent
   Rule: A delivery mode set on the message before the send has no effect
-    Line 10, JMS 3.4.2: the mode of the producer, or of the send, is what counts; after the send the message shows it.
+    Line 10, JMS 3.4.2: the mode of the producer or of the send applies; after the send, the message shows it.
 
     Scenario Outline: A <style> producer with the mode <mode> sends a message object that is set to <own> as <mode>
       Given an empty queue

@@ -1,11 +1,11 @@
-Feature: What becomes of a message on a queue, through restart and kill
+Feature: Messages on a queue, through restart and kill
   Persistent and durable delivery, lines 37 to 40 and 59.
 
   @PD-20 @needs-queue
   Rule: A persistent message to a queue is on disk before its sender is answered, and is kept until a consumer has it
     Lines 38 and 39: it is dispatched to a connected consumer, or kept until there is one, through restart and kill.
-    A kill spares the operating system's page cache: on disk is claimed only where the flush itself was seen.
-    An acknowledgement has no answer in AMQP, so the broker has a second for it before a kill.
+    A kill does not clear the operating system's page cache, so only scenarios that observe the flush claim that a
+    message is on disk.  An acknowledgement has no answer in AMQP, so the broker has a second for it before a kill.
 
     Scenario Outline: After the broker <event>, waiting messages without properties are there, and received ones are not
       Given an empty queue
@@ -537,7 +537,7 @@ Feature: What becomes of a message on a queue, through restart and kill
         | a body of 300 KB and a binary body                  | is killed and comes back |
 
     @kit @needs-restart
-    Scenario Outline: A persistent message with <body> is handed out as it was sent after a restart
+    Scenario Outline: A persistent message with <body> is delivered as it was sent after a restart
       Given an empty queue
       When message "heavy" is sent to the queue with <body>
       And the broker is restarted
@@ -779,8 +779,9 @@ Feature: What becomes of a message on a queue, through restart and kill
 
   @PD-22 @needs-queue @needs-non-persistent
   Rule: A non-persistent message that is on a queue when the broker restarts may be lost
-    Line 40.  Reading: a permission, since line 59 speaks of what is not guaranteed, although line 40 says that the
-    message is lost for ever.  Whether it was lost is recorded; twice or altered is not permitted.  Ours loses it.
+    Line 40.  Reading: the loss is permitted, not demanded, because line 59 speaks of messages without a guarantee,
+    although line 40 says that the message is lost for ever.  The scenarios record the loss; a second or altered
+    delivery is not permitted.  Our own broker loses the message.
 
     Scenario Outline: A non-persistent message comes once, unaltered, or not at all after the broker <event>
       Given an empty queue
@@ -823,8 +824,8 @@ Feature: What becomes of a message on a queue, through restart and kill
 
   @PD-31 @needs-non-persistent
   Rule: Non-persistent messages are not persisted and need not survive a restart
-    Lines 50 and 59.  Survival is recorded: paging to disk is not persistence.  Ours is held to the letter, and its data
-    folder has no byte of the body.
+    Lines 50 and 59.  The scenarios record survival, because paging to disk is not persistence.  Our own broker must
+    keep the rule literally: its data folder has no byte of the body.
 
     @needs-topic @needs-durable-subscription
     Scenario Outline: A message that an active durable subscriber has not received yet may be gone after the broker <event>
@@ -887,7 +888,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       And the data folder holds nothing of the body of "light"
 
     @kit @needs-data-folder @needs-xa @needs-delivery-delay
-    Scenario: The data folder has nothing of a non-persistent message that a prepared branch has sent with a delay
+    Scenario: The broker's files do not contain a delayed non-persistent message that a prepared branch has sent
       Given an empty queue
       And session "s" in xa mode
       And branch "b" has been started in session "s"
@@ -899,7 +900,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       And the data folder holds nothing of the body of "light"
 
     @kit @needs-data-folder @needs-topic @needs-retained-publication
-    Scenario: The data folder has nothing of a non-persistent message that is retained
+    Scenario: The broker's files do not contain a non-persistent message that is retained
       Given a topic "one"
       And a topic "other"
       When message "light" is sent to topic "one" with the retain option and delivery mode non-persistent
@@ -908,7 +909,7 @@ Feature: What becomes of a message on a queue, through restart and kill
       And the data folder holds nothing of the body of "light"
 
     @kit @needs-data-folder @needs-admin @needs-dead-letter-queue @needs-delivery-delay
-    Scenario: The data folder has nothing of a non-persistent message on the dead-letter queue
+    Scenario: The broker's files do not contain a non-persistent message on the dead-letter queue
       Given a queue with MAXDEPTH(1)
       When message "light" is sent to the queue with a delivery delay of 2 s and delivery mode non-persistent
       And message "heavy" is sent to the queue
@@ -984,7 +985,8 @@ Feature: What becomes of a message on a queue, through restart and kill
 
   @PD-32 @needs-queue @needs-non-persistent
   Rule: A non-persistent message to a queue without a consumer is kept in memory until one connects
-    Lines 40 and 59, and not guaranteed: whether it was kept is recorded; twice or altered is not permitted.
+    Lines 40 and 59, and not guaranteed: the scenarios record whether it was kept; a second or altered delivery is not
+    permitted.
 
     Scenario: A non-persistent message comes once, unaltered, or not at all to a consumer that connects later
       Given an empty queue

@@ -1,9 +1,10 @@
-Feature: What becomes of a message to a topic, through restart and kill
+Feature: Messages to a topic, through restart and kill
   Persistent and durable delivery, lines 41 to 52 and 59.
 
   @PD-23 @needs-topic @needs-durable-subscription
-  Rule: Of a persistent message to a topic a copy is on disk for every durable subscription, active or not
-    Line 43.  A kill spares the operating system's page cache: on disk is claimed only where the flush itself was seen.
+  Rule: A persistent message to a topic has a copy on disk for every durable subscription, active or not
+    Line 43.  A kill does not clear the operating system's page cache, so only scenarios that observe the flush claim
+    that a message is on disk.
 
     @evidence @needs-store-error
     Scenario: A publication that the store could not write is refused, and no subscriber gets it
@@ -310,8 +311,8 @@ Feature: What becomes of a message to a topic, through restart and kill
 
   @PD-24 @needs-topic @needs-durable-subscription
   Rule: An active durable subscriber gets a persistent message after it is on disk
-    Lines 44 and 47: saved first, dispatched then, so that a failure in between loses nothing.
-    An acknowledgement has no answer in AMQP, so the broker has a second for it before a kill.
+    Lines 44 and 47: the broker first saves the message and then dispatches it, so that a failure in between loses
+    nothing.  An acknowledgement has no answer in AMQP, so the broker has a second for it before a kill.
 
     Scenario: An active durable subscriber gets a persistent message once
       Given a topic
@@ -728,8 +729,8 @@ Feature: What becomes of a message to a topic, through restart and kill
         | is killed and comes back |
 
   @PD-26 @needs-topic
-  Rule: An active non-durable subscriber gets a copy of a persistent message, and later ones get nothing
-    Line 45: nothing is kept for those who come later, even when a durable subscription holds the message.  Line 58: a
+  Rule: An active non-durable subscriber gets a copy of a persistent message, and later subscribers get none
+    Line 45: no message is kept for later subscribers, even when a durable subscription holds the message.  Line 58: a
     message is persisted for queues and durable subscriptions, not for non-durable ones.
 
     # MQ Light's client, which has no queues, leaves persistence to the topic.
@@ -826,8 +827,9 @@ Feature: What becomes of a message to a topic, through restart and kill
       And "late" never sees "red", "blue"
 
   @PD-27 @needs-topic
-  Rule: After a restart or a kill a non-durable subscription and what it held are gone
-    Line 48, which quotes JMS.  Gone: what it held reaches nobody, and it collects nothing while nobody has come back.
+  Rule: After a restart or a kill, a non-durable subscription and its messages are gone
+    Line 48, which quotes JMS.  Gone means that its messages reach no subscriber, and that it stores no messages until
+    a subscriber comes back.
 
     @needs-non-persistent
     Scenario Outline: A <mode> message that a non-durable subscription held is gone after the broker <event>
@@ -1070,7 +1072,8 @@ Feature: What becomes of a message to a topic, through restart and kill
 
   @PD-29 @needs-topic @needs-durable-subscription @needs-non-persistent
   Rule: A non-persistent message for an inactive durable subscription may be kept in memory until it becomes active
-    Lines 49 and 59: not guaranteed, so whether it was kept is recorded; twice or altered is not permitted.
+    Lines 49 and 59: not guaranteed, so the scenarios record whether it was kept; a second or altered delivery is not
+    permitted.
 
     Scenario: A non-persistent message comes once, unaltered, or not at all when the subscription becomes active
       Given a topic
@@ -1129,8 +1132,8 @@ Feature: What becomes of a message to a topic, through restart and kill
       And "keeper" never sees "blue"
 
   @PD-30 @needs-topic @needs-durable-subscription @needs-non-persistent
-  Rule: ... and may be lost if the broker restarts first, while the subscription itself survives
-    Lines 50 and 52.  Reading as in PD-22: a permission.  The survival of the subscription is none; it is a must.
+  Rule: A restart may lose non-persistent messages of an inactive durable subscription; the subscription survives
+    Lines 50 and 52.  Reading as in PD-22: the loss is permitted.  The survival of the subscription is demanded.
 
     Scenario Outline: A non-persistent message comes once, unaltered, or not at all after the broker <event>
       Given a topic
@@ -1221,8 +1224,8 @@ Feature: What becomes of a message to a topic, through restart and kill
         | is killed and comes back |
 
   @PD-33 @needs-topic @needs-non-persistent
-  Rule: Active non-durable subscribers get a copy of a non-persistent message, and later ones get nothing
-    Line 52: neither disk nor memory keeps anything for those who come later.
+  Rule: Active non-durable subscribers get a copy of a non-persistent message, and later subscribers get none
+    Line 52: neither disk nor memory keeps a message for later subscribers.
 
     Scenario: An active non-durable subscriber gets a non-persistent message once
       Given a topic
@@ -1298,7 +1301,7 @@ Feature: What becomes of a message to a topic, through restart and kill
       And "late" never sees "red", "blue"
 
   @PD-34 @needs-topic
-  Rule: A persistent message to a topic without any subscription is kept for nobody
+  Rule: A persistent message to a topic without any subscription is not kept
     Lines 42 to 46.
 
     Scenario: A later non-durable subscriber does not get the publication
@@ -1344,7 +1347,7 @@ Feature: What becomes of a message to a topic, through restart and kill
         | non-durable |
 
     @evidence @needs-local-transaction
-    Scenario: No later subscriber gets what a committed unit of work published to a topic without subscriptions
+    Scenario: No later subscriber gets messages that a committed unit of work published to a topic without subscriptions
       Given a topic
       And session "work" in transacted mode
       When message "unheard" is sent in session "work" to the topic

@@ -2,8 +2,9 @@ Feature: A subscription is durable or not, and a queue is one subscription share
   Persistent and durable delivery, lines 11 to 34.
 
   @PD-10 @needs-topic @needs-durable-subscription
-  Rule: Durable or not belongs to a subscription on a topic, not to the topic, to its messages or to a queue
-    Line 11.  Both kinds stand side by side on one topic; each behaves by its own kind, whatever the delivery mode.
+  Rule: A subscription is durable or non-durable; its topic, its messages and queues are neither
+    Line 11.  Both kinds exist beside each other on one topic; each behaves by its own kind, whatever the delivery
+    mode.
 
     Scenario: A durable subscription keeps messages that a non-durable one on its topic misses
       Given a topic
@@ -274,7 +275,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "second" sees "m1" to "m3" exactly once
 
     @kit @needs-selector
-    Scenario Outline: A <kind> subscription to several topics gets what it selects on each of them
+    Scenario Outline: A <kind> subscription to several topics gets the messages that it selects on each of them
       Given a <kind> subscriber "wide" on topic "sport/+/results" for messages with "colour = 'red'"
       When message "football" is sent to topic "sport/football/results" with property colour = "red"
       And message "blue" is sent to topic "sport/football/results" with property colour = "blue"
@@ -304,7 +305,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "live" sees "m1" to "m4" exactly once
 
     @evidence @needs-local-transaction
-    Scenario: Both kinds get what a unit of work sends after another one was rolled back
+    Scenario: Both kinds get messages of a unit of work after another one was rolled back
       Given a topic
       And a durable subscriber "keeper" on the topic
       And a non-durable subscriber "live" on the topic
@@ -335,8 +336,8 @@ Feature: A subscription is durable or not, and a queue is one subscription share
 
   @PD-12 @needs-topic
   Rule: Closing the subscriber, or its connection, ends a non-durable subscription
-    Lines 20 and 29.  Ended means that it collects nothing from then on and that nothing of it is left on the broker;
-    whoever comes afterwards, even as the same client or under the same name, starts from nothing.
+    Lines 20 and 29.  Ended means that the subscription stores no more messages, and that the broker keeps nothing of
+    it.  A later subscriber, even of the same client or under the same name, gets no earlier message.
 
     Scenario Outline: A non-durable subscription whose <part> is <ended> stores no more messages
       Given a topic
@@ -582,7 +583,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | sport/+/results | non-durable | sport/+/results/# | sport/football/results/1 |
 
   @PD-13 @needs-topic @needs-durable-subscription
-  Rule: A durable subscription outlives subscriber and connection, and collects messages while it is inactive
+  Rule: A durable subscription outlives subscriber and connection, and stores messages while it is inactive
     Line 29.
 
     @evidence @needs-store-error
@@ -747,7 +748,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "left" never sees "blue"
 
   @PD-14 @needs-topic
-  Rule: A new non-durable subscriber receives only what is sent after it came
+  Rule: A new non-durable subscriber receives only messages that are sent after its subscription
     Line 31.
 
     Scenario: A message that was sent before the first subscriber came does not reach it
@@ -759,7 +760,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "first" never sees "before"
 
     @needs-client-id
-    Scenario Outline: What was sent "<when>" does not reach the second subscriber of a client
+    Scenario Outline: Messages that were sent "<when>" do not reach the second subscriber of a client
       Given a topic
       And a non-durable subscriber "first" of client "traveller" on the topic
       When message "during" is sent to the topic
@@ -807,7 +808,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "late" never sees "undone"
 
   @PD-15 @needs-topic @needs-durable-subscription
-  Rule: The same client id and name open a durable subscription again, with what was missed, in order
+  Rule: With the same client id and name, a durable subscription opens again, with the missed messages, in order
     Line 32; JMS 6.2.9 for the order.
 
     @needs-restart
@@ -1189,9 +1190,9 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "evening" sees "news" exactly once
 
   @PD-17 @needs-topic @needs-durable-subscription
-  Rule: An unshared durable subscription needs a client id, and a client id in use is given to nobody else
-    JMS 8.3.3 and 6.1.2.  A shared durable subscription does without one.  The second connection with a client id that is
-    in use is refused, or it waits until the first is gone: one that gives up waiting counts as refused.
+  Rule: An unshared durable subscription needs a client id, and no second connection gets a client id in use
+    JMS 8.3.3 and 6.1.2.  A shared durable subscription needs no client id.  The second connection with a client id in
+    use is refused, or waits until the first one has ended; a client that stops waiting counts as refused.
 
     Scenario Outline: A <style> client without an id gets no unshared durable subscription
       Given a topic
@@ -1325,7 +1326,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | persistent     | closed      |
         | non-persistent | closed      |
 
-    Scenario: What a consumer has taken stays gone when its connection is lost
+    Scenario: Messages that a consumer has taken do not come back when its connection is lost
       Given an empty queue
       And receiver "first" is waiting on the queue
       When message "taken" is sent to the queue
@@ -1413,7 +1414,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "second" never sees "red1" to "red2"
 
     @needs-selector
-    Scenario: A consumer that selects leaves the rest on the queue
+    Scenario: A consumer with a selector leaves other messages on the queue
       Given an empty queue
       And receiver "picky" is waiting on the queue for messages with "colour = 'red'"
       When message "blue" is sent to the queue with property colour = "blue"

@@ -1,9 +1,9 @@
-Feature: What a backend declares is there, and what it does not declare is not
-  Each scenario looks for one capability through the client under test, whether the backend declares it or not.  It tries
-  no rule: its verdict is one on the declaration.
+Feature: A backend's declared capabilities exist, and its undeclared ones do not
+  Each scenario looks for one capability through the client under test, whether the backend declares it or not.  It
+  tests no rule; its verdict is about the declaration.
 
   @probe-queue
-  Scenario: A queue hands a message to its receiver
+  Scenario: A queue delivers a message to its receiver
     Given an empty queue
     And a receiver is waiting on the queue
     When message "m1" is sent to the queue
@@ -11,7 +11,7 @@ Feature: What a backend declares is there, and what it does not declare is not
     And the receiver sees "m1" exactly once
 
   @probe-topic
-  Scenario: A topic hands each subscriber a copy
+  Scenario: A topic delivers a copy to each subscriber
     Given a topic
     And a non-durable subscriber "one" on the topic
     And a non-durable subscriber "two" on the topic
@@ -51,7 +51,7 @@ Feature: What a backend declares is there, and what it does not declare is not
     And the receiver sees "high" and "low" in that order
 
   @probe-selector
-  Scenario: A receiver with a selector gets what it selects, and nothing else
+  Scenario: A receiver with a selector gets only the messages that it selects
     Given an empty queue
     And receiver "selecting" is waiting on the queue for messages with "colour = 'red'"
     When message "blue" is sent to the queue with property colour = "blue"
@@ -61,7 +61,7 @@ Feature: What a backend declares is there, and what it does not declare is not
     And "selecting" never sees "blue"
 
   @probe-browse
-  Scenario: A browser shows a message and leaves it there
+  Scenario: A browser shows a message and leaves it on the queue
     Given an empty queue
     When message "m1" is sent to the queue
     Then sending "m1" is accepted
@@ -80,7 +80,7 @@ Feature: What a backend declares is there, and what it does not declare is not
     And "away" sees "m1" exactly once
 
   @probe-shared-subscription
-  Scenario: Of a shared subscription's subscribers one gets each message
+  Scenario: One of two subscribers of a shared subscription gets each message
     Given a topic
     And subscriber "left" shares non-durable subscription "pair" on the topic
     And subscriber "right" shares non-durable subscription "pair" on the topic
@@ -89,7 +89,7 @@ Feature: What a backend declares is there, and what it does not declare is not
     And one of "left" and "right" sees "m1" to "m4", exactly once
 
   @probe-local-transaction
-  Scenario: What is sent in a unit of work comes after its commit, and never after its rollback
+  Scenario: Messages of a unit of work come after its commit, and never after its rollback
     Given an empty queue
     And a receiver is waiting on the queue
     And session "work" in transacted mode

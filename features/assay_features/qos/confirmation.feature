@@ -1,14 +1,14 @@
-Feature: Who acknowledges a message, the client or the application, and when
-  MQ Light and AMQP, lines 24 to 28.  An application that fails ends without a word; a connection that is cut is one to
-  which the client comes back by itself.
+Feature: The acknowledgement of a message by the client or by the application
+  MQ Light and AMQP, lines 24 to 28.  An application that fails ends without closing its connection.  After a cut, the
+  client reconnects by itself.
 
   @QS-11 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription @needs-reconnect
-  Rule: With automatic confirmation the client acknowledges a message as soon as it has received it
+  Rule: With automatic confirmation, the client acknowledges a message as soon as it has received the message
     Lines 25 and 26.  Reading: once the message has been received over the network, and before the application has
     processed it.  Tension: the public MQ Light clients confirm when their callback has returned.
 
     @needs-cut
-    Scenario Outline: Of <count> messages, none comes again though the connection is cut while the first is processed
+    Scenario Outline: None of <count> messages comes again if the connection is cut while the first is processed
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, automatic confirmation and a durable subscription that does not receive yet
       And every connection will be cut 1 s after "m1" is first seen
@@ -25,7 +25,7 @@ Feature: Who acknowledges a message, the client or the application, and when
         | 3     |
 
     @evidence
-    Scenario: The client accepts over the wire what it receives, though the callback fails
+    Scenario: The client accepts received messages over the wire even if the callback fails
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, automatic confirmation and a durable subscription that does not receive yet
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
@@ -33,7 +33,7 @@ Feature: Who acknowledges a message, the client or the application, and when
       And "s" has seen "m1" to "m3"
       Then "s" accepted "m1" to "m3" over the wire by itself
 
-    Scenario: A callback that fails has no part in it
+    Scenario: A callback that fails does not prevent the acknowledgement
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, automatic confirmation and a durable subscription that does not receive yet
       When messages "m1" and "m2" are sent to the topic with quality of service at-least-once
@@ -47,7 +47,7 @@ Feature: Who acknowledges a message, the client or the application, and when
       And "s" sees "m1" and "m2" exactly once
 
     @needs-cut
-    Scenario: What has not been received when the connection is cut comes once the client is back
+    Scenario: Messages that were not received before a cut come after the reconnection
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, automatic confirmation and a durable subscription that does not receive yet
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
@@ -57,13 +57,13 @@ Feature: Who acknowledges a message, the client or the application, and when
       Then "s" sees "m1" to "m3" exactly once
 
     @needs-cut @needs-kill-at-answer
-    Scenario: What is on its way when the connection is cut comes once the client is back
+    Scenario: Messages that are on their way during a cut come after the reconnection
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before its answer
       Then "s" sees "m1" at least once
 
-    Scenario: What the application asks for by itself is acknowledged, too
+    Scenario: Messages of single receive calls are acknowledged, too
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, automatic confirmation and a durable subscription that does not receive yet
       When messages "m1" and "m2" are sent to the topic with quality of service at-least-once
@@ -76,7 +76,7 @@ Feature: Who acknowledges a message, the client or the application, and when
       And "s" sees "m1" and "m2" exactly once
 
     @kit @needs-cut @needs-shared-subscription
-    Scenario: An application that waits for a message gets what comes after the connection was cut
+    Scenario: An application that waits for a message gets a message that comes after a cut
       Given a topic
       And subscriber "holds" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription that does not receive yet
       And subscriber "waits" on the topic with shared subscription "club", quality of service at-least-once, automatic confirmation and a durable subscription that does not receive yet
@@ -89,7 +89,7 @@ Feature: Who acknowledges a message, the client or the application, and when
       And "waits" sees "m1" exactly once
 
     @evidence @needs-cut @needs-shared-subscription
-    Scenario: A sharer that is closed before it is connected again takes nothing more
+    Scenario: A sharer that is closed before its reconnection takes no more messages
       Given a topic
       And subscriber "s" on the topic with shared subscription "club", quality of service at-least-once, automatic confirmation and a durable subscription
       And subscriber "other" on the topic with shared subscription "club", quality of service at-least-once, automatic confirmation and a durable subscription
@@ -101,7 +101,7 @@ Feature: Who acknowledges a message, the client or the application, and when
       And messages "m1" to "m4" are sent to the topic with quality of service at-least-once
       Then "other" sees "m1" to "m4" exactly once
 
-    Scenario: What was acknowledged is handed over before the connection is closed
+    Scenario: Acknowledged messages are delivered before the connection is closed
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, automatic confirmation and a durable subscription that does not receive yet
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
@@ -114,7 +114,7 @@ Feature: Who acknowledges a message, the client or the application, and when
       And one of "s", "heir" sees "m1" to "m3", exactly once
 
     @evidence
-    Scenario: An application that ends as soon as its client is closed has been handed what was acknowledged
+    Scenario: An application that ends right after the close of its client has received the acknowledged messages
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, automatic confirmation and a durable subscription that does not receive yet
       When messages "m1" to "m4" are sent to the topic with quality of service at-least-once
@@ -128,7 +128,7 @@ Feature: Who acknowledges a message, the client or the application, and when
       And one of "s" and "heir" sees "m1" to "m4", exactly once
 
     @needs-cut
-    Scenario: After a cut every subscription of the client receives again
+    Scenario: After a cut, every subscription of the client receives again
       Given a topic "one"
       And a topic "two"
       And a topic "three"
@@ -145,7 +145,7 @@ Feature: Who acknowledges a message, the client or the application, and when
       And "u" sees "m3" exactly once
 
     @evidence @needs-cut
-    Scenario: Cut again while its client attaches one subscription after the other, none of them is lost
+    Scenario: No subscription is lost if the connection is cut again while the client attaches its subscriptions
       Given a topic "one"
       And a topic "two"
       And subscriber "s" on topic "one" with quality of service at-least-once, automatic confirmation and a durable subscription
@@ -160,7 +160,7 @@ Feature: Who acknowledges a message, the client or the application, and when
       And "t" sees "m2" exactly once
 
     @needs-cut @needs-shared-subscription
-    Scenario: After a cut a sharer receives again
+    Scenario: After a cut, a sharer receives again
       Given a topic
       And subscriber "s" on the topic with shared subscription "club", quality of service at-least-once, automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with quality of service at-least-once
@@ -171,7 +171,7 @@ Feature: Who acknowledges a message, the client or the application, and when
       Then "s" sees "m1" to "m3" exactly once
 
     @needs-cut
-    Scenario Outline: What was received after a cut, <quality>, does not come after another cut
+    Scenario Outline: Messages that were received after a cut, <quality>, do not come after another cut
       Given a topic
       And subscriber "s" on the topic with <quality>, automatic confirmation and a durable subscription
       When every connection is cut
@@ -194,7 +194,7 @@ Feature: Who acknowledges a message, the client or the application, and when
         | quality                                                      |
         | shared subscription "club", quality of service at-least-once |
 
-    Scenario: Of two subscriptions of a client each acknowledges what it receives
+    Scenario: Each of two subscriptions of a client acknowledges its own messages
       Given a topic "one"
       And a topic "two"
       And subscriber "s" on topic "one" with quality of service at-least-once, automatic confirmation and a durable subscription
@@ -215,10 +215,10 @@ Feature: Who acknowledges a message, the client or the application, and when
       And "later" never sees "m2"
 
   @QS-12 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription
-  Rule: ... and an application that fails after that and before it has processed the message may have lost it
-    Line 26.  Whether it comes again is recorded; what comes is what was sent.
+  Rule: With automatic confirmation, an application that fails before it has processed a message may lose it
+    Line 26.  Whether the message comes again is recorded; a message that comes again is unaltered.
 
-    Scenario Outline: The application fails in its callback, with <count> messages received
+    Scenario Outline: The application fails in its callback, with <count> messages received, and they come unaltered or not at all
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, automatic confirmation and a durable subscription that does not receive yet
       And the application of "s" will fail when "m1" is first seen
@@ -237,11 +237,11 @@ Feature: Who acknowledges a message, the client or the application, and when
         | 5     |
 
   @QS-13 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription
-  Rule: Without automatic confirmation only the application acknowledges
-    Lines 27 and 28.  The application enters each message in a database before it acknowledges it: what it has entered
-    may come again, and what it has not entered must.
+  Rule: Without automatic confirmation, only the application acknowledges
+    Lines 27 and 28.  The application enters each message in a database before it acknowledges it.  A message in the
+    database may come again; a message that is not in the database must come again.
 
-    Scenario: The application fails between the row in its database and the acknowledgement
+    Scenario: A message comes again if the application fails between its database entry and the acknowledgement
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription that does not receive yet
       When message "m1" is sent to the topic with quality of service at-least-once
@@ -252,7 +252,7 @@ Feature: Who acknowledges a message, the client or the application, and when
       Then "s" sees "m1" again
       And "m1" are in the database of "s"
 
-    Scenario: The application fails after row and acknowledgement
+    Scenario: A message does not come again if the application fails after database entry and acknowledgement
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription that does not receive yet
       When message "m1" is sent to the topic with quality of service at-least-once
@@ -263,7 +263,7 @@ Feature: Who acknowledges a message, the client or the application, and when
       Then "s" sees "control" exactly once
       And "s" sees "m1" exactly once
 
-    Scenario: No row is missing when the application fails before it has entered what it received
+    Scenario: Every message is in the database although the application fails before it has entered a message
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription that does not receive yet
       When messages "m1" to "m4" are sent to the topic with quality of service at-least-once
@@ -278,7 +278,7 @@ Feature: Who acknowledges a message, the client or the application, and when
       And "s" receives 2 messages, storing each in its database before acknowledging it
       Then "m1" to "m4" are in the database of "s"
 
-    Scenario Outline: What callbacks have returned from is not acknowledged when <event>
+    Scenario Outline: A message whose callback has returned is not acknowledged when <event>
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
@@ -294,7 +294,7 @@ Feature: Who acknowledges a message, the client or the application, and when
         | the connection of "s" is closed |
 
     @evidence
-    Scenario: Once its callback is replaced the new one acknowledges, and what the earlier one had comes back
+    Scenario: After a callback is replaced, the new one acknowledges, and the messages of the earlier one come back
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with quality of service at-least-once
@@ -310,7 +310,7 @@ Feature: Who acknowledges a message, the client or the application, and when
       And "s" sees "m2" exactly once
 
     @evidence
-    Scenario: What comes after the application has asked in vain is there when it asks again, as often as it does
+    Scenario: A message that comes after a receive call without a message is there at the next call, each time
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription that does not receive yet
       When "s" asks for a message
@@ -322,7 +322,7 @@ Feature: Who acknowledges a message, the client or the application, and when
       Then "m1" to "m3" are in the database of "s"
 
     @evidence
-    Scenario: Nothing is accepted over the wire before the application acknowledges it, though the next one comes
+    Scenario: No message is accepted over the wire before its acknowledgement, even if the next message comes
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription that does not receive yet
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
@@ -332,7 +332,7 @@ Feature: Who acknowledges a message, the client or the application, and when
       Then "s" accepted "m2" over the wire, each after its acknowledgement
       And "s" did not accept "m1" and "m3" over the wire
 
-    Scenario: What is not acknowledged when its consumer is closed comes again
+    Scenario: A message that is not acknowledged when its consumer is closed comes again
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
@@ -346,7 +346,7 @@ Feature: Who acknowledges a message, the client or the application, and when
       And "s" sees "m2" exactly once
 
     @kit @judges-broker
-    Scenario: What comes again is marked
+    Scenario: A redelivered message is marked
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
@@ -356,7 +356,7 @@ Feature: Who acknowledges a message, the client or the application, and when
       Then "s" sees "m1" to "m3" again, marked as redelivered
 
     @needs-cut @needs-reconnect
-    Scenario: What is not acknowledged when the connection is cut comes again
+    Scenario: A message that is not acknowledged when the connection is cut comes again
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
@@ -365,12 +365,12 @@ Feature: Who acknowledges a message, the client or the application, and when
       Then "s" sees "m1" to "m3" again
 
   @QS-14 @judges-client @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription @needs-reconnect
-  Rule: Each message is acknowledged by itself: what the client sends speaks of that message, on that connection
-    Line 24.  The other messages are still with the application when the connection is cut, 2 s after the acknowledgement:
-    a broker that settles first does not say when it has that.
+  Rule: Each message is acknowledged separately, for its own connection
+    Line 24.  The application still has the other messages when the connection is cut, 2 s after the acknowledgement:
+    a broker that lets the receiver settle first does not say when it has the acknowledgement.
 
     @needs-cut
-    Scenario Outline: Of five messages only <acknowledged> are acknowledged: <others> come again after a cut
+    Scenario Outline: With only <acknowledged> of five messages acknowledged, <others> come again after a cut
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m5" are sent to the topic with quality of service at-least-once
@@ -388,7 +388,7 @@ Feature: Who acknowledges a message, the client or the application, and when
         | m5    | m1     | "m1" and "m5"   | "m2" to "m4"           |
 
     @evidence
-    Scenario: Over the wire each acknowledgement names its own message, and the others wait
+    Scenario: Over the wire, each acknowledgement names its own message, and the other messages wait
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m4" are sent to the topic with quality of service at-least-once
@@ -400,7 +400,7 @@ Feature: Who acknowledges a message, the client or the application, and when
       And "s" did not accept "m1" and "m3" over the wire
 
     @needs-cut
-    Scenario: After a cut the messages that come again are acknowledged one by one, too
+    Scenario: After a cut, redelivered messages are acknowledged one by one, too
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
@@ -414,7 +414,7 @@ Feature: Who acknowledges a message, the client or the application, and when
       And "s" sees "m2" exactly 2 times
 
     @needs-cut
-    Scenario: An acknowledgement of what came over an earlier connection does not count for another message
+    Scenario: An acknowledgement for an earlier connection does not count for another message
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m4" are sent to the topic with quality of service at-least-once
@@ -430,7 +430,7 @@ Feature: Who acknowledges a message, the client or the application, and when
       And "s" sees "m1" exactly once
 
     @needs-cut
-    Scenario: Each subscription of a client has acknowledgements of its own
+    Scenario: Each subscription of a client has its own acknowledgements
       Given a topic "one"
       And a topic "two"
       And subscriber "s" on topic "one" with quality of service at-least-once, no automatic confirmation and a durable subscription
@@ -449,7 +449,7 @@ Feature: Who acknowledges a message, the client or the application, and when
       And "t" sees "n2" exactly once
 
     @evidence
-    Scenario: Many are acknowledged one by one as they come, more than a client asks for at once
+    Scenario: More messages than the client's credit are acknowledged one by one as they come
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription that does not receive yet
       When 1100 messages are sent to the topic with quality of service at-most-once
@@ -457,7 +457,7 @@ Feature: Who acknowledges a message, the client or the application, and when
       Then "s" sees each of the many messages exactly once
 
     @evidence
-    Scenario: As many as a client asks for are acknowledged, one by one, before more come
+    Scenario: As many messages as the client's credit are acknowledged, one by one, before more come
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When 1100 messages are sent to the topic with quality of service at-most-once
@@ -468,7 +468,7 @@ Feature: Who acknowledges a message, the client or the application, and when
       Then "s" sees each of the many messages exactly once
 
     @kit @needs-cut
-    Scenario: What the application had not got before the cut comes once
+    Scenario: Messages that the application did not get before the cut come once
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription that does not receive yet
       And every connection will be cut 1 s after "m1" is first seen

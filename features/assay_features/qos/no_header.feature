@@ -2,10 +2,10 @@ Feature: A client of MQ Light leaves the persistence of its messages to the topi
   MQ Light and AMQP, line 42.
 
   @QS-35 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-admin @needs-default-persistence
-  Rule: What a client of MQ Light sends has no durable header, so that DEFPSIST decides
+  Rule: Messages of an MQ Light client have no durable header, so that DEFPSIST decides
     Line 42, in the document a remark on a product: tried on our own client, which has no option for the header.
 
-    Scenario Outline: With DEFPSIST(<defpsist>) what is sent <quality> has persistence <persistence>
+    Scenario Outline: With DEFPSIST(<defpsist>), a message sent <quality> has persistence <persistence>
       Given a topic with DEFPSIST(<defpsist>)
       And subscriber "s" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "s" is inactive
@@ -20,7 +20,7 @@ Feature: A client of MQ Light leaves the persistence of its messages to the topi
         | NO       | at-least-once | non-persistent |
 
     @needs-restart @needs-reconnect
-    Scenario: With DEFPSIST(YES) it is there after a restart of the broker
+    Scenario: With DEFPSIST(YES), a message is there after a restart of the broker
       Given a topic with DEFPSIST(YES)
       And subscriber "s" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "s" is inactive
@@ -32,7 +32,7 @@ Feature: A client of MQ Light leaves the persistence of its messages to the topi
       And "s" sees "m1" exactly once
 
     @needs-kill @needs-kill-at-answer @needs-reconnect
-    Scenario Outline: With DEFPSIST(<defpsist>) what is sent again has persistence <persistence>, too
+    Scenario Outline: With DEFPSIST(<defpsist>), a message that is sent again has persistence <persistence>, too
       Given a topic with DEFPSIST(<defpsist>)
       And subscriber "s" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "s" is inactive

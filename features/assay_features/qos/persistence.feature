@@ -1,12 +1,12 @@
-Feature: Which messages are persistent on a subscriber's queue
-  MQ Light and AMQP, lines 35 to 42.  An administrator looks at the queue that the broker made for the subscription.  The
-  subscriber that takes part receives nothing yet, so that the message stands there.
+Feature: The persistence of messages on a subscriber's queue
+  MQ Light and AMQP, lines 35 to 42.  An administrator looks at the queue that the broker made for the subscription.
+  The subscriber does not receive yet, so that the message stays on the queue.
 
   @QS-30 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-admin @needs-default-persistence
-  Rule: At most once on a non-durable subscription, a message is non-persistent, whatever sender and topic say
+  Rule: For a non-durable subscription at most once, a message is non-persistent, whatever sender and topic say
     Line 36.  Both conditions are needed: with one of them alone the message is as its sender says.
 
-    Scenario Outline: With <header> on a topic with DEFPSIST(<defpsist>) it is non-persistent
+    Scenario Outline: With <header> on a topic with DEFPSIST(<defpsist>), a message at most once is non-persistent
       Given a topic with DEFPSIST(<defpsist>)
       And subscriber "once" on the topic with quality of service at-most-once that does not receive yet
       When message "m1" is sent to the topic with <header>
@@ -20,7 +20,7 @@ Feature: Which messages are persistent on a subscriber's queue
         | the durable header false | YES      |
 
     @needs-shared-subscription
-    Scenario: It is so on a subscription that is shared, too
+    Scenario: For a shared non-durable subscription at most once, a message is non-persistent, too
       Given a topic with DEFPSIST(YES)
       And subscriber "once" on the topic with shared subscription "club" and quality of service at-most-once that does not receive yet
       When messages "m1" and "m2" are sent to the topic with the durable header true
@@ -28,7 +28,7 @@ Feature: Which messages are persistent on a subscriber's queue
       And "m2" on the queue of the subscription to the topic is non-persistent
 
     @kit @needs-shared-subscription
-    Scenario Outline: Shared by a subscriber at least once, too, it is as its sender says, first <first>, then <then>
+    Scenario Outline: For sharers of both qualities, first <first>, then <then>, a message is as its sender says
       Given a topic with DEFPSIST(NO)
       And subscriber "first" on the topic with shared subscription "club" and quality of service <first> that does not receive yet
       And subscriber "second" on the topic with shared subscription "club" and quality of service <then> that does not receive yet
@@ -40,7 +40,7 @@ Feature: Which messages are persistent on a subscriber's queue
         | at-most-once  | at-least-once |
         | at-least-once | at-most-once  |
 
-    Scenario Outline: With <one> alone it is as its sender says
+    Scenario Outline: With <one> alone, a message is as its sender says
       Given a topic with DEFPSIST(NO)
       And subscriber "other" on the topic with <terms> that does not receive yet
       When message "m1" is sent to the topic with the durable header true
@@ -51,7 +51,7 @@ Feature: Which messages are persistent on a subscriber's queue
         | at most once               | quality of service at-most-once and a durable subscription       |
         | a non-durable subscription | quality of service at-least-once                                            |
 
-    Scenario: It is shown so to its subscriber, and the same message as persistent to another one
+    Scenario: A subscriber sees the message as non-persistent, and another subscriber sees it as persistent
       Given a topic with DEFPSIST(NO)
       And subscriber "once" on the topic with quality of service at-most-once
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
@@ -77,11 +77,11 @@ Feature: Which messages are persistent on a subscriber's queue
         | the durable header true | shared subscription "club" and quality of service at-most-once |
 
   @QS-31 @needs-topic @needs-quality-of-service
-  Rule: ... and when the queue manager stops, subscription and messages are gone
+  Rule: When the queue manager stops, a non-durable subscription and its messages are gone
     Line 37.  The same fact as PD-27, seen through AMQP.
 
     @needs-reconnect
-    Scenario Outline: What waited on its queue is gone after the broker <event>
+    Scenario Outline: Messages that waited for a non-durable subscription are gone after the broker <event>
       Given a topic
       And subscriber "once" on the topic with quality of service at-most-once that does not receive yet
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -126,7 +126,7 @@ Feature: Which messages are persistent on a subscriber's queue
         | is killed and comes back |
 
     @needs-reconnect @needs-shared-subscription
-    Scenario Outline: It is so for a subscription that is shared after the broker <event>
+    Scenario Outline: The messages of a shared non-durable subscription are gone after the broker <event>
       Given a topic
       And subscriber "once" on the topic with shared subscription "club" and quality of service at-most-once that does not receive yet
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -152,7 +152,7 @@ Feature: Which messages are persistent on a subscriber's queue
     Lines 38 and 39.
 
     @evidence @needs-default-persistence @needs-subscription-list @needs-subscription-look
-    Scenario Outline: It is persistent on the queue of a subscriber with <terms> although the topic says NO
+    Scenario Outline: A message with the durable header is persistent for a subscriber with <terms> although the topic says NO
       Given a topic with DEFPSIST(NO)
       And subscriber "reader" on the topic with <terms> that does not receive yet
       When message "m1" is sent to the topic with the durable header true
@@ -164,7 +164,7 @@ Feature: Which messages are persistent on a subscriber's queue
         | quality of service at-most-once and a durable subscription  |
         | quality of service at-least-once                                       |
 
-    Scenario Outline: It is there after the broker <event>, for a subscriber <quality>
+    Scenario Outline: A message with the durable header is there after the broker <event>, for a subscriber <quality>
       Given a topic
       And subscriber "first" on the topic with quality of service <quality> and a durable subscription
       And subscriber "second" on the topic with quality of service <quality> and a durable subscription
@@ -190,7 +190,7 @@ Feature: Which messages are persistent on a subscriber's queue
         | is killed and comes back | at-most-once  |
 
     @needs-kill
-    Scenario: It is there after a second kill, too
+    Scenario: A message with the durable header is there after a second kill, too
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "first" is inactive
@@ -202,7 +202,7 @@ Feature: Which messages are persistent on a subscriber's queue
       Then "first" sees "m1" to "m3" exactly once
 
     @needs-kill
-    Scenario Outline: It is there after a kill, too, for a subscriber <quality> that has come back once before
+    Scenario Outline: A message is there after a kill, too, for a subscriber <quality> that has come back before
       Given a topic
       And subscriber "reader" on the topic with quality of service <quality> and a durable subscription
       And subscriber "reader" is inactive
@@ -222,7 +222,7 @@ Feature: Which messages are persistent on a subscriber's queue
         | at-most-once  |
 
     @needs-shared-subscription
-    Scenario Outline: It is there for the sharers of a subscription after the broker <event>
+    Scenario Outline: A message with the durable header is there for sharers after the broker <event>
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service <quality> and a durable subscription
       And subscriber "left" is inactive
@@ -279,7 +279,7 @@ Feature: Which messages are persistent on a subscriber's queue
         | option                |
         | a time to live of 1 h |
 
-    Scenario Outline: A subscription made after the broker <event> has messages of its own
+    Scenario Outline: A subscription that is made after the broker <event> has its own messages
       Given a topic "one"
       And a topic "two"
       And subscriber "old" on topic "one" with quality of service at-least-once and a durable subscription
@@ -308,9 +308,9 @@ Feature: Which messages are persistent on a subscriber's queue
 
   @QS-33 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-admin @needs-default-persistence
   Rule: Without a durable header, DEFPSIST of the topic decides
-    Line 40.  Reading: not set is absent; what becomes of an explicit false where the topic says YES is recorded.
+    Line 40.  Reading: *not set* means absent.  If the topic says YES, the effect of an explicit false is recorded.
 
-    Scenario Outline: DEFPSIST(<defpsist>) makes it <persistence>
+    Scenario Outline: DEFPSIST(<defpsist>) makes a message <persistence>
       Given a topic with DEFPSIST(<defpsist>)
       And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription that does not receive yet
       When message "m1" is sent to the topic with no durable header
@@ -321,7 +321,7 @@ Feature: Which messages are persistent on a subscriber's queue
         | YES      | persistent     |
         | NO       | non-persistent |
 
-    Scenario Outline: DEFPSIST(<defpsist>) makes it <persistence> with <options>, too
+    Scenario Outline: DEFPSIST(<defpsist>) makes a message <persistence> with <options>, too
       Given a topic with DEFPSIST(<defpsist>)
       And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription that does not receive yet
       When message "m1" is sent to the topic with no durable header and <options>
@@ -340,7 +340,7 @@ Feature: Which messages are persistent on a subscriber's queue
         | YES      | persistent     | a binary body                  |
         | YES      | persistent     | a body of 300 KB               |
 
-    Scenario Outline: DEFPSIST(<child>) under DEFPSIST(<parent>) makes it <persistence>
+    Scenario Outline: DEFPSIST(<child>) under DEFPSIST(<parent>) makes a message <persistence>
       Given a topic "a" with DEFPSIST(<parent>)
       And a topic "a/b" with DEFPSIST(<child>)
       And subscriber "reader" on topic "a/b" with quality of service at-least-once and a durable subscription that does not receive yet
@@ -354,7 +354,7 @@ Feature: Which messages are persistent on a subscriber's queue
         | YES    | NO       | non-persistent |
         | NO     | YES      | persistent     |
 
-    Scenario Outline: Through levels that say nothing, DEFPSIST(<above>) holds
+    Scenario Outline: Below levels without a value, DEFPSIST(<above>) applies
       Given a topic "a" with DEFPSIST(<above>)
       And a topic "a/b" with DEFPSIST(ASPARENT)
       And subscriber "reader" on topic "a/b/c/d" with quality of service at-least-once and a durable subscription that does not receive yet
@@ -366,7 +366,7 @@ Feature: Which messages are persistent on a subscriber's queue
         | YES   | persistent     |
         | NO    | non-persistent |
 
-    Scenario Outline: Through three levels whose objects say nothing, DEFPSIST(<above>) holds
+    Scenario Outline: Below three levels whose objects have no value, DEFPSIST(<above>) applies
       Given a topic "a" with DEFPSIST(<above>)
       And a topic "a/b" with DEFPSIST(ASPARENT)
       And a topic "a/b/c" with DEFPSIST(ASPARENT)
@@ -380,7 +380,7 @@ Feature: Which messages are persistent on a subscriber's queue
         | YES   | persistent     |
         | NO    | non-persistent |
 
-    Scenario Outline: Of two levels above that say something the nearer one, DEFPSIST(<near>), holds
+    Scenario Outline: With two values in the levels above, the nearer one, DEFPSIST(<near>), applies
       Given a topic "a" with DEFPSIST(<far>)
       And a topic "a/b" with DEFPSIST(<near>)
       And subscriber "reader" on topic "a/b/c" with quality of service at-least-once and a durable subscription that does not receive yet
@@ -392,7 +392,7 @@ Feature: Which messages are persistent on a subscriber's queue
         | NO  | YES  | persistent     |
         | YES | NO   | non-persistent |
 
-    Scenario Outline: DEFPSIST(YES) of topic "<object>" is nothing to topic "<topic>"
+    Scenario Outline: DEFPSIST(YES) of topic "<object>" does not apply to topic "<topic>"
       Given a topic "<object>" with DEFPSIST(YES)
       And subscriber "beside" on topic "<topic>" with quality of service at-least-once and a durable subscription that does not receive yet
       And subscriber "under" on topic "<object>" with quality of service at-least-once and a durable subscription that does not receive yet
@@ -411,7 +411,7 @@ Feature: Which messages are persistent on a subscriber's queue
         | a      | A     |
         | b      | a/b   |
 
-    Scenario: What a level above says when a message is sent holds for that message
+    Scenario: The value of a level above at the time of the send applies to the message
       Given a topic "a" with DEFPSIST(NO)
       And subscriber "reader" on topic "a/b" with quality of service at-least-once and a durable subscription that does not receive yet
       When message "before" is sent to topic "a/b" with no durable header
@@ -420,7 +420,7 @@ Feature: Which messages are persistent on a subscriber's queue
       Then "before" on the queue of the subscription to topic "a/b" is non-persistent
       And "after" on the queue of the subscription to topic "a/b" is persistent
 
-    Scenario: What the topic says when a message is sent holds for that message
+    Scenario: The value of the topic at the time of the send applies to the message
       Given a topic with DEFPSIST(NO)
       And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription that does not receive yet
       When message "before" is sent to the topic with no durable header
@@ -430,7 +430,7 @@ Feature: Which messages are persistent on a subscriber's queue
       And "after" on the queue of the subscription to the topic is persistent
 
     @needs-kill
-    Scenario: What the topic makes persistent is there after a kill
+    Scenario: A message that the topic makes persistent is there after a kill
       Given a topic with DEFPSIST(YES)
       And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "reader" is inactive
@@ -440,31 +440,31 @@ Feature: Which messages are persistent on a subscriber's queue
       Then "reader" sees "m1" to "m3" exactly once
 
     @may
-    Scenario: What an explicit false is where the topic says YES is recorded
+    Scenario: The persistence with an explicit false is recorded if the topic says YES
       Given a topic with DEFPSIST(YES)
       And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription that does not receive yet
       When message "m1" is sent to the topic with the durable header false
       Then the Persistence of "m1" on the queue of the subscription to the topic is recorded
 
   @QS-34 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-admin
-  Rule: By default that topic is the base topic, which says NO
+  Rule: By default, DEFPSIST of the base topic applies, which is NO
     Line 41.
 
-    Scenario: With factory settings and without a header a message is non-persistent
+    Scenario: With factory settings and without a header, a message is non-persistent
       Given a topic
       And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription that does not receive yet
       When message "m1" is sent to the topic with no durable header
       Then "m1" on the queue of the subscription to the topic is non-persistent
       And the base topic has DEFPSIST(NO)
 
-    Scenario: A topic object that says nothing leaves it to the base topic
+    Scenario: A topic object without a value leaves the persistence to the base topic
       Given a topic with DEFPSIST(ASPARENT)
       And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription that does not receive yet
       When message "m1" is sent to the topic with no durable header
       Then "m1" on the queue of the subscription to the topic is non-persistent
 
     @own-instance
-    Scenario: It is the base topic that decides
+    Scenario: The base topic decides the persistence
       Given a topic
       And the base topic has been altered to DEFPSIST(YES)
       And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription that does not receive yet
@@ -472,9 +472,9 @@ Feature: Which messages are persistent on a subscriber's queue
       Then "m1" on the queue of the subscription to the topic is persistent
 
   @QS-36 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-admin @needs-default-persistence
-  Rule: Quality, kind of subscription, header and topic together decide about persistence
-    Lines 35 to 41: each combination of the four.  An explicit false on a topic that says YES is recorded (QS-33), but
-    for the exception of QS-30, which leaves nothing open.
+  Rule: Quality, kind of subscription, header and topic together decide the persistence
+    Lines 35 to 41: each combination of the four.  An explicit false on a topic that says YES is recorded (QS-33),
+    except for QS-30, which leaves nothing open.
 
     Scenario Outline: A durable subscription, <quality>, <header>, DEFPSIST(<defpsist>): <persistence>
       Given a topic with DEFPSIST(<defpsist>)

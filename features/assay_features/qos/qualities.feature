@@ -1,12 +1,12 @@
 Feature: Two qualities of service, chosen by each sender and each subscriber
-  MQ Light and AMQP, lines 11 to 15.  What a sender has chosen is seen on the wire: a settled transfer is one that its
-  sender has forgotten.  What a subscriber has chosen is seen when its application fails with a message in its hands.
+  MQ Light and AMQP, lines 11 to 15.  The sender's choice shows on the wire: at most once, it settles its transfer.
+  The subscriber's choice shows when its application fails before it has processed a message.
 
   @QS-01 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription
   Rule: At most once and at least once are chosen for each sender and for each subscriber
     Lines 11 to 13.  Reading: line 13 speaks of the disposition; at most once, a subscriber is sent settled messages.
-    At least once, the client accepts what the application has acknowledged, and settles it with that or once the broker
-    has settled it: AMQP 1.0, sections 2.6.12 and 2.7.3, allows both.
+    At least once, the client accepts the messages that the application has acknowledged, and settles them at the same
+    time or after the broker has settled them: AMQP 1.0, sections 2.6.12 and 2.7.3, allows both.
 
     Scenario Outline: A sender <sender> and a subscriber <subscriber> each have their chosen quality of service
       Given a topic
@@ -25,7 +25,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
         | at-least-once | at-most-once  | not settled | 1     |
         | at-least-once | at-least-once | not settled | 2     |
 
-    Scenario: The client says over the wire what the application has acknowledged, and nothing else
+    Scenario: Over the wire, the client accepts the messages that the application has acknowledged, and no others
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
@@ -159,7 +159,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
       And "m1" went over the wire once, settled
 
     @needs-cut @needs-reconnect
-    Scenario: What was sent before the connection was cut is not sent again
+    Scenario: Messages that were sent before a cut are not sent again
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       When messages "m1" to "m3" are sent to the topic with quality of service at-most-once

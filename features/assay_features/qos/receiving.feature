@@ -1,12 +1,12 @@
-Feature: What becomes of the broker's copy when a message is delivered
-  MQ Light and AMQP, lines 19 to 24.  At most once, the broker forgets a message as it sends it; at least once, it keeps
-  the message until that one is acknowledged, and sends it again when the connection fails before.
+Feature: The broker's copy of a message that is delivered
+  MQ Light and AMQP, lines 19 to 24.  At most once, the broker forgets a message when it sends it.  At least once, the
+  broker keeps the message until it is acknowledged, and sends it again if the connection fails first.
 
   @QS-06 @needs-topic @needs-quality-of-service @needs-lasting-subscription
-  Rule: At most once, the broker drops its copy without waiting for anybody
-    Line 19.  The subscriber acknowledges nothing, and still nothing comes back: not to itself, not to anybody else, not
-    after the broker has been down, if it had a second to drop it.  What comes afterwards shows that the subscription is
-    still there.
+  Rule: At most once, the broker drops its copy without waiting
+    Line 19.  The subscriber sends no acknowledgement, and still no message comes back: not to this subscriber, not to
+    another one, and not after a stop of the broker, if the broker had a second to drop the message.  A later message
+    shows that the subscription still exists.
 
     Scenario Outline: A delivered message does not come again when the connection is <ended>
       Given a topic
@@ -25,7 +25,7 @@ Feature: What becomes of the broker's copy when a message is delivered
         | lost   | the durable header false |
         | closed | the durable header true  |
 
-    Scenario: The connection lost in the very moment of the delivery brings nothing back
+    Scenario: A connection that is lost at the moment of the delivery does not bring the message back
       Given a topic
       And subscriber "once" on the topic with quality of service at-most-once and a durable subscription
       And the connection of "once" will be lost when "m1" is first seen
@@ -94,7 +94,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       And "right" never sees "m1" to "m3"
 
     @evidence @needs-subscription-list @needs-subscription-look
-    Scenario: Nothing of it is left on the subscriber's queue
+    Scenario: No message is left on the subscriber's queue
       Given a topic
       And subscriber "once" on the topic with quality of service at-most-once and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -103,7 +103,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       And 1 s pass
       Then the queue of the subscription to the topic is empty
 
-    Scenario: What was asked for and delivered does not come back, and what was not asked for is still there
+    Scenario: Messages that were requested and delivered do not come back, and the others are still there
       Given a topic
       And subscriber "once" on the topic with quality of service at-most-once and a durable subscription that does not receive yet
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -113,7 +113,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       Then "once" sees "m1" to "m3" exactly once
 
     @evidence
-    Scenario: Over the wire each delivery is settled as it is sent
+    Scenario: Over the wire, each delivery is settled when it is sent
       Given a topic
       And subscriber "once" on the topic with quality of service at-most-once and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -121,17 +121,17 @@ Feature: What becomes of the broker's copy when a message is delivered
       Then "m1" to "m3" came over the wire to "once" once, settled
 
     @evidence
-    Scenario: Many are delivered, more than a client asks for at once
+    Scenario: More messages than the client's credit are delivered
       Given a topic
       And subscriber "once" on the topic with quality of service at-most-once and a durable subscription
       When 1100 messages are sent to the topic with quality of service at-most-once
       Then "once" sees each of the many messages exactly once
 
   @QS-07 @needs-topic @needs-quality-of-service @needs-lasting-subscription
-  Rule: At most once, what has not been received when the connection fails may be lost
+  Rule: At most once, a message that has not been received when the connection fails may be lost
     Line 20.  Whether it arrives is recorded; it never arrives twice.
 
-    Scenario Outline: Of <count> messages on their way when the connection is lost, none comes twice
+    Scenario Outline: None of <count> messages that are on their way when the connection is lost comes twice
       Given a topic
       And subscriber "once" on the topic with quality of service at-most-once and a durable subscription
       And subscriber "once" is inactive
@@ -149,7 +149,7 @@ Feature: What becomes of the broker's copy when a message is delivered
         | 20    |
 
     @needs-kill @needs-kill-at-first-sight
-    Scenario: None comes twice when the broker is killed while they are on their way
+    Scenario: No message comes twice if the broker is killed while messages are on their way
       Given a topic
       And subscriber "once" on the topic with quality of service at-most-once and a durable subscription
       And subscriber "once" is inactive
@@ -164,9 +164,9 @@ Feature: What becomes of the broker's copy when a message is delivered
 
   @QS-08 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription
   Rule: At least once, the broker keeps its copy until the message is acknowledged
-    Line 21.  Acknowledged messages stand beside others that are not: the one kind never comes again, the other does.
-    An AMQP 1.0 broker may settle first, and then does not say when it has an acknowledgement, so a broker that is to
-    go down is given 2 s for it.
+    Line 21.  Acknowledged messages never come again; unacknowledged messages beside them do.  An AMQP 1.0 broker may
+    let the receiver settle first, and then does not say when it has an acknowledgement.  So a broker gets 2 s for it
+    before it is stopped or killed.
 
     Scenario Outline: An acknowledged message never comes again after the connection was <ended>
       Given a topic
@@ -202,7 +202,7 @@ Feature: What becomes of the broker's copy when a message is delivered
         | lost   | the durable header false |
         | closed | the durable header true  |
 
-    Scenario Outline: What was acknowledged is gone and what was not is there after the broker <event>
+    Scenario Outline: Acknowledged messages are gone and the others are there after the broker <event>
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -226,7 +226,7 @@ Feature: What becomes of the broker's copy when a message is delivered
         | is killed and comes back |
 
     @evidence
-    Scenario: Over the wire no delivery is settled as it is sent
+    Scenario: Over the wire, no delivery is settled when it is sent
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -234,7 +234,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       Then "m1" to "m3" came over the wire to "sure" once, not settled
 
     @evidence
-    Scenario: What the client has accepted is settled over the wire, by the client or by the broker
+    Scenario: Deliveries that the client has accepted are settled over the wire, by the client or by the broker
       AMQP 1.0, section 2.6.12: both ends forget the delivery in the end. Which of them settles first is recorded.
 
       Given a topic
@@ -247,7 +247,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       And what "here" accepted of "m1" to "m3" was settled over the wire
 
     @needs-kill
-    Scenario: A message that has come again is kept until it is acknowledged, too, when the broker is killed twice
+    Scenario: A redelivered message is kept until it is acknowledged, even if the broker is killed twice
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -267,7 +267,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       And "sure" sees "m2" exactly 2 times
       And "sure" sees "m1" exactly once
 
-    Scenario: An acknowledgement does not speak for another subscriber
+    Scenario: An acknowledgement does not count for another subscriber
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       And subscriber "other" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
@@ -291,7 +291,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       And "right" never sees "m2"
 
     @evidence @needs-topic-wildcard @needs-kill
-    Scenario Outline: For a subscription to <pattern> it is so, too
+    Scenario Outline: For a subscription to <pattern>, too, an unacknowledged message is kept
       Given subscriber "sure" on topic "<pattern>" with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to topic "sport/football/results" with the durable header true
       And "sure" has seen "m1" to "m3"
@@ -311,7 +311,7 @@ Feature: What becomes of the broker's copy when a message is delivered
         | sport/+/results |
 
     @kit @needs-time-to-live
-    Scenario Outline: What has expired when its subscriber comes back, sent <quality>, is not kept
+    Scenario Outline: A message that has expired when its subscriber comes back, sent <quality>, is not kept
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "sure" is inactive
@@ -343,7 +343,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       Then "sure" sees "m1" to "m5" again
 
     @evidence @needs-cut @needs-reconnect
-    Scenario: To each subscription of a client once it is connected again after a cut
+    Scenario: An unacknowledged message comes to each subscription of a client after a cut
       Given a topic "one"
       And a topic "two"
       And subscriber "former" on topic "one" with quality of service at-least-once, no automatic confirmation and a durable subscription
@@ -448,7 +448,7 @@ Feature: What becomes of the broker's copy when a message is delivered
       And subscriber "sure" comes back
       Then "sure" sees "m1" to "m5" again
 
-    Scenario: An unacknowledged message comes again as often as the connection fails
+    Scenario: An unacknowledged message comes again after each lost connection
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with the durable header true
@@ -523,8 +523,8 @@ Feature: What becomes of the broker's copy when a message is delivered
       Then message "m1" as seen by "sure" shows JMSRedelivered "false"
 
   @QS-10 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription @needs-shared-subscription
-  Rule: ... or to another subscriber, where the subscription is shared
-    Line 22.  The mark is asked by Jakarta Messaging 3.1, section 6.2.11.
+  Rule: An unacknowledged message of a shared subscription may go to another subscriber
+    Line 22.  Jakarta Messaging 3.1, section 6.2.11, demands the mark.
 
     Scenario: A message that one sharer has not acknowledged goes to the other
       Given a topic
@@ -650,7 +650,7 @@ Feature: What becomes of the broker's copy when a message is delivered
         | event                    |
         | is killed and comes back |
 
-    Scenario: A share of the same name on another topic is another one
+    Scenario: A shared subscription of the same name on another topic is another subscription
       Given a topic "one"
       And a topic "two"
       And subscriber "left" on topic "one" with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
@@ -727,10 +727,10 @@ Feature: What becomes of the broker's copy when a message is delivered
       Then "there" sees "m1" to "m3" exactly once
 
   @QS-14 @judges-broker @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription
-  Rule: Each message is acknowledged by itself, when its subscriber decides
-    Line 24.  An acknowledgement that stood for everything before it, or for the whole connection, is found out.
+  Rule: Each message is acknowledged separately, when its subscriber decides
+    Line 24.  The scenarios detect an acknowledgement that covers earlier messages, or the whole connection.
 
-    Scenario Outline: Of three messages only "<acknowledged>" is acknowledged: the others come back
+    Scenario Outline: With only "<acknowledged>" of three messages acknowledged, the others come back
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
@@ -748,7 +748,7 @@ Feature: What becomes of the broker's copy when a message is delivered
         | m3           | m1    | m2     |
 
     @kit
-    Scenario: Of three messages the two that were not acknowledged come back marked
+    Scenario: Two of three messages that were not acknowledged come back marked
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true

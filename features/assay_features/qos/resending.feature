@@ -1,10 +1,10 @@
-Feature: At least once, a sender sends again what was not answered
-  MQ Light and AMQP, line 18.  A second transfer of a message is seen on the wire; that it may be delivered twice is the
-  price of this quality of service.
+Feature: At least once, a sender sends unanswered messages again
+  MQ Light and AMQP, line 18.  A second transfer of a message is seen on the wire.  The message may then be delivered
+  twice, which this quality of service permits.
 
   @QS-05 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-reconnect
-  Rule: After a failure the sender sends again as soon as it is connected again, and nothing that was answered
-    Line 18.  The send call comes back only when the message was answered in the end.
+  Rule: After a failure, the sender sends unanswered messages again after its reconnection, and no answered message
+    Line 18.  The send call returns only after the broker has answered.
 
     @needs-cut @needs-kill-at-answer
     Scenario: A message is sent again if the connection is cut before the answer
@@ -28,7 +28,7 @@ Feature: At least once, a sender sends again what was not answered
       And "sure" sees the body of "m1" unaltered
 
     @needs-cut
-    Scenario: What was answered before the connection was cut is never sent again
+    Scenario: Messages that were answered before a cut are never sent again
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
@@ -41,7 +41,7 @@ Feature: At least once, a sender sends again what was not answered
       And "sure" sees "m1" to "m3" exactly once
 
     @needs-cut @needs-kill-at-answer
-    Scenario: Of an answered message and one that was cut off only the second is sent again
+    Scenario: With one answered and one unanswered message, only the unanswered message is sent again
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with quality of service at-least-once
@@ -61,7 +61,7 @@ Feature: At least once, a sender sends again what was not answered
       And "sure" sees "m1" at least once
 
     @needs-cut
-    Scenario: What is sent while the client has no connection goes out on the next one
+    Scenario: Messages that are sent without a connection go out on the next connection
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with quality of service at-least-once
@@ -71,7 +71,7 @@ Feature: At least once, a sender sends again what was not answered
       And "sure" sees "m2" and "m3" exactly once
 
     @needs-kill @needs-kill-at-answer
-    Scenario Outline: What is sent again with <body> is unaltered
+    Scenario Outline: A message with <body> that is sent again is unaltered
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "sure" is inactive
@@ -88,7 +88,7 @@ Feature: At least once, a sender sends again what was not answered
         | a body of 300 KB               |
 
     @evidence @needs-cut @needs-kill-at-answer
-    Scenario: What went out before the connection was cut has the id that the send gives the application in the end
+    Scenario: A message that went out before a cut has the id that the send returns later
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before its answer
@@ -96,7 +96,7 @@ Feature: At least once, a sender sends again what was not answered
       And message "m1" as seen by "sure" shows the JMSMessageID that its sender saw
 
     @evidence @needs-kill @needs-kill-at-answer
-    Scenario: What is sent again has the id that the send gives the application
+    Scenario: A message that is sent again has the id that the send returns
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "sure" is inactive
@@ -106,7 +106,7 @@ Feature: At least once, a sender sends again what was not answered
       And message "m1" as seen by "sure" shows the JMSMessageID that its sender saw
 
     @needs-cut
-    Scenario: A client whose first attempts to connect again are refused tries until it is connected
+    Scenario: A client whose first reconnection attempts are refused tries until it has a connection
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with quality of service at-least-once

@@ -1,11 +1,11 @@
-Feature: What a sender knows of its message, by quality of service
+Feature: The sender's knowledge of its message, by quality of service
   MQ Light and AMQP, lines 15 to 18.
 
   @QS-03 @needs-topic @needs-quality-of-service
   Rule: At most once, a message whose connection fails before its send completes may not arrive
     Line 16.  Whether it arrives is recorded; it never arrives twice.
 
-    Scenario: With the sender's connection lost right after the send it arrives once, or not at all
+    Scenario: If the sender's connection is lost right after the send, the message arrives once, or not at all
       Given a topic
       And a non-durable subscriber "reader" on the topic
       When message "m1" is sent to the topic with quality of service at-most-once
@@ -15,7 +15,7 @@ Feature: What a sender knows of its message, by quality of service
       And "reader" sees "m1" at most once
 
     @needs-cut @needs-lasting-subscription
-    Scenario: With every connection cut right after the send it arrives once, or not at all
+    Scenario: If every connection is cut right after the send, the message arrives once, or not at all
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "sure" is inactive
@@ -28,7 +28,7 @@ Feature: What a sender knows of its message, by quality of service
       And "sure" sees "m1" to "m5" at most once
 
     @evidence @needs-kill @needs-lasting-subscription @needs-default-persistence
-    Scenario: With the broker killed right after the send it arrives once, or not at all
+    Scenario: If the broker is killed right after the send, the message arrives once, or not at all
       Given a topic with DEFPSIST(YES)
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "sure" is inactive
@@ -43,12 +43,13 @@ Feature: What a sender knows of its message, by quality of service
       And "sure" sees "m1" to "m5" at most once
 
   @QS-04 @needs-topic @needs-quality-of-service @needs-lasting-subscription
-  Rule: At least once, a sender keeps its copy until the broker has said that the message is on the subscribers' queues
-    Line 17.  Persistent messages outlive a kill, so what the broker has said can be held against it: a sender with a
-    durable header waits for the answer, as at least once.  A client that cannot set the header keeps its copy.
+  Rule: At least once, a sender keeps its copy until the broker confirms that the subscribers' queues have the message
+    Line 17.  Persistent messages survive a kill, so a kill after the answer tests the broker's confirmation.  A
+    sender that sets the durable header waits for the answer, as at least once.  A client that cannot set the header
+    keeps its copy.
 
     @judges-broker @needs-kill @needs-kill-at-answer
-    Scenario: A broker that is killed right after its answer has the message on the queue of every subscriber
+    Scenario: A broker that is killed right after its answer has the message on every subscriber's queue
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "second" on the topic with quality of service at-least-once and a durable subscription
@@ -65,14 +66,14 @@ Feature: What a sender knows of its message, by quality of service
       And "third" sees "m1" exactly once
 
     @evidence @judges-client
-    Scenario: The client says that a message was sent only after the broker has said over the wire that it has it
+    Scenario: The client reports a send as done only after the broker has accepted the message over the wire
       Given a topic
       And a non-durable subscriber "reader" on the topic
       When messages "m1" to "m5" are sent to the topic with quality of service at-least-once
       Then "m1" to "m5" were accepted and settled over the wire, each before its send was answered
 
     @evidence
-    Scenario: Large messages that one client sends, and a small one after them, arrive unaltered
+    Scenario: Large messages of one client and a small one after them arrive unaltered
       Given a topic
       And a non-durable subscriber "reader" on the topic
       When message "m1" is sent to the topic with quality of service at-least-once and a body of 2000 KB
@@ -85,7 +86,7 @@ Feature: What a sender knows of its message, by quality of service
       And "reader" sees the body of "m3" unaltered
 
     @kit @judges-client @needs-subscription-list @needs-subscription-look
-    Scenario: Messages that one client sends have different message ids
+    Scenario: Messages of one client have different message ids
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "first" is inactive
@@ -127,7 +128,7 @@ Feature: What a sender knows of its message, by quality of service
       And "member" sees "m1" exactly once
 
     @judges-client @needs-kill @needs-kill-at-answer @needs-reconnect
-    Scenario: With the broker killed before the answer the sender still has its copy, and every queue gets it
+    Scenario: If the broker is killed before the answer, the sender still has its copy, and every queue gets it
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "second" on the topic with quality of service at-least-once and a durable subscription
@@ -141,7 +142,7 @@ Feature: What a sender knows of its message, by quality of service
       And "second" sees "m1" at least once
 
     @judges-client @needs-cut @needs-reconnect
-    Scenario: With the connection cut before the answer the sender still has its copy, and every queue gets it
+    Scenario: If the connection is cut before the answer, the sender still has its copy, and every queue gets it
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "second" on the topic with quality of service at-least-once and a durable subscription
@@ -155,7 +156,7 @@ Feature: What a sender knows of its message, by quality of service
       And "second" sees "m1" at least once
 
     @evidence @needs-block-write @needs-flush-trace @needs-default-persistence @needs-subscription-list
-    Scenario Outline: While the write to the <which> of three queues waits there is no answer
+    Scenario Outline: While the write to the <which> of three queues waits, the send gets no answer
       Given a topic with DEFPSIST(YES)
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "second" on the topic with quality of service at-least-once and a durable subscription
@@ -174,7 +175,7 @@ Feature: What a sender knows of its message, by quality of service
         | third  |
 
     @evidence @needs-subscription-list @needs-subscription-look
-    Scenario: As soon as the answer is there, the message is on the queue of every subscriber
+    Scenario: After the answer, the message is on every subscriber's queue at once
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "second" on the topic with quality of service at-least-once and a durable subscription

@@ -1,14 +1,14 @@
-Feature: A subscription outlives its application for a time, and no longer
-  MQ Light and AMQP, lines 30 to 33.  On the wire the time is in whole seconds.  Where the clock is exact, a subscription
-  is there to the last millisecond.  No line says how soon after its end the broker notices: that it is gone is asked at
-  twice its time, and of our own broker also at the very end.
+Feature: A subscription outlives its application for its time to live, and no longer
+  MQ Light and AMQP, lines 30 to 33.  On the wire the time is in whole seconds.  With an exact clock, a subscription
+  exists to the last millisecond.  No line says how soon the broker must remove an ended subscription: any broker must
+  have removed it after twice its time to live, our own broker at the exact end.
 
   @QS-20 @needs-topic @needs-subscription-ttl @needs-quality-of-service
-  Rule: The time to live of a subscription counts from its disconnection; with none, the subscription ends at once
+  Rule: The time to live of a subscription counts from its disconnection; without one, the subscription ends at once
     Line 31.  A connection that is closed and one that is lost both start the count; being connected does not.
 
     @evidence @needs-subscription-list
-    Scenario Outline: After its connection was <ended> a subscription that lives for <ttl> is there until then
+    Scenario Outline: After its connection was <ended>, a subscription with a time to live of <ttl> exists until the end of this time
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "lasting" is <ended>
@@ -29,7 +29,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | lost   | 4 s | 2 s    | 8 s  |
 
     @kit @needs-virtual-time @needs-subscription-list
-    Scenario Outline: After its connection was <ended> a subscription is gone at the very end of its time
+    Scenario Outline: After its connection was <ended>, a subscription is gone at the exact end of its time to live
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 30 s
       When the connection of "lasting" is <ended>
@@ -42,7 +42,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | lost   |
 
     @evidence @needs-virtual-time @needs-subscription-list
-    Scenario Outline: A subscription that lives for <ttl> does not live shorter
+    Scenario Outline: A subscription with a time to live of <ttl> does not end earlier
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "lasting" is lost
@@ -56,7 +56,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | 720 h   | 2591999999 ms |
 
     @kit @needs-virtual-time @needs-subscription-list
-    Scenario Outline: A subscription that lives for <ttl> lives neither shorter nor longer
+    Scenario Outline: A subscription with a time to live of <ttl> ends neither earlier nor later
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "lasting" is lost
@@ -72,14 +72,14 @@ Feature: A subscription outlives its application for a time, and no longer
         | 720 h   | 2591999999 ms |
 
     @evidence @needs-subscription-list
-    Scenario: A subscription that lives for a month is there after a while
+    Scenario: A subscription with a time to live of a month exists after a while
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 720 h
       When the connection of "lasting" is lost
       And 4 s have passed since subscriber "lasting" left
       Then there is 1 subscription to the topic
 
-    Scenario Outline: Time in which the subscriber is connected does not count, its connection <ended> in the end
+    Scenario Outline: Time with a connection does not count for a subscription whose connection is <ended> at last
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
       When 6 s pass
@@ -93,7 +93,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | closed |
         | lost   |
 
-    Scenario Outline: Its time runs out after its connection was <ended>
+    Scenario Outline: The time to live of a subscription ends after its connection was <ended>
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
       When the connection of "lasting" is <ended>
@@ -109,7 +109,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | lost   |
 
     @needs-shared-subscription
-    Scenario Outline: The last sharer to leave a subscription for <ttl> starts its time
+    Scenario Outline: The last sharer to leave a subscription for <ttl> starts the time to live
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for <ttl>
       And subscriber "right" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for <ttl>
@@ -130,7 +130,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | 6 s | 4 s     | 3 s    |
 
     @needs-shared-subscription
-    Scenario Outline: A sharer that leaves starts no time while another one is connected, its connection <ended>
+    Scenario Outline: A sharer that leaves does not start the time to live while another is connected, its connection <ended>
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 4 s
       And subscriber "right" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 4 s
@@ -150,7 +150,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | closed |
 
     @evidence @needs-lasting-subscription
-    Scenario Outline: A subscription without an end is there <while> after its connection was <ended>
+    Scenario Outline: A subscription without an end exists <while> after its connection was <ended>
       Given a topic
       And subscriber "lasting" on the topic with quality of service <quality> and a durable subscription
       When the connection of "lasting" is <ended>
@@ -169,7 +169,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | closed | at-most-once  | 8 s   |
         | lost   | at-least-once | 8 s   |
 
-    Scenario Outline: Of two subscriptions of one client each has its own time, its connection <ended>
+    Scenario Outline: Two subscriptions of one client each have their own time to live, the connection <ended>
       Given a topic "one"
       And a topic "two"
       And subscriber "former" on topic "one" with quality of service at-least-once and a subscription that lives for <former>
@@ -192,7 +192,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | lost   | 4 s    | 1 h    | "again" sees "m2" exactly once   | "former" never sees "m1" |
 
     @kit
-    Scenario Outline: Without a time to live it is over as soon as its connection is <ended>
+    Scenario Outline: A subscription without a time to live is gone as soon as its connection is <ended>
       Given a topic
       And subscriber "passing" on the topic with quality of service at-least-once
       When the connection of "passing" is <ended>
@@ -208,7 +208,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | lost   |
 
     @kit @needs-subscription-list
-    Scenario Outline: Zero in place of an earlier time ends it as soon as its connection is <ended>
+    Scenario Outline: A new time to live of zero ends a subscription as soon as its connection is <ended>
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 30 s
       And subscriber "lasting" is inactive
@@ -225,7 +225,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | lost   |
 
     @may @needs-restart
-    Scenario: Whether a restart of the broker counts is recorded
+    Scenario: Whether the time of a broker's restart counts is recorded
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 9 s
       And subscriber "longer" on the topic with quality of service at-least-once and a subscription that lives for 1 h
@@ -240,7 +240,7 @@ Feature: A subscription outlives its application for a time, and no longer
       And "longer" sees "missed" exactly once
 
     @kit
-    Scenario: A subscriber that unsubscribes leaves nothing, whatever its time
+    Scenario: A subscriber that unsubscribes leaves no subscription, whatever its time to live
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 1 h
       When subscriber "lasting" unsubscribes
@@ -252,7 +252,7 @@ Feature: A subscription outlives its application for a time, and no longer
       And "lasting" never sees "missed"
 
     @kit
-    Scenario Outline: A client that unsubscribes from one topic keeps its other subscription, its connection <ended> afterwards
+    Scenario Outline: A client that unsubscribes from one topic keeps its other subscription, the connection <ended> afterwards
       Given a topic "one"
       And a topic "two"
       And subscriber "one" on topic "one" with quality of service at-least-once and a subscription that lives for 1 h
@@ -274,7 +274,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | lost   |
 
     @kit @needs-shared-subscription
-    Scenario: A sharer that comes to another one gives the subscription its own time
+    Scenario: A sharer that joins another one gives the subscription its own time to live
       Given a topic
       And subscriber "short" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 4 s
       And subscriber "long" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 1 h
@@ -285,7 +285,7 @@ Feature: A subscription outlives its application for a time, and no longer
       Then "long" sees "missed" exactly once
 
     @kit @needs-shared-subscription
-    Scenario: The last sharer that unsubscribes leaves nothing, whatever its time
+    Scenario: The last sharer that unsubscribes leaves no subscription, whatever its time to live
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 1 h
       When subscriber "left" tries to unsubscribe
@@ -296,11 +296,11 @@ Feature: A subscription outlives its application for a time, and no longer
       And "right" never sees "missed"
 
   @QS-21 @needs-topic @needs-subscription-ttl @needs-quality-of-service
-  Rule: A subscription whose application connects again in time resumes, with what came meanwhile
-    Line 31.  The order of what came meanwhile is asked by Jakarta Messaging 3.1, section 6.2.9.
+  Rule: A subscription whose application reconnects in time resumes, with the messages that came meanwhile
+    Line 31.  Jakarta Messaging 3.1, section 6.2.9, demands the order of the missed messages.
 
     @evidence @needs-store-error
-    Scenario: A subscriber that was refused, since the store failed, resumes when it comes back again
+    Scenario: A subscriber that was refused because the store failed resumes when it comes back again
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 60 s
       When the connection of "lasting" is closed
@@ -312,7 +312,7 @@ Feature: A subscription outlives its application for a time, and no longer
       And subscriber "lasting" comes back
       Then "lasting" sees "m1" and "m2" at least once
 
-    Scenario Outline: Once its <part> is closed a subscriber with <terms> can subscribe again
+    Scenario Outline: After its <part> is closed, a subscriber with <terms> can subscribe again
       Given a topic
       And subscriber "lasting" on the topic with <terms>
       When the <part> of "lasting" is closed
@@ -331,7 +331,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | consumer   | shared subscription "club", quality of service at-least-once and a subscription that lives for 30 s |
         | connection | shared subscription "club", quality of service at-least-once and a subscription that lives for 30 s |
 
-    Scenario Outline: <almost> after its connection was <ended> it has everything of its <ttl>
+    Scenario Outline: <almost> after its connection was <ended>, a subscriber gets all messages of its <ttl>
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "lasting" is <ended>
@@ -355,7 +355,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | lost   | the durable header false | 6 s | 3 s    |
 
     @kit
-    Scenario Outline: What came meanwhile is in order after its connection was <ended>
+    Scenario Outline: Messages that came meanwhile are in order after the connection was <ended>
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 6 s
       When the connection of "lasting" is <ended>
@@ -368,7 +368,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | closed |
         | lost   |
 
-    Scenario Outline: Its <ttl> start anew at each disconnection, each time the connection is <ended>
+    Scenario Outline: The time to live of <ttl> starts again at each disconnection, each time the connection is <ended>
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "lasting" is <ended>
@@ -397,7 +397,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | lost   | 6 s | 3 s    | 2 s   |
 
     @needs-shared-subscription
-    Scenario Outline: Where it is shared another client may resume it within <ttl>
+    Scenario Outline: Another client can resume a shared subscription within <ttl>
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "left" is lost
@@ -419,7 +419,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | 6 s | 3 s   | 8 s  | the durable header true  |
         | 6 s | 3 s   | 8 s  | the durable header false |
 
-    Scenario Outline: It resumes within <ttl> after the broker <event>, too
+    Scenario Outline: A subscriber resumes within <ttl> after the broker <event>, too
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "lasting" is lost
@@ -451,7 +451,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | event                    | ttl | past | almost |
         | is killed and comes back | 6 s | 8 s  | 3 s    |
 
-    Scenario Outline: Once it has resumed, it does not end when the old <ttl> are over
+    Scenario Outline: A resumed subscription does not end after its earlier <ttl>
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "lasting" is lost
@@ -469,7 +469,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | ttl | almost | past |
         | 6 s | 3 s    | 8 s  |
 
-    Scenario: A later time replaces the earlier one
+    Scenario: A later time to live replaces the earlier one
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
       When the connection of "lasting" is lost
@@ -480,7 +480,7 @@ Feature: A subscription outlives its application for a time, and no longer
       Then "lasting" sees "m1" exactly once
 
     @evidence @needs-cut @needs-reconnect
-    Scenario: After a cut each of three subscriptions of a client resumes
+    Scenario: After a cut, each of three subscriptions of a client resumes
       Given a topic "one"
       And a topic "two"
       And a topic "three"
@@ -497,7 +497,7 @@ Feature: A subscription outlives its application for a time, and no longer
       And "third" sees "m3" exactly once
 
     @needs-auto-confirm
-    Scenario: What was held and not acknowledged is among what it resumes with
+    Scenario: A resumed subscription has the messages that were held and not acknowledged
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once, no automatic confirmation and a subscription that lives for 4 s
       When message "held" is sent to the topic with the durable header true
@@ -509,7 +509,7 @@ Feature: A subscription outlives its application for a time, and no longer
       And "lasting" sees "missed" exactly once
 
     @needs-auto-confirm @needs-kill @needs-reconnect
-    Scenario: One that has resumed and is in use when the broker is killed does not end by its earlier time
+    Scenario: A resumed subscription that is in use when the broker is killed does not end at its earlier time
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once, no automatic confirmation and a subscription that lives for 6 s
       When the connection of "lasting" is lost
@@ -522,7 +522,7 @@ Feature: A subscription outlives its application for a time, and no longer
       Then "lasting" sees "held" again
 
     @needs-cut @needs-reconnect
-    Scenario: A client that came back by itself after a cut has asked for the same time
+    Scenario: A client that reconnected by itself has requested the same time to live
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 30 s
       When every connection is cut
@@ -532,7 +532,7 @@ Feature: A subscription outlives its application for a time, and no longer
       And subscriber "lasting" comes back 8 s after it left
       Then "lasting" sees "missed" exactly once
 
-    Scenario Outline: What a subscriber <quality> has missed outlives it when the broker <event>
+    Scenario Outline: Missed messages of a subscriber <quality> survive that the broker <event>
       Given a topic
       And subscriber "lasting" on the topic with quality of service <quality> and a subscription that lives for 1 h
       And subscriber "lasting" is inactive
@@ -554,11 +554,11 @@ Feature: A subscription outlives its application for a time, and no longer
         | is killed and comes back | at-most-once  |
 
   @QS-22 @needs-topic @needs-subscription-ttl @needs-quality-of-service
-  Rule: Past its time to live a subscription is gone with its messages, persistent ones too
-    Line 32.  What the subscriber finds when it comes back too late is a new subscription.
+  Rule: After its time to live, a subscription and its messages are gone, persistent ones, too
+    Line 32.  A subscriber that comes back too late gets a new subscription.
 
     @evidence @needs-store-error @needs-subscription-list
-    Scenario: A subscription ends in time although its subscriber was refused, since the store failed
+    Scenario: A subscription ends in time although its subscriber was refused because the store failed
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 30 s
       When the connection of "lasting" is closed
@@ -570,7 +570,7 @@ Feature: A subscription outlives its application for a time, and no longer
       And 60 s pass
       Then in the end there is no subscription to the topic
 
-    Scenario Outline: <past> after its connection was <ended> nothing of one that lives for <ttl> is left
+    Scenario Outline: <past> after its connection was <ended>, a subscription with a time to live of <ttl> is gone
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "lasting" is <ended>
@@ -603,7 +603,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | lost   | the durable header true  | 4 s | 8 s  |
         | lost   | the durable header false | 4 s | 8 s  |
 
-    Scenario Outline: Nothing is left either when its <ttl> are over after it has resumed twice, its connection <ended> each time
+    Scenario Outline: A subscription is gone after its <ttl> although it has resumed twice, its connection <ended> each time
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "lasting" is <ended>
@@ -629,7 +629,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | lost   | 4 s | 2 s    | 8 s  |
 
     @needs-shared-subscription
-    Scenario Outline: Nothing is left of one that was shared when all have been away for its <ttl>
+    Scenario Outline: A shared subscription is gone when all sharers have been away for its <ttl>
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for <ttl>
       And subscriber "right" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for <ttl>
@@ -650,7 +650,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | ttl | past |
         | 4 s | 8 s  |
 
-    Scenario Outline: Nothing is left when its <ttl> are over after it has resumed where the broker <event>
+    Scenario Outline: A resumed subscription is gone after its <ttl>, if the broker <event>
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "lasting" is lost
@@ -683,7 +683,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | event                    | ttl | past |
         | is killed and comes back | 4 s | 8 s  |
 
-    Scenario: What is published past its end is not kept for it either
+    Scenario: A message that is published after the end of a subscription is not kept for it
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
       When the connection of "lasting" is lost
@@ -694,7 +694,7 @@ Feature: A subscription outlives its application for a time, and no longer
       Then "lasting" sees "after" exactly once
       And "lasting" never sees "late"
 
-    Scenario Outline: Its messages do not come back when the broker <event> afterwards
+    Scenario Outline: The messages of an ended subscription do not come back when the broker <event> afterwards
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
       When the connection of "lasting" is lost
@@ -716,7 +716,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | event                    |
         | is killed and comes back |
 
-    Scenario: Its end leaves another client's subscription alone
+    Scenario: The end of a subscription does not affect another client's subscription
       Given a topic
       And subscriber "short" on the topic with quality of service at-least-once and a subscription that lives for 4 s
       And subscriber "long" on the topic with quality of service at-least-once and a subscription that lives for 1 h
@@ -727,7 +727,7 @@ Feature: A subscription outlives its application for a time, and no longer
       Then "long" sees "m1" exactly once
 
     @needs-auto-confirm
-    Scenario: What was held and not acknowledged is gone with it
+    Scenario: Messages that were held and not acknowledged are gone with their subscription
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once, no automatic confirmation and a subscription that lives for 4 s
       When message "held" is sent to the topic with the durable header true
@@ -738,7 +738,7 @@ Feature: A subscription outlives its application for a time, and no longer
       Then "lasting" sees "after" exactly once
       And "lasting" sees "held" exactly once
 
-    Scenario Outline: It ends though the broker <event> while its subscriber is away
+    Scenario Outline: A subscription ends although the broker <event> while its subscriber is away
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
       When message "missed" is sent to the topic with the durable header true
@@ -763,7 +763,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | event                    | ended |
         | is killed and comes back | lost  |
 
-    Scenario Outline: It ends though its subscriber was there when the broker <event>, and fails then
+    Scenario Outline: A subscription ends although its subscriber was connected when the broker <event>, and fails then
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
       And subscriber "other" on the topic with quality of service at-least-once and a subscription that lives for 1 h
@@ -790,7 +790,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | is killed and comes back |
 
     @evidence @needs-subscription-list
-    Scenario Outline: An administrator finds nothing of it either when the broker <event> while its subscriber is away
+    Scenario Outline: An administrator finds no subscription after its end, if the broker <event> while its subscriber is away
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
       And subscriber "lasting" is inactive
@@ -809,7 +809,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | is killed and comes back |
 
     @evidence @needs-subscription-list
-    Scenario Outline: An administrator finds nothing of two of one client, for <former> and <latter>, its connection <ended>
+    Scenario Outline: An administrator finds no subscription of a client with two, for <former> and <latter>, its connection <ended>
       Given a topic "one"
       And a topic "two"
       And subscriber "former" on topic "one" with quality of service at-least-once and a subscription that lives for <former>
@@ -826,7 +826,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | closed | 4 s    | 5 s    |
         | lost   | 5 s    | 4 s    |
 
-    Scenario: Two that end at the same time are both gone
+    Scenario: Two subscriptions that end at the same time are both gone
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a subscription that lives for 4 s
       And subscriber "second" on the topic with quality of service at-least-once and a subscription that lives for 4 s
@@ -842,7 +842,7 @@ Feature: A subscription outlives its application for a time, and no longer
       And "first" never sees "missed"
       And "second" never sees "missed"
 
-    Scenario Outline: Of two of one client, for <former> and <latter>, both are gone in the end, its connection <ended>
+    Scenario Outline: Both subscriptions of a client, for <former> and <latter>, are gone at last, its connection <ended>
       Given a topic "one"
       And a topic "two"
       And subscriber "former" on topic "one" with quality of service at-least-once and a subscription that lives for <former>
@@ -866,7 +866,7 @@ Feature: A subscription outlives its application for a time, and no longer
         | lost   | 5 s    | 4 s    |
 
     @evidence @needs-topic-wildcard
-    Scenario: A subscription to a pattern ends, too, and the topics go on
+    Scenario: A subscription to a pattern ends, too, and the topics continue
       Given subscriber "lasting" on topic "sport/#" with quality of service at-least-once and a subscription that lives for 4 s
       And subscriber "other" on topic "sport/+" with quality of service at-least-once and a durable subscription
       When the connection of "lasting" is lost

@@ -16,14 +16,15 @@ from assay.exits import Exit
 from assay_evidence.verdicts import load_verdicts
 from assay_reports.sources import VERDICTS_FILE
 
-SMALLEST = "delay/early.feature::The smallest delay is a delay"
+SMALLEST = "delay/early.feature::The shortest delay of one millisecond counts"
 
 
 @pytest.fixture(scope="module")
 def failed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Provide a run of two scenarios with a defect; both fail for one cause."""
     out = tmp_path_factory.mktemp("run") / "out"
-    chosen = [SMALLEST, "delay/early.feature::The receiver of a temporary queue sees it no earlier than its delay"]
+    name = "The receiver of a temporary queue sees the message no earlier than its delay"
+    chosen = [SMALLEST, f"delay/early.feature::{name}"]
     named = [word for scenario in chosen for word in ("--scenario", scenario)]
     arguments = ["run", "--out", str(out), "--defect", "early-delivery", *named, "--rule", "DD-02"]
     assert command(arguments) is Exit.NOT_AS_EXPECTED
@@ -34,7 +35,7 @@ def test_the_story_marks_the_event_that_breaks_the_rule(assay: Assay, failed: Pa
     told = assay("explain", "DD-02", "--run", failed)
     assert told.code is Exit.AS_EXPECTED
     lines = told.out.splitlines()
-    assert lines[0] == "DD-02  Never early"
+    assert lines[0] == "DD-02  A delayed message is never early"
     assert any(line.startswith("  source: DELAY line 3 ") for line in lines)
     assert "  judges: broker (must: A breach is a failure.)" in lines
     broken = [line for line in lines if line.endswith("<-- breaks the rule")]
@@ -66,8 +67,8 @@ def test_all_tells_every_scenario_in_full(assay: Assay, failed: Path) -> None:
 def test_a_passed_scenario_is_told_when_it_is_asked_for(assay: Assay, tmp_path: Path) -> None:
     assert assay("run", "--out", tmp_path / "out", "--scenario", SMALLEST).code is Exit.AS_EXPECTED
     silent = assay("explain", "DD-02", "--run", tmp_path / "out")
-    assert "No scenario of this rule needs a look" in silent.out
-    told = assay("explain", "DD-02", "--run", tmp_path / "out", "--scenario", "*smallest*")
+    assert "No scenario of this rule failed or was undecided" in silent.out
+    told = assay("explain", "DD-02", "--run", tmp_path / "out", "--scenario", "*shortest*")
     assert "sees message" in told.out
     assert "breaks" not in told.out.replace("breaks rules on purpose", "")
 
