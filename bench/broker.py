@@ -71,7 +71,7 @@ def main() -> int:
     """Print the tables.
 
     Returns:
-        The exit code: 1 if a wanted figure was not reached, otherwise 0.
+        The exit code: 1 if a figure missed its target, otherwise 0.
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     asked = _arguments()

@@ -68,7 +68,7 @@ class Sender:
 
     Args:
         queue_manager: The queue manager.
-        runner: The runner of both.
+        runner: The runner of the queue manager and the sender.
         answered: A function that is called with each answer.
     """
 
@@ -208,7 +208,7 @@ def together(folder: Path, messages: list[Message]) -> tuple[float, float]:
 
 
 def bare(folder: Path, messages: list[Message]) -> float:
-    """Return the rows a second that plain SQLite writes into the same table."""
+    """Return the number of rows that plain SQLite writes into the same table in a second."""
     path = folder / "bare.db"
     path.write_bytes(schema.blank("ASSAY", 0))
     connection = apsw.Connection(str(path))

@@ -42,7 +42,7 @@ class Cost(Struct, frozen=True):
     """The cost of a run.
 
     Args:
-        wall: Seconds by the clock.
+        wall: Seconds on the wall clock.
         cpu: Processor seconds, which other programs on the machine disturb less.
     """
 

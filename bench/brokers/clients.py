@@ -68,7 +68,7 @@ class Produce(Struct, frozen=True):
         role: The link of each connection.
         lines: The number of connections.
         window: The largest number of unanswered messages of each connection.
-        backlog: The largest number of messages that wait on the broker; the producer pauses above it.
+        backlog: The largest number of messages that wait on the broker; the producer pauses above this number.
         rate: The wanted number of messages a second on all connections together; None for as many as possible.
         upto: The number of messages on all connections after which the process ends; None to send until it is stopped.
     """
@@ -298,7 +298,7 @@ def _take(line: Line, upto: int) -> None:
 
 
 def _order(counters: Counters) -> Callable[[int], None]:
-    """Return a function that counts message numbers that do not follow the number before."""
+    """Return a function that takes message numbers and counts those that do not follow the number before them."""
     expected = 0
 
     def hear(number: int) -> None:

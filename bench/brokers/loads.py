@@ -37,7 +37,7 @@ class Column(Struct, frozen=True):
     Args:
         title: The figure's title, with the unit.
         digits: The digits after the decimal point.
-        scale: The divisor of the shown figure.
+        scale: The number by which the figure is divided before it is shown.
     """
 
     title: str
@@ -52,7 +52,7 @@ class Settings(Struct, frozen=True):
         warm: The seconds of load before a measurement.
         waiting: The number of waiting messages whose memory is measured.
         idle: The number of idle connections whose memory is measured.
-        overload: The seconds in which a producer is too fast.
+        overload: The duration in seconds of the load with a producer that is too fast.
     """
 
     seconds: float = 5.0
@@ -91,7 +91,7 @@ class Load(Protocol):
 
     @property
     def wanted(self) -> Mapping[str, float]:
-        """The wanted multiple of a peer's first figure for ours, by the peer's key."""
+        """The targets: our first figure divided by a peer's, by the peer's key."""
         ...
 
     def measure(self, running: Running, number: int, settings: Settings) -> Figures:
@@ -130,7 +130,7 @@ class Rate(Struct, frozen=True):
         title: The load's title in tables.
         lines: The number of producers, and of consumers, each with its own connection, all on one queue.
         settled: Whether delivery is at most once.
-        wanted: The wanted multiple of a peer's rate, by peer.
+        wanted: The targets: our rate divided by a peer's, by the peer's key.
         durable: The durable field of the messages' header.
     """
 
@@ -268,7 +268,7 @@ class Confirms(Struct, frozen=True):
 
 
 class Connections(Struct, frozen=True):
-    """A load of connections, each from Open to the first answered Attach, and closed."""
+    """A load of connections; each attaches one link, waits for the answer, and is closed."""
 
     wanted: Mapping[str, float]
     together: int = 8

@@ -47,7 +47,7 @@ class Overload(Struct, frozen=True):
     def measure(self, running: Running, number: int, settings: Settings) -> Figures:
         """Load a broker, as described in `brokers.loads.Load`.
 
-        `finish` raises an error, so the load has no figures, if a message was lost.
+        If a message was lost, `finish` raises an error, and the load has no figures.
         """
         probe = RoundTrips(running.place, running.address(number + 1))
         seconds = min(settings.overload, 10.0)

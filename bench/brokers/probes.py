@@ -77,7 +77,7 @@ class Hold(Struct, frozen=True):
 
 
 def confirm(job: Confirm, counters: Counters, out: Connection) -> None:
-    """Run a `Confirm` job; its result are the nanoseconds from each send to its answer."""
+    """Run a `Confirm` job; its result is a list with the nanoseconds from each send to its answer."""
     line = Caller(job.place, job.role)
     line.wait()
     sent_at: list[int] = []
@@ -118,7 +118,7 @@ def _read_until(line: Line, due_ns: int) -> None:
 
 
 def round_trips(job: RoundTrips, counters: Counters, out: Connection) -> None:
-    """Run a `RoundTrips` job; its result are the nanoseconds of each round trip."""
+    """Run a `RoundTrips` job; its result is a list with the nanoseconds of each round trip."""
     receiver = Caller(job.place, Role(job.address, sends=False, durable=False))
     receiver.wait()
     sender = Caller(job.place, Role(job.address, sends=True, durable=False))
@@ -151,7 +151,7 @@ def round_trips(job: RoundTrips, counters: Counters, out: Connection) -> None:
 
 
 def connect(job: Connect, counters: Counters, out: Connection) -> None:
-    """Run a `Connect` job; its result are connections a second, up to the first answered Attach, and closed."""
+    """Run a `Connect` job; its result is the number of connections a second that attached and closed."""
     poll = select.poll()
     lines: dict[int, Caller] = {}
     counters[Slot.READY] += 1

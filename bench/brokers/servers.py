@@ -54,7 +54,7 @@ class Server(Protocol):
 
     @property
     def disk(self) -> str:
-        """When a durable message is on the disk, and which part flushes it."""
+        """The moment at which a durable message is on the disk, and the part that flushes it, in words."""
         ...
 
     def missing(self) -> str | None:
@@ -91,7 +91,7 @@ class Assay(Struct, frozen=True):
     Args:
         key: The broker's name on the command line.
         title: The broker's name in tables.
-        disk: When a durable message is on the disk, and which part flushes it.
+        disk: The moment at which a durable message is on the disk, and the part that flushes it, in words.
         root: The checkout whose code it runs.
     """
 
@@ -207,7 +207,7 @@ class Rabbit(Struct, frozen=True):
     Args:
         key: The broker's name on the command line.
         title: The broker's name in tables.
-        disk: When a durable message is on the disk.
+        disk: The moment at which a durable message is on the disk, in words.
         prefix: The part of an address before the queue's name.
         image: The image's name; None for the installed broker.
     """
@@ -257,7 +257,7 @@ class Rabbit(Struct, frozen=True):
             "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "-kernel inet_dist_use_interface {127,0,0,1}",
             "ERL_EPMD_PORT": str(mapper),
         }
-        # A port mapper of its own ends with the broker; the one that Erlang would start goes on.
+        # This port mapper ends with the broker; the port mapper that Erlang starts would keep running.
         script = f"epmd -port {mapper} -address 127.0.0.1 & exec rabbitmq-server"
         return Launched(self.title, ["/bin/sh", "-c", script], environment, folder, self.image)
 

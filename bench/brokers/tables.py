@@ -62,7 +62,7 @@ def table(load: Load, results: Mapping[str, Result]) -> list[str]:
 
 
 def ratio_of(ours: Result | None, peer: Result) -> float | None:
-    """Return the median ratio of our first figure to a peer's, over the rounds with both; None without such a round."""
+    """Return the median ratio of our first figure to a peer's over their common rounds; None without a common round."""
     if ours is None:
         return None
     pairs = zip(ours.rounds, peer.rounds, strict=False)

@@ -111,7 +111,7 @@ def is_missing(problem: Exception) -> bool:
 
 
 def load(arguments: Sequence[str]) -> typer.Typer:
-    """Import the modules of the called subcommand, or of all if none is called, and return the command.
+    """Import the modules of the called subcommand, or of all subcommands for a call without one; return the command.
 
     Args:
         arguments: The arguments after the command's name.

@@ -50,6 +50,6 @@ def main() -> None:
         if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # nohup ignores SIGHUP: keep that
             signal.signal(signal.SIGHUP, hung_up)
         code = outcome(loaded, sys.argv[1:])
-    except KeyboardInterrupt:  # before or after the subcommand, which handles it itself
+    except KeyboardInterrupt:  # Ctrl-C before or after the subcommand
         code = stopped_early()
     sys.exit(code)

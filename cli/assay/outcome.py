@@ -99,8 +99,8 @@ def ending(verdicts: Verdicts, surprises: Sequence[Surprise]) -> Exit:
 def summary(verdicts: Verdicts, seconds: float | None) -> str:
     """Return one line about a run.
 
-    It counts the verdicts of rules and foreign scenarios, and names the scenarios, the time waited compared with the
-    time taken, and the faces.
+    The line has the numbers of verdicts on rules and on foreign scenarios, the number of scenarios, the duration of the
+    run, the time for which the steps waited, and the faces.
     """
     scenarios = verdicts.scenarios
     waited = sum(scenario.waited_seconds for scenario in scenarios)

@@ -1,4 +1,4 @@
-"""Deferral of Ctrl-C in short blocks that it must not interrupt, such as the writing of a journal's line.
+"""Deferral of Ctrl-C in short blocks that Ctrl-C must not interrupt, such as the writing of a journal's line.
 
 Python runs a signal's handler between any two instructions of the main thread, so each instruction may raise
 `KeyboardInterrupt`.

@@ -12,7 +12,7 @@ class Level(StrEnum):
     """A level of evidence; the members are in the order from the weakest to the strongest."""
 
     BLACK_BOX = "black-box"
-    """The evidence is what the clients observed, and nothing else."""
+    """Only the clients observed the broker."""
     ADMINISTRATION = "administration"
     """An administrator inspected the broker."""
     RESTART = "restart"

@@ -1,4 +1,4 @@
-"""The token that begins the broker names of a scenario's destinations and messages, so scenarios can share a broker.
+"""The token at the start of all names that a scenario uses on the broker, so that scenarios can share a broker.
 
 The journal has the full names, as the broker knows them.  Reports show the names from the feature file.
 """

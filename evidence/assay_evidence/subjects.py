@@ -29,7 +29,8 @@ class Subject(Struct, frozen=True, order=True):
         rule: The rule's id.
         run: The run's id.
         scenario: The scenario's id; empty outside scenarios.
-        subject: The name of the message, copy or batch: a message's key, for a copy with its holder.
+        subject: The name of the message, copy or batch. A message has its key as the name; the name of a copy also has
+            the subscription or consumer that holds the copy.
         outcome: Whether the pair kept the rule with this subject.
         figure: The number that decides: nanoseconds or a count of messages, as the invariant defines it.
         ref: The reference (``writer:seq``) of the event that stands for the subject.
@@ -62,7 +63,7 @@ class Limits(Struct, frozen=True):
     """The limits of a run.
 
     Args:
-        stated: The limits with other values than their defaults.
+        stated: The values of the limits that the run changes; the other limits have their defaults.
     """
 
     stated: Mapping[Limit, int] = {}

@@ -1,7 +1,7 @@
 """Watches: the times in which a consumer could have received a message.
 
 All times are nanoseconds after one origin event.  The time of a fault does not count as watched.  While the machine
-holds up the harness, messages may arrive that the harness notes only afterwards.  So such a delay proves no silence,
+holds up the harness, messages may arrive that the harness notes only afterwards.  So a delay proves no silence,
 and an event that the harness notes during the delay or shortly after may have happened at the delay's begin.
 """
 
@@ -87,7 +87,7 @@ class Silence(Struct, frozen=True):
         span: The first quiet watch; None if the evidence has none.
         ns: The duration of the quiet watch without delays of the harness, or else of the longest silence found.
         needed_ns: The shortest duration that suffices.
-        spoiled: Whether a silence is long enough only if the delays of the harness are counted as part of it.
+        spoiled: Whether a silence is long enough only if it includes the delays of the harness.
         unwatched: The end of the last fault, if no watch reaches beyond it; otherwise None.
     """
 
@@ -197,7 +197,8 @@ class Axis:
     def _behind(self, watch: Watched, mark: Mark) -> bool:
         """Return whether a watch lies completely after a mark.
 
-        A watch that begins at the same time counts if it has a duration, or if its writer noted it after the mark.
+        A watch that begins at the mark's time counts if the watch has a duration, or if its writer noted it after the
+        mark.
         """
         low, high = self.span(watch)
         place = self.place(mark)

@@ -1,7 +1,7 @@
 """The writer of a journal: one file for each writer, and one `os.write` for each line.
 
 A kill of the process leaves at most the last line incomplete.  Each writer makes a new file, so no line follows an
-incomplete one.  The caller gives the time of each event, because only the caller knows which clock is right for it.
+incomplete one.  The caller gives the time of each event, because only the caller knows the right clock for the event.
 """
 
 from __future__ import annotations

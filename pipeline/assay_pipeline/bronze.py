@@ -38,7 +38,8 @@ class Bronze(Struct, frozen=True):
     Args:
         events: The parsed lines: ``folder``, ``file`` and every field of every kind of event.
         quarantine: The quarantined lines: ``folder``, ``file``, ``reason``, ``line``.
-        missing: The gaps in the counts: ``folder``, ``run``, ``writer``, ``reason``, ``lines`` (the number, if known).
+        missing: The missing and surplus lines of each writer: ``folder``, ``run``, ``writer``, ``reason``, ``lines``
+            (their number; null if unknown).
         files: The journal files: ``folder``, ``file``.
     """
 

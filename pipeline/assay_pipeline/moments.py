@@ -31,7 +31,11 @@ def uncertainty(start: Column, end: Column) -> Column:
 
 
 def precedes(first: Column, second: Column) -> Column:
-    """Return whether one moment is certainly earlier: by one writer's numbers, or by more than the uncertainty."""
+    """Return whether one moment is certainly earlier.
+
+    The sequence numbers decide for moments of one writer, and otherwise the clocks, if the moments are further apart
+    than the uncertainty.
+    """
     return F.when(first["writer"] == second["writer"], first["seq"] < second["seq"]).otherwise(
         elapsed(first, second) > uncertainty(first, second)
     )

@@ -213,7 +213,8 @@ class _RuleOf(Struct, frozen=True):
     def _circumstances(self, remark: Remark) -> list[Circumstance]:
         """Return the circumstances of a scenario for the weighing of its findings.
 
-        They hold the rule's own strength, because an invariant also examines scenarios of other rules.
+        The strength of this rule counts, not that of the scenario, because an invariant also examines scenarios of
+        other rules.
         """
         kit = foreign_kit(self.rule.strength.value, self.judged, self.run.ours)
         busy = held_up(remark.late_ns, remark.elapsed_ns)

@@ -1,4 +1,4 @@
-"""The symbols, words and colours of the verdicts; no verdict is told by its colour alone."""
+"""The symbols, words and colours of the verdicts; reports never show a verdict by its colour alone."""
 
 from __future__ import annotations
 
@@ -75,9 +75,9 @@ READING_ORDER = (
 
 STRENGTHS = {
     "must": "A breach is a failure.",
-    "may": "Several outcomes are permitted: the one seen is disclosed, and only one that is neither permitted nor "
-    "promised fails.",
-    "kit": "No document demands it, but users expect it: our own parts must keep it, for other parts it is recorded.",
+    "may": "Several outcomes are permitted. The report names the outcome that occurred. Only an outcome that is "
+    "neither permitted nor promised fails.",
+    "kit": "No document demands it, but users expect it. Our own parts must keep it; for other parts it is recorded.",
     "note": "A test cannot observe it; the note gives the reason.",
 }
 
@@ -104,8 +104,8 @@ LEVELS = {
     Level.BLACK_BOX: "Only clients saw it; no administrator looked into the broker.",
     Level.ADMINISTRATION: "An administrator looked at the broker's objects.",
     Level.RESTART: "The broker was shut down in order and started again.",
-    Level.KILL: "The broker's process was ended at once and started again. The operating system ran on, so what the "
-    "broker had handed to it was not lost, even if it was not on the disk yet.",
+    Level.KILL: "The broker's process was ended at once and started again. The operating system kept running, so it "
+    "kept the data that the broker had given to it, even if the data was not on the disk yet.",
     Level.FLUSH: "The storage was watched, and the flush was seen.",
 }
 """The meaning of each level of evidence, the weakest first."""

@@ -1,6 +1,6 @@
 """Makes the rows of the HTML table that shows an excerpt of the journal.
 
-Nine in ten values of a report are in these rows, so this module builds them faster than a template.  A line without
+About 90 % of a report's values are in these rows, so this module builds them faster than a template.  A line without
 special characters needs only one check; other lines are made visible and escaped, as templates do.
 """
 

@@ -1,7 +1,7 @@
-"""The story of a scenario: for each step, who sent, answered, saw or broke what, and when.
+"""The story of a scenario: for each step, the sends, answers and sightings of each actor with their times.
 
-The rule's page and `assay explain` show the same story.  It leaves out what only prepares the others, such as sessions
-that are opened without a refusal; the journal's excerpt has every event.
+The rule's page and `assay explain` show the same story.  It leaves out events that only prepare others, such as the
+creation of a session that was not refused; the journal's excerpt has every event.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ class StoryLine(Struct, frozen=True):
 
     Args:
         at: The time since the scenario's first event, as text.
-        at_ns: The same in nanoseconds.
+        at_ns: This time in nanoseconds.
         who: The actor, the broker or another source of the event.
-        text: What happened.
+        text: The event in words.
         breaks: Whether the event breaks the rule.
         left_out: The number of lines before this one that are left out.
     """
@@ -85,7 +85,7 @@ class StoryLine(Struct, frozen=True):
 
 
 class Chapter(Struct, frozen=True):
-    """A step of the scenario with its lines; the step is None for what came after the last one."""
+    """A step of the scenario with its lines; the step is None for the events after the last step."""
 
     step: Step | None
     lines: tuple[StoryLine, ...]
@@ -127,7 +127,7 @@ def story(events: Sequence[AnyEvent], offenders: Collection[str] = ()) -> Story:
 
 
 def _shortened(lines: Sequence[StoryLine]) -> Iterator[tuple[int, StoryLine]]:
-    """Choose the lines to show: all, or the first, the last, and those around events that break the rule."""
+    """Choose the lines to show: all, or the first, the last, and the lines around events that break the rule."""
     kept = set(range(len(lines)))
     if len(lines) > LINES:
         breaking = [index for index, line in enumerate(lines) if line.breaks][: LINES // 2]
@@ -142,7 +142,7 @@ def _shortened(lines: Sequence[StoryLine]) -> Iterator[tuple[int, StoryLine]]:
 
 
 def wires_near(events: Sequence[AnyEvent], clock: ScenarioClock, offenders: Collection[str]) -> frozenset[str]:
-    """Return the references of the kept frames just before and after the first events that break the rule.
+    """Return the references of the frames (`Wire`) just before and after the first events that break the rule.
 
     Args:
         events: The scenario's events, in the order of time.
@@ -193,7 +193,7 @@ class _Teller:
         yield from ((line, None) for line in waiting)
 
     def _answered_at_once(self) -> frozenset[str]:
-        """Return the references of answers that are told with their calls: nothing happened in between."""
+        """Return the references of the answers that share a line with their call: no event came in between."""
         merged: set[str] = set()
         before: AnyEvent | None = None
         for event in self.events:

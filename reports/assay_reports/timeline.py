@@ -209,7 +209,7 @@ class _Scale:
 def _lanes(moments: Sequence[Moment], watches: Sequence[Interval]) -> list[str]:
     """Return the actors in the order of their first event.
 
-    If they are more than `LANES`, those with rule-breaking events come first.
+    If the scenario has more than `LANES` actors, the actors of events that break the rule come first.
     """
     names = list(dict.fromkeys([moment.actor for moment in moments] + [watch.name for watch in watches]))
     if len(names) <= LANES:

@@ -104,8 +104,8 @@ def test_the_rule_page_says_what_the_rule_is_tried_across_and_why_not_across_the
     page = (site / "rules" / "DD-02.html").read_text(encoding="utf-8")
     _, _, table = page.partition('<h2 id="across">')
     assert re.search(r'<th scope="row">queue</th><td>\d+ scenarios</td>', table)
-    assert re.search(r'<th scope="row">batch partly full</th><td>takes no part: The rule is about', table)
-    assert "Tried across" not in (site / "rules" / "DD-42.html").read_text(encoding="utf-8")
+    assert re.search(r'<th scope="row">batch partly full</th><td>not applicable: The rule is about', table)
+    assert "Tested circumstances" not in (site / "rules" / "DD-42.html").read_text(encoding="utf-8")
 
 
 def test_a_defect_whose_own_code_raises_has_its_exception(site: Path) -> None:

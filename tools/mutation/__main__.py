@@ -21,7 +21,7 @@ def main(  # noqa: PLR0917 - typer makes options of them
     package: Annotated[list[str] | None, typer.Option(help="A package in targets.py; may be repeated.")] = None,
     sample: Annotated[int | None, typer.Option(help="The number of mutants to try, chosen by the seed.")] = None,
     seed: Annotated[int, typer.Option(help="The seed that chooses the sample.")] = 0,
-    each: Annotated[bool, typer.Option("--each", help="Take a sample of that size of each package.")] = False,
+    each: Annotated[bool, typer.Option("--each", help="Take a sample of that size from each package.")] = False,
     most: Annotated[int | None, typer.Option(help="The largest number of scenarios to run for a mutant.")] = None,
     jobs: Annotated[int, typer.Option(help="The number of processes at a time.")] = 2,
     out: Annotated[Path, typer.Option(help="The file for all results, as JSON.")] = Path("mutation.json"),
@@ -31,7 +31,7 @@ def main(  # noqa: PLR0917 - typer makes options of them
     results: Annotated[
         list[Path] | None, typer.Option(help="Show these results with the current triage, and try no mutants.")
     ] = None,
-    floor: Annotated[float, typer.Option(help="Exit with 1 if 'of running %' is below this.")] = 0.0,
+    floor: Annotated[float, typer.Option(help="Exit with 1 if 'of running %' of the last row is below this.")] = 0.0,
 ) -> None:
     """Change the rule-enforcing code, one small change at a time, and count the changes that a scenario convicts."""
     console = Console(file=sys.stdout, soft_wrap=True, highlight=False, width=160)

@@ -37,7 +37,8 @@ class Plan(Struct, frozen=True):
         names: Only mutants with these names; empty for all.
         jobs: The number of processes at a time.
         most: The largest number of scenarios for one mutant; None for all scenarios that run the mutant's line.
-        each: Whether the sample's size counts for each package; False for all packages together.
+        each: Whether to take a sample of this size from each package; False to take one sample from all packages
+            together.
         cache: The folder with the stored coverage of the scenarios.
     """
 
@@ -67,7 +68,7 @@ def campaign(plan: Plan, triage: Triage, told: Callable[[Result], None]) -> list
         told: Called with each result as soon as it is known.
 
     Returns:
-            The results, in the order of packages and modules.
+        The results, in the order of packages and modules.
     """
     chosen = choose(plan)
     results: list[Result] = []

@@ -116,7 +116,7 @@ class Module:
         return tuple(mutants)
 
     def apply(self, mutant: Mutant) -> Applied | None:
-        """Compile a mutant; None if its text does not compile, or compiles to the same code.
+        """Compile a mutant; return None if its text does not compile, or compiles to the same code.
 
         Only a function's code is replaced, so the function keeps its free variables.
         """
@@ -224,7 +224,10 @@ class _Visitor(cst.CSTVisitor):
             self._statements.pop()
 
     def _is_first_value(self, operator: str, node: cst.CSTNode) -> bool:
-        """Check whether a statement gives an attribute its first value; without it, the function would always raise."""
+        """Check whether a statement gives an attribute its first value.
+
+        Without this statement, the function would always raise an exception.
+        """
         return (
             operator == "statement"
             and isinstance(node, cst.Assign | cst.AnnAssign)

@@ -95,7 +95,7 @@ class Nearness:
         return sorted((one for one in scores if scores[one]), key=lambda one: (-scores[one], self._length(one)))
 
     def _by_ways(self, numbers: Iterable[int], place: Place) -> list[int]:
-        """Return one scenario of each path through the function in turn, the rarest path first.
+        """Sort scenarios: one of each path through the function in turn, the rarest path first.
 
         Scenarios that run the same lines of the function have the same path.
         """
@@ -106,7 +106,7 @@ class Nearness:
         return _in_turn([self._by_rule(way) for way in sorted(ways.values(), key=len)])
 
     def _by_rule(self, numbers: Iterable[int]) -> list[int]:
-        """Return one scenario of each rule in turn; the scenarios that run the fewest lines come first."""
+        """Sort scenarios: one of each rule in turn, first the scenario that runs the fewest lines."""
         rules: dict[str, list[int]] = defaultdict(list)
         for number in sorted(numbers, key=self._length):
             rules[next(iter(self._lines.scenarios[number].rules), "")].append(number)

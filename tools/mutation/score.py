@@ -83,12 +83,13 @@ def read_results(file: Path) -> list[Result]:
 
 
 class Row(Struct, frozen=True):
-    """The figures of a package.
+    """A row of the score's table: the figures of one package.
 
     Args:
         package: The package's name.
         mutants: The number of tried mutants.
-        statuses: The number of mutants with each status; equivalent and outside mutants are left out.
+        statuses: The number of mutants with each status, without the mutants that the triage calls equivalent or
+            outside.
         equivalent: The number of mutants whose difference no client can observe.
         outside: The number of mutants whose difference no document and no rule mentions.
     """

@@ -29,7 +29,7 @@ class Kind(StrEnum):
 
 
 class Group(Struct, frozen=True, rename={"kind": "class"}):
-    """Mutants with one reason.
+    """A group of mutants with the same class and reason.
 
     Args:
         kind: The class of the mutants.
@@ -54,7 +54,11 @@ class Triage(Struct, frozen=True):
         return next(exact, None) or next(like, None)
 
     def stale(self, names: Iterable[str]) -> list[str]:
-        """Return the entries that match no name of a campaign."""
+        """Return the entries that match no mutant of a campaign.
+
+        Args:
+            names: The names of the campaign's mutants.
+        """
         known = set(names)
         return [
             entry

@@ -35,7 +35,10 @@ def architecture_page() -> str:
 
 
 def part_of(package: str, module: str) -> str:
-    """Return the folder or module of a package that contains a module; empty for the package itself and for others."""
+    """Return the folder or module of a package that contains a module.
+
+    The result is empty for the package itself, and for modules of other packages.
+    """
     names = module.split(".")
     return names[1] if names[0] == package and len(names) > 1 else ""
 

@@ -23,6 +23,13 @@ The inputs are:
 - a *failure* of the processor's worker or of the store
 - the processor's own *restart*
 
+The actions are:
+
+- *look*: the processor opens the staging queue, and releases the messages whose delay is over
+- *rest*: due messages stay on the staging queue
+- *restart later*: the processor restarts by itself after a time (`Settings.retry_ms`)
+- *stay*: nothing changes
+
 The processor reads the condition at the start and after each change of the queue. If a state has no row for an input,
 the input cannot happen in that state. A queue manager below level 8.0 has no processor, so messages stay on the staging
 queue (DD-43).
@@ -52,8 +59,11 @@ refuses it, the message stays on the staging queue and the processor tries again
 | refused | the target refuses the put |
 | refused discard | the target refuses a message with the option MQRO_DISCARD_MSG |
 | refused publication | the dead-letter queue refuses the copy for a subscription |
-| refused persistent | the dead-letter queue refuses the report on a persistent message that is no dropped publication |
+| refused persistent | the dead-letter queue refuses the report on a persistent message (except a dropped publication) |
 | gone | the subscription no longer exists |
+| not asked | the message requests no report |
+
+The last step is *over* if the message has left the staging queue, and *kept* if it stays there.
 """
 
 
@@ -65,6 +75,6 @@ def processor_page() -> str:
         life = listing(table, ("state", "input", "next state", "action"))
         parts += [_PLATFORMS[platform], diagram(table, first), life]
     first_step = next(step for step, _ in RELEASE)
-    steps = listing(RELEASE, ("step", "result", "next step", "what was planned"))
+    steps = listing(RELEASE, ("step", "result", "next step", "effect on the plan"))
     parts += [_RELEASE, diagram(RELEASE, first_step), steps]
     return "\n".join(parts)

@@ -15,7 +15,10 @@ _LINE = re.compile(r'(?P<head>\[\[profile\]\]\nkey = "(?P<key>[^"]+)"\nwhat = "[
 
 @cache
 def presupposed() -> dict[Profile, tuple[str, ...]]:
-    """Return, by profile, the capabilities that all core scenarios of one of its `must` rules need, sorted by name."""
+    """Return the capabilities that each profile requires, sorted by name.
+
+    A profile requires a capability if all core scenarios of at least one of its `must` rules need the capability.
+    """
     needs: defaultdict[str, list[set[str]]] = defaultdict(list)
     for path in feature_root().rglob("*.feature"):
         for scenario in tagged_scenarios(path):

@@ -21,10 +21,17 @@ _ROOTS = {
 
 _INDEX = """# Rules
 
-One page for each rule: what it says, the scenarios that try it, the code that enforces it, the defects that prove that
-its scenarios can fail, the invariant that judges histories, and what it is tried across. `make pages` writes these
-pages; `assay rules DD-30` shows the same in a terminal. The rules themselves are in
-`features/assay_features/rules.toml`, the reasons why one is not tried across something in `untried.toml` beside it.
+Each rule has a page with
+
+- the rule's text,
+- the scenarios that test it,
+- the code that names it, such as the code that enforces it,
+- the defects that prove that its scenarios can fail,
+- the invariant that judges histories by it,
+- the circumstances (traits) under which scenarios test it, and for other traits the reasons why none does.
+
+`make pages` writes these pages; `assay rules DD-30` shows the same in a terminal. The rules themselves are in
+`features/assay_features/rules.toml`, the reasons for untested traits in `untried.toml` beside it.
 
 | rule | title | strength | profile |
 |---|---|---|---|
@@ -47,16 +54,16 @@ def rule_page(rule: Rule) -> str:
     parts = [
         f"# {rule.id}: {rule.title}",
         rule.rule,
-        f"Strength *{rule.strength.value}*, judged of {judged}, profile *{rule.profile.value}*.",
+        f"Strength: *{rule.strength.value}*. Judges: {judged}. Profile: *{rule.profile.value}*.",
         f"Basis: {', '.join(rule.basis)}.",
     ]
     if rule.note:
         parts.append(rule.note)
     parts += [
         _section("Scenarios", _scenarios(guide)),
-        _section("Code that names it", [_linked(code.file, code.name) for code in guide.code]),
+        _section("Code that names the rule", [_linked(code.file, code.name) for code in guide.code]),
         _section(
-            "Defects that break it",
+            "Defects that break the rule",
             [f"`{proof.name}`: {proof.text} {_linked(proof.file)}" for proof in guide.defects],
         ),
     ]
@@ -74,7 +81,7 @@ def _across(cells: Sequence[Cell]) -> str:
     for cell in cells:
         said = {State.TRIED: "yes", State.OPEN: f"not yet. {cell.why}"}
         rows.append(f"| {cell.dimension} | {cell.trait} | {said.get(cell.state, f'no. {cell.why}')} |")
-    return "\n".join(("## Tried across", "", "| | | tried |", "|---|---|---|", *rows))
+    return "\n".join(("## Tested circumstances", "", "| dimension | trait | tested |", "|---|---|---|", *rows))
 
 
 def _scenarios(guide: Guide) -> list[str]:

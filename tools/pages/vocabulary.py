@@ -1,4 +1,4 @@
-"""The page of the step vocabulary: its tables and topics come from the code's handbook, its other text from hand."""
+"""The page of the step vocabulary: the tables and topics come from the handbook; people write the rest."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ class Tally(Struct, frozen=True, kw_only=True):
         messages: The number of messages sent, by family.
         fates: The number of messages and of units of work, by fate.
         start_ms: How long each start of the broker took, in milliseconds.
-        down: The reason why the campaign ended early; empty if it did not.
+        down: The reason why the campaign ended early; empty if it ran to its end.
     """
 
     kills: dict[Phase, int]

@@ -46,7 +46,9 @@ class Manager:
         del self._cases[case.branch.name]
 
     def resolve(self, connection: ClientConnection) -> None:
-        """Ask the broker which branches are in doubt, and commit or roll them back; the other branches have ended.
+        """Ask the broker which branches are in doubt, and commit or roll them back.
+
+        A branch that the broker does not list has ended.
 
         Raises:
             LostError: The broker cannot be reached, or refused a call.

@@ -78,7 +78,7 @@ class Halt(Struct, frozen=True):
 
     Args:
         phase: The phase at which the process stops.
-        times: The process stops when it has reached the phase so many times since `Progress.arm`.
+        times: The number of times that the process must reach the phase, counted from `Progress.arm`.
         commits: Whether the phase counts only after a commit or a prepare.
     """
 

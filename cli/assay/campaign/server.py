@@ -63,7 +63,7 @@ class BrokerOrder(Struct, frozen=True, kw_only=True):
 
 
 def serve(order: BrokerOrder, control: Connection) -> None:
-    """Run the broker until the supervisor stops it or ends; the main function of the broker's process.
+    """Run the broker until the supervisor stops the broker or ends; the main function of the broker's process.
 
     Args:
         order: The broker's configuration.

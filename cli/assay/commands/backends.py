@@ -35,7 +35,7 @@ class BackendReport(Struct, frozen=True):
 def backends(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List the brokers that can be tested here, and for others the reason why they cannot."""
+    """List the brokers that can be tested here, and why the others cannot."""
     reports = [report_on(name) for name in backend_names()]
     if as_json:
         write_json(reports)

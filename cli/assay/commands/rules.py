@@ -77,9 +77,9 @@ def _show_table(shown: Text, cells: Sequence[Cell]) -> None:
     if not cells:
         return
     tried = [f"{cell.trait} ({cell.scenarios})" for cell in cells if cell.state is State.TRIED]
-    shown.append("\n\ntried across (scenarios)", style="bold")
+    shown.append("\n\ntested circumstances (scenarios)", style="bold")
     shown.append(f"\n  {', '.join(tried) or 'nothing'}", style="not bold")
-    for state, head in ((State.APART, "not tried, because it takes no part"), (State.OPEN, "not tried yet")):
+    for state, head in ((State.APART, "not applicable"), (State.OPEN, "not tested yet")):
         reasons: dict[str, list[str]] = {}
         for cell in cells:
             if cell.state is state:

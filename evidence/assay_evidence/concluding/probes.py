@@ -36,7 +36,7 @@ _NO_ANSWER = frozenset({"connection-lost", "security", "stale-delivery"})
 
 
 class Sight(Enum):
-    """The result of a probe: what it found out about its capability."""
+    """The result of a probe for its capability."""
 
     FOUND = "found"
     NOT_FOUND = "not found"

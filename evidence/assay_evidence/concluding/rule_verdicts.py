@@ -20,7 +20,7 @@ kit (2)   nothing   nothing      nothing           nothing       nothing  nothin
   passed, and the others could not run or the user left scenarios out.  It is unsupported if no core scenario could run,
   and not-demonstrated if none was selected.
 - An undecided control leaves open whether the core scenarios could have failed, so its verdict counts.  An undecided
-  evidence scenario changes nothing, because the core scenarios have shown their part.
+  evidence scenario changes nothing, because the core scenarios decide the rule.
 - A core scenario that stands apart counts only if the rule has no other core scenario.
 """
 
@@ -50,7 +50,8 @@ class Conclusion(Struct, frozen=True):
     Args:
         verdict: The verdict.
         passed: The number of core scenarios that passed.
-        asked: The number of scenarios that must pass for a pass: the core scenarios, and those left out.
+        asked: The number of scenarios that must pass for a pass: the core scenarios that were selected, and all
+            scenarios that were not selected.
         reason: The reason why a partial, unsupported or not-demonstrated verdict is no pass; empty for other verdicts.
     """
 

@@ -111,12 +111,15 @@ def unfinished() -> Circumstance:
 
 
 def foreign_kit(strength: str, judged: str, ours: Collection[str]) -> Circumstance | None:
-    """Return the circumstance that only the kit demands the rule and a judged part is foreign; None if not so.
+    """Return the circumstance that only the kit demands the rule and that a judged part is foreign.
 
     Args:
         strength: The rule's strength: must, may or kit.
         judged: The judged parts: ``client``, ``broker`` or ``client+broker``.
         ours: The parts of the pair that are the kit's own (`Begin.ours`).
+
+    Returns:
+        The circumstance; None if a document demands the rule, or if all judged parts are the kit's own.
     """
     foreign = [part for part in judged.split("+") if part not in ours]
     if strength != KIT or not foreign:

@@ -23,7 +23,11 @@ def unsure(start: Event, end: Event) -> int:
 
 
 def precedes(first: Event, second: Event) -> bool:
-    """Return whether an event is certainly before another: by one writer's numbers, or by more than the uncertainty."""
+    """Return whether an event is certainly before another.
+
+    The sequence numbers decide for events of one writer, and otherwise the clocks, if the events are further apart than
+    the uncertainty.
+    """
     if first.writer == second.writer:
         return first.seq < second.seq
     return elapsed(first, second) > unsure(first, second)

@@ -116,7 +116,7 @@ class Sighting(Struct, frozen=True):
 
 
 class Span(Struct, frozen=True):
-    """A watch that has ended; `last` is the last sighting or callback in it, or None."""
+    """A watch that has ended; `last` is the watch's last sighting or callback, or None."""
 
     begin: Watch
     end: Watch

@@ -89,8 +89,8 @@ def quiet_ns(claim: Claim) -> int:
 def sends_of(claim: Claim, history: History) -> list[Call]:
     """Return the sends of a claim.
 
-    These are the calls that the claim names.  If the claim names no call, they are the accepted sends of each message;
-    for a message without an accepted send, its last send.
+    If the claim names calls, these are the sends.  Otherwise the sends are all accepted sends of each message; for a
+    message without an accepted send, its last send.
     """
     named = listed(claim, "call")
     if named:

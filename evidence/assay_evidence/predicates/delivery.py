@@ -179,7 +179,7 @@ def never_seen(claim: Claim, history: History) -> Finding:
     silence = axis.quiet(watchers, marks, quiet_ns(claim))
     observed = f"never seen; watched for {duration(covered)}, {heard(silence)}"
     if covered >= window_ns and silence.span is not None:
-        # Not certain after a late watch, which may have missed the message because it had expired by then.
+        # After a late watch the pass is not certain: the message may have expired before the watch.
         return say.passed("The actors watched, and no such message came.", observed, certain=was_prompt(claim, history))
     if total(watched) >= window_ns and (silence.span is not None or silence.spoiled):
         return say.held_up("it may not have noted messages that came meanwhile", observed)

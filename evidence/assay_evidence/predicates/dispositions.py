@@ -1,7 +1,7 @@
 """The predicate about outcomes and settlements of deliveries on the wire: disposed.
 
 A delivery begins with a transfer that is not settled.  Its receiver names an outcome, and either end settles the
-delivery (OASIS AMQP 1.0, 2.6.12).  AMQP permits several sequences of frames.  The last column says what each of them
+delivery (OASIS AMQP 1.0, 2.6.12).  AMQP permits several sequences of frames.  The last column says what each sequence
 means for a claim that a message is accepted:
 
 =========  ======================================  ======================================  =============================
@@ -229,9 +229,9 @@ def _flaw(one: Delivery, deed: Event | None, *, settled: bool) -> _Flaw | None:
 
 
 def _early(one: Delivery, *, never: bool) -> Iterable[_Flaw]:
-    """Return the frames with which a receiver accepted or settled a delivery too early.
+    """Return a flaw for each frame with which a receiver accepted or settled a delivery too early.
 
-    Frames that give the message back are no flaw.
+    A frame that gives the message back is no flaw.
     """
     for frame in one.by_receiver:
         if frame.disposition != _ACCEPTED and not (frame.disposition == _NONE and frame.settled):

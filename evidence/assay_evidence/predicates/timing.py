@@ -55,7 +55,7 @@ def _deliveries(
 
 
 def _after(apart: Distance, since: str) -> str:
-    """Return a text such as "2 s after the send", with the uncertainty if it is above 0."""
+    """Return a text such as "2 s after the send", with the uncertainty if the uncertainty is above 0."""
     doubt = f", give or take {duration(apart.unc_ns)}" if apart.unc_ns else ""
     return f"{duration(apart.ns)} after {since}{doubt}"
 
@@ -167,7 +167,7 @@ def _in_time(axis: Axis, late: Distance, limit_ns: int, say: Saying, observed: s
     """Return the finding about a first delivery that was in time, or late by no more than the clocks' uncertainty."""
     if late.ns > limit_ns:
         return say.inconclusive("The clocks are too uncertain to tell whether the message was late.", observed)
-    began = 0 if isinstance(axis.origin, Call) else axis.earliest(axis.origin)  # a call is noted before it is made
+    began = 0 if isinstance(axis.origin, Call) else axis.earliest(axis.origin)  # the kit notes a call before it begins
     if late.ns - began > limit_ns:
         return say.held_up(f"the time limit may have begun {duration(-began)} earlier than noted", observed)
     return say.passed("The message was delivered in time.", observed, certain=axis.history.delays_placed)
@@ -202,8 +202,8 @@ def unless_like_noted(claim: Claim, history: History, say: Saying) -> Finding | 
 def _never(claim: Claim, axis: Axis, due_ns: int, limit_ns: int, say: Saying) -> Finding:
     """Return the finding about a message that never came.
 
-    It is a fail if a watch lasted until the limit and the harness then ran.  It is inconclusive if the harness was held
-    up there, and not-demonstrated without such a watch.
+    The finding is a fail if a watch lasted until the limit and the harness ran at that time.  It is inconclusive if the
+    harness was held up then, and not-demonstrated without such a watch.
     """
     last = due_ns + limit_ns
     spans = axis.watched(watchers_of(axis.history, actors_of(claim), {key_of(claim)}))

@@ -17,11 +17,11 @@ SHOWN = 10
 
 
 def all_or_nothing(claim: Claim, history: History) -> Finding:
-    """Decide whether a unit of work took effect as a whole or not at all, and disclose which.
+    """Decide whether a unit of work took effect as a whole or not at all, and disclose which of the two.
 
     The event `after` is the end of the unit.  The unit took effect as a whole if all messages that it sent were seen,
-    and none that it received came again after its end.  It took no effect if no message that it sent was ever seen, and
-    all messages that it received came again.  A unit may only send or only receive, such as a batch that is
+    and none that it received came again after its end.  The unit took no effect if no message that it sent was ever
+    seen, and all messages that it received came again.  A unit may only send or only receive, such as a batch that is
     acknowledged together (BT-08).
     """
     sent, taken, actors = listed(claim, "kids", "kid"), listed(claim, "taken"), actors_of(claim)

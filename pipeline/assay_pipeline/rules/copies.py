@@ -4,7 +4,7 @@
 and its id was sent once.  The subscription was open: one of its consumers watched the topic from before the send call
 until after it.  A shared subscription is identified by its name, any other by its consumer.
 
-*Kept*: a consumer of the subscription received the message, then or later.  *Broken*: no consumer received it, although
+*Kept*: a consumer of the subscription received the message at any time.  *Broken*: no consumer received it, although
 the watch through the send lasted until the message was due and for a quiet tail after that (`QUIET_MS`), and no fault
 overlaps the watch.
 

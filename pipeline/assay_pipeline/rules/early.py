@@ -12,7 +12,7 @@ the destination was answered in that time.
 
 *Not examinable*: a message that was never seen, or that no consumer could have received early.
 
-*Figure*: the nanoseconds from the due time to the earliest sighting; negative if it is early.
+*Figure*: the nanoseconds from the due time to the earliest sighting; negative for an early sighting.
 """
 
 from __future__ import annotations

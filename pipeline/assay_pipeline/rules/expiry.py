@@ -14,8 +14,8 @@ expiry plus limit.
 
 *Kept* (on queues only): no consumer ever received the message, although the message was confirmed and a consumer could
 have received it after expiry plus limit.  For this, a quiet watch must reach beyond that moment.  The watch must have
-begun after expiry, unless the delay is at least as long as the time to live.  A non-persistent message must not have
-met a fault.
+begun after expiry, unless the delay is at least as long as the time to live.  If the message is non-persistent, no
+fault may have begun after its send.
 
 *Not examinable*: a copy that was received in time, or after expiry within the limit; a message for which no consumer
 waited.

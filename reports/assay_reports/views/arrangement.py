@@ -12,11 +12,11 @@ from assay_reports.views.scenarios import ScenarioView
 
 
 class Alike(Struct, frozen=True):
-    """A group of scenarios with the same cause: each failed or was not decided.
+    """A group of failed or undecided scenarios with the same cause.
 
     Args:
         anchor: The anchor to which the jump list links.
-        face: The presentation of their verdict.
+        face: The presentation of the scenarios' verdict.
         reason: The reason for the first scenario's verdict.
         first: The first scenario, which the page shows in full.
         rest: The other scenarios, which the page shows collapsed.

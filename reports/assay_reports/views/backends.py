@@ -46,7 +46,7 @@ class Disclosed(Struct, frozen=True):
 
 
 class KnownView(Struct, frozen=True):
-    """A known outcome, and the verdict of a scenario that matches it, if a scenario does."""
+    """A known outcome, and the verdict of a scenario to which it applies; no verdict if no such scenario ran."""
 
     known: KnownOutcome
     name: str
@@ -171,7 +171,7 @@ def _state(known: KnownOutcome, scenario: ScenarioVerdict, day: date | None) -> 
         return "as expected"
     if scenario.verdict is Verdict.PASS:
         return f"stale: {known.verdict} was expected, but the scenario passes now"
-    return f"not as expected: {known.verdict} was"
+    return f"not as expected: {known.verdict} was expected"
 
 
 def _journals(events: Iterable[AnyEvent]) -> Iterable[JournalView]:

@@ -1,7 +1,7 @@
 """The causes of verdicts that a person must examine: the verdict, the claim's rule and predicate, and the reason.
 
-The reason is compared without names and numbers, because they differ between scenarios with the same cause.  Reason
-codes are kept.
+The reason is compared without names and numbers, because names and numbers differ between scenarios with the same
+cause.  Reason codes are kept.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class Section(Struct, frozen=True):
         key: The key of the section.
         title: The title of the section.
         groups: The rules by profile.
-        listed: The number of rules with a row, because they belonged to a run.
+        listed: The number of rules that have a row, because a run selected them.
         tried: The number of these rules that at least one pair could run.
         total: The number of all rules on the subject.
     """

@@ -145,7 +145,7 @@ def _across(rule: Rule) -> Iterator[AcrossView]:
         if one.state is State.TRIED:
             said = counted(one.scenarios, "scenario")
         else:
-            said = f"{'not tried yet' if one.state is State.OPEN else 'takes no part'}: {one.why}"
+            said = f"{'not tested yet' if one.state is State.OPEN else 'not applicable'}: {one.why}"
         yield AcrossView(one.dimension, one.trait, said)
 
 
@@ -238,5 +238,5 @@ def _whose(rule: Rule, pair: Pair, client: str) -> str:
         owner = "our own broker" if "broker" in ours else "the broker"
         return f"A verdict on {owner}, {pair.backend}, seen through {client}."
     exempt = rule.strength is Strength.KIT and len(ours) < len(Judged)
-    recorded = " Parts that are not our own are recorded only." if exempt else ""
+    recorded = " The verdict on a part that is not our own is only recorded." if exempt else ""
     return f"A verdict on client and broker together: {client} on {pair.backend}.{recorded}"

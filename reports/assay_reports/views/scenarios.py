@@ -74,10 +74,11 @@ class ScenarioView(Struct, frozen=True, kw_only=True):
     Args:
         name: The scenario's name in verdicts and known outcomes.
         title: The scenario's name for readers; in the name of an outline, the row's values replace the placeholders.
-        story: The scenario's story; None if its verdict needs no look.
+        story: The scenario's story; None if the scenario passed or was not run.
         background: The broker's past and log; None if the journal has neither.
         untriaged: Whether the scenario failed, and no known outcome expects this.
-        again: The command that runs this scenario again, several times in real time; empty for a scenario of a user.
+        again: The command that runs this scenario again, several times in real time; empty for a user's own scenario
+            and for a probe.
     """
 
     anchor: str

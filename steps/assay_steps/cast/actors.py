@@ -52,8 +52,9 @@ class Producer:
         """Set the delay, time to live, delivery mode or priority of the messages that the producer sends next.
 
         Args:
-            setting: The name of one of these four settings.
-            value: Milliseconds, or a `timedelta` if finer, for delay and time to live; JMS numbers for the others.
+            setting: The setting: delivery delay, time to live, delivery mode or priority.
+            value: For delay and time to live, milliseconds, or a `timedelta` with a part of a millisecond. For delivery
+                mode and priority, the number that JMS defines.
         """
         args: dict[str, Scalar] = {
             "setting": setting.value,

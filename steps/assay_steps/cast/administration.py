@@ -185,7 +185,7 @@ class Administrator:
         return self.execute(Delete(ObjectKind.SUBSCRIPTION, self._names.own(name)))
 
     def make_subscriptions_with(self, attributes: Mapping[str, Attribute]) -> Answer[None]:
-        """Alter the model for the queues of the durable subscriptions that clients create later."""
+        """Alter the model from which the broker makes the queues of later durable subscriptions."""
         return self.execute(Alter(ObjectKind.MODEL, DURABLE_MODEL, dict(attributes)))
 
     def make_dead_letter_queue(self, place: Place | None, member: str | None = None) -> Answer[None]:

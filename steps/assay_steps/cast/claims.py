@@ -56,7 +56,8 @@ class Evidence:
                 it.
 
         Returns:
-            The judge's finding for the claim. At the end of the run, the judge finds the same from the journal file.
+            The judge's finding for the claim. At the end of the run, the judge decides the claim again from the journal
+            file, with the same result.
         """
         silence = self._quiet if QUIET in SHAPES[predicate].bounds else {}
         claim = self._journal.write(

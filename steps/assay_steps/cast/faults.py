@@ -1,4 +1,4 @@
-"""The faults of a scenario: arms faults, and waits until the broker has recovered from them."""
+"""The faults of a scenario; the module arms faults, and waits until the broker has recovered from them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ScenarioFaults:
         """Arm a fault, so that it happens when its trigger occurs.
 
         Raises:
-            MistakeError: The scenario shares its broker with other scenarios, because it has no tag for a fault.
+            MistakeError: The scenario has no tag for a fault, and so shares its broker with other scenarios.
             LookupError: The backend cannot inject the fault, although it declares the needed capability.
         """
         faults = self._instance.faults

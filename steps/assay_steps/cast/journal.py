@@ -25,7 +25,7 @@ class ScenarioJournal:
         writer: The process's journal.
         scenario: The scenario's id.
         clock: The clock of the scenario's world.
-        interrupts: Raises at the next event after Ctrl-C; None if the run does not handle Ctrl-C.
+        interrupts: Raises `KeyboardInterrupt` at the next event after Ctrl-C; None if the run does not handle Ctrl-C.
     """
 
     def __init__(

@@ -18,7 +18,7 @@ class SentMessage(Struct, frozen=True):
     """A message that a step has sent, or tried to send.
 
     Args:
-        label: The scenario's name for it.
+        label: The message's name in the scenario.
         draft: The message as the step gave it to the client.
         answer: The answer to the send.
         destination: The queue or topic to which the step sent it.

@@ -48,7 +48,7 @@ def _is_plain(draft: Draft) -> bool:
 
 
 def _sent_at_once(wanted: Callable[[Draft], bool]) -> type[ProducerFilter]:
-    """Make a producer class that sends messages whose delay is refused without their delay.
+    """Make a producer class that sends a message again without its delay, if the delay was refused.
 
     Args:
         wanted: Chooses the messages.

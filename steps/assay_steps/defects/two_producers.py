@@ -14,7 +14,7 @@ from assay_steps.defects.ports import ClientFilter, ProducerFilter, Sending
 
 
 class _Member(ProducerFilter):
-    """A producer that knows the other producers of its client and the values that were set on each."""
+    """A producer that knows the other producers of its client and their settings."""
 
     def __init__(self, behind: ClientProducer, members: list[_Member]) -> None:
         super().__init__(behind)

@@ -48,7 +48,7 @@ class Sample:
     """A pytest plugin that selects every n-th scenario.
 
     Args:
-        every: Keep one scenario in this many.
+        every: The plugin keeps one of this number of scenarios.
         first: The index of the first scenario that the plugin keeps.
     """
 

@@ -5,7 +5,7 @@ defect's rules run with the defect:
 
 - A scenario that fails has *caught* the defect.
 - A defect is in *error* if no scenario fails, and some scenario has an error that it does not have without the
-  defect: then the defect's own code has raised.
+  defect: the defect's own code has raised an exception.
 - A scenario that catches no defect is *unkilled*: no defect shows that it can fail.
 - A defect that fails `failure_share.TOO_BROAD` of all scenarios or more proves nothing and does not count.
 
@@ -71,7 +71,7 @@ class RuleKills(Struct, frozen=True):
 
 
 class DefectError(Struct, frozen=True):
-    """A defect that no scenario catches, because the defect's own code raises.
+    """A defect that no scenario catches, because the defect's own code raises an exception.
 
     Args:
         name: The defect's name.
@@ -91,13 +91,13 @@ class KillMatrix(Struct, frozen=True):
         rules: Every rule that has scenarios.
         alarms: Scenarios that do not pass without a defect.
         unkilled: Scenarios that no defect breaks.
-        too_broad: Defects that fail too many scenarios, with the share that they fail.
+        too_broad: Defects with which too many scenarios fail, each with the share of failing scenarios.
         unsupported: Scenarios that the backend cannot run.
         beyond: Defects of these rules that the backend cannot show, each with the reason.
         real_time: Whether the backend's time is real. In virtual time, some defect must break each scenario. In real
             time a scenario may be unkilled: the backend cannot show its defect, or the clock is not exact enough.
         variants: The tolerated variants of these rules; empty if the backend has no variants.
-        errors: Defects whose own code raises, so that their trials do not show which scenarios catch them.
+        errors: Defects whose own code raises an exception, so that their trials do not show which scenarios catch them.
     """
 
     rules: tuple[RuleKills, ...]
@@ -117,7 +117,7 @@ class KillMatrix(Struct, frozen=True):
 
     @property
     def missed(self) -> frozenset[str]:
-        """The defects that no scenario of their rules catches, without the defects whose own code raises."""
+        """The defects that no scenario of their rules catches, without the defects in `errors`."""
         tried = frozenset(defect.name for rule in self.rules for defect in rule.defects)
         return tried - self.caught - {error.name for error in self.errors}
 

@@ -126,13 +126,13 @@ def in_virtual_time(backend: str) -> bool:
 
 
 def chosen_rules(rules: tuple[str, ...], profiles: tuple[str, ...]) -> set[str]:
-    """Return the ids of the chosen rules that belong to one of the profiles; empty profiles restrict nothing."""
+    """Return the ids of the chosen rules that belong to one of the profiles; without profiles, of all chosen rules."""
     catalogue = load_catalogue()
     return {rule.id for profile in profiles or (None,) for rule in catalogue.select(profile=profile, ids=rules)}
 
 
 def trial_pool(at_once: int | None) -> ProcessPoolExecutor:
-    """Return a pool of processes for trials; the processes end with this process, also when it is killed.
+    """Return a pool of processes for trials; the processes end with this process, even if a signal kills this process.
 
     Args:
         at_once: The number of trials that run at a time; None for one on each processor.

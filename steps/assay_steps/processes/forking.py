@@ -269,7 +269,7 @@ class Forks:
     # a forked process ------------------------------------------------------------------------------------------------
 
     def _work(self, session: pytest.Session, tickets: _Tickets, first: int | None, name: str, says: Connection) -> None:
-        signal.signal(signal.SIGTERM, as_ctrl_c(self._interrupts.handle_once))  # `_see_off` sends it
+        signal.signal(signal.SIGTERM, as_ctrl_c(self._interrupts.handle_once))  # `_see_off` sends SIGTERM
         for ear in self._ears:
             ear.close()  # an open copy would hide the parent process's death
         self._reports = []

@@ -57,7 +57,7 @@ class Cast(dict[str, T]):
         """Note that the pair has refused to create an actor or object.
 
         Args:
-            name: Its name.
+            name: The name of the actor or object.
             why: The exception for a later step that uses the name.
         """
         self._absent[name] = why
@@ -92,7 +92,8 @@ def of_tags(
         template: The scenario.
         tags: All tags of the scenario.
         catalogue: The rules.
-        foreign: Whether the scenario is a user's, which may have no rule, and the user's own ids as tags (``@OR-12``).
+        foreign: Whether the scenario is a user's; it may have no rule, and may have the user's own ids as tags
+            (``@OR-12``).
     """
     given = sorted(tags)
     told = f"scenario {template.name!r}"
@@ -166,7 +167,8 @@ _BEGUN = re.compile(r'\ban empty queue\b(?! ")|\ba queue with\b')
 def of_unnamed_places(template: ScenarioTemplate) -> Iterator[str]:
     """Report steps with ``the queue`` or ``the topic`` in a scenario that names its queues or topics.
 
-    ``the queue`` is another queue than ``queue "orders"``, so a scenario could pass because it watches the wrong one.
+    ``the queue`` is another queue than ``queue "orders"``, so a scenario could pass because its receiver watches the
+    wrong queue.
     """
     texts = [step.name for step in template.steps]
     bare = {text: _QUOTED.sub('""', text) for text in texts}

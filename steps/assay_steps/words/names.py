@@ -19,7 +19,7 @@ class Place(Struct, frozen=True):
 
     Args:
         kind: queue or topic.
-        name: The scenario's name for it; for "the queue" and "the topic", the kind.
+        name: The place's name in the scenario; for "the queue" and "the topic", the kind.
         role: staging, dead-letter or base for an object of the broker; subscription for the queue of a subscription to
             the topic `name`; empty for a queue or topic of the scenario.
         number: The number of the subscription, from 1.

@@ -230,7 +230,7 @@ TYPES: dict[str, Callable[[str], Any]] = {
 class Phrase(parsers.parse):
     """The parser of one step wording.
 
-    pytest-bdd first asks whether a text matches, and then for the arguments; this class parses only once for both.
+    pytest-bdd first asks whether a text matches, and then for the arguments; this class parses the text only once.
     """
 
     def __init__(self, text: str) -> None:

@@ -1,8 +1,9 @@
 """The durations in features, multiplied by the run's pace.
 
-Scenarios assume a pair that answers in less than a tenth of a second: after the next steps, a message with a delay of 2
-s is still staged.  If each answer takes a second, the message is no longer staged then, and a correct broker would
-fail.  So the run chooses one factor (`assay_steps.cast.timing.pace`) and multiplies every duration of every step by it.
+Scenarios assume a pair that answers in less than a tenth of a second.  For example, they assume that a message with a
+delay of 2 s is still staged after the next steps.  If each answer takes a second, the message is no longer staged then,
+and a correct broker would fail.  So the run chooses one factor (`assay_steps.cast.timing.pace`) and multiplies every
+duration of every step by it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ _LONGEST_MS = 180_000
 
 
 class _Pace:
-    """The pace of this process; it is global, because pytest-bdd parses steps without any object of the kit."""
+    """The pace of this process: a global value, because pytest-bdd parses steps without any object of the kit."""
 
     factor = 1
 

@@ -32,7 +32,7 @@ class Choice(Struct, frozen=True, kw_only=True):
 
     Args:
         every: Whether to tell every scenario of a cause in full.
-        scenarios: Patterns for the names of the scenarios to tell; empty for those that need a look.
+        scenarios: Patterns for the names of the scenarios to tell; empty for those that failed or were undecided.
         untriaged: Whether to tell only fails that no known outcome expects.
         frames: Whether to show all kept frames.
         log: Whether to show all kept lines of the broker's log.
@@ -101,7 +101,7 @@ def _pair(tried: Tried, views: Sequence[ScenarioView], choice: Choice) -> Iterat
     if not arrangement.causes and choice.untriaged:
         yield _line("  Every fail of this rule has a known outcome.")
     elif not arrangement.causes and not choice.scenarios:
-        yield _line("  No scenario of this rule needs a look; --scenario NAME tells one that passed.")
+        yield _line("  No scenario of this rule failed or was undecided; --scenario NAME tells one that passed.")
     for cause in arrangement.causes:
         yield from _cause(cause, tried.pair, choice)
     if choice.scenarios:

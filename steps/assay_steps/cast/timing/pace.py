@@ -7,8 +7,9 @@ answers, but a slow pair delays all of them.
 | shortest answer and delivery | pace |
 |---|---|
 | below 0.1 s | 1: as written |
-| 0.1 s to below 0.2 s | 2 |
-| 2 s and more | 20 |
+| from 0.1 s, below 0.2 s | 2 |
+| from 0.2 s, below 0.3 s | 3, and so on |
+| from 2 s | 20 |
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def measured_pace(instance: Instance, client: Client, name: str) -> int:
 def _answer_ns(instance: Instance, connection: ClientConnection, queue: Address) -> int:
     """Measure the shortest answer to a send and the shortest delivery; return the longer of the two in nanoseconds.
 
-    The result is 0 if the pair refuses the first send, or the set-up for it.
+    The result is 0 if the pair refuses the first send, or the set-up for the measurement.
     """
     session = connection.session(AckMode.AUTO)
     if isinstance(session, Refused):

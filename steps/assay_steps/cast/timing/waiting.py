@@ -82,7 +82,7 @@ class Waiting:
     def _run_until(self, done: Callable[[], bool], deadline_ns: int) -> bool:
         """Run the runner until a condition is true or the deadline is over.
 
-        An error in the code of a judged client does not end the wait: it is kept in `client_error`.
+        An error in the code of a judged client does not end the wait; `client_error` keeps the error.
         """
         while True:
             try:

@@ -1,4 +1,4 @@
-"""Defects of the client in the outcomes that it sends to the broker, and in when a call returns (BT-08 to BT-12)."""
+"""Defects of the client in the outcomes for the broker, and in the time at which a call returns (BT-08 to BT-12)."""
 
 from __future__ import annotations
 

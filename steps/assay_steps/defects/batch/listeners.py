@@ -91,7 +91,7 @@ class _OneMillisecondMore(ConsumerFilter):
 
 
 class _ZeroIsForEver(ConsumerFilter):
-    """A batch timeout of 0 waits without a limit."""
+    """With a batch timeout of 0, the client waits for a full batch without a limit."""
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         return super().listen_batch(script, size, timeout_ms or HOUR_MS)

@@ -74,7 +74,7 @@ class _WithTheNext(_Holding):
 
 
 class _Released(LightLinks):
-    """The client releases the first message of each receiver that it should acknowledge."""
+    """Of each receiver, the client releases the first message instead of acknowledging it."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -88,7 +88,7 @@ class _Released(LightLinks):
 
 
 class _SaidAtOnce(WireFilter):
-    """The client reports each at-least-once send after a producer's first send as done, and sends it a second later."""
+    """From a producer's second at-least-once send on, the client reports each send as done a second before it sends."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)

@@ -112,7 +112,7 @@ class _AttachingLostForGood(AttachLostForGood):
 
 
 def _renames_the_first(driver: Driver) -> Driver:
-    """Make a driver that gives each at-least-once message another id when it sends the message for the first time."""
+    """Make a driver that gives each at-least-once message another id in the message's first transfer."""
     sent: set[str | None] = set()
 
     class First(WireFilter):

@@ -324,7 +324,7 @@ class AttachLostForGood(WireFilter):
         return (command,)
 
     def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
-        """Change the failure of such a command into a failure after which the client does not try again."""
+        """Change the failure of a noted command into a failure after which the client does not try again."""
         if isinstance(event, Failed) and event.token in self._attaching:
             return (replace(event, refused=replace(event.refused, kind=JmsErrorKind.RESOURCE_ALLOCATION)),)
         return (event,)

@@ -134,7 +134,7 @@ def _shape(world: World, evidence: Evidence, name: str, size: int, **bounds: int
 
 
 def _like(world: World) -> dict[str, str]:
-    """Return the claim's reference to the message of the measured delivery without a batch; empty for none."""
+    """Return the claim's reference to the unbatched message that an earlier step measured; empty without one."""
     return {"like": world.key(UNBATCHED)} if UNBATCHED in world.messages else {}
 
 

@@ -33,7 +33,8 @@ send.
 def role_of(world: World, name: str, place: Place, terms: Terms) -> Role:
     """Make the role of a subscriber from its terms.
 
-    The subscriber's name is also its client id, and the name of its subscription unless it shares one.
+    The subscriber's name is also its client id, and the name of its subscription, unless the terms name a shared
+    subscription.
     """
     lasting = terms.durable or terms.ttl_ms > 0
     origin = world.subscription(

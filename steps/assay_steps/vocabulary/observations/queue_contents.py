@@ -1,6 +1,6 @@
 """Claims about messages on queues, as an administrator sees them: descriptors, headers and ids.
 
-Steps with these expectations browse the queue until they are met, or until the backend's time limit is over:
+Steps with these expectations browse the queue until the expectation is met, or the backend's time limit is over:
 
 - a message or a number of messages is on the queue
 - messages have left it ("no longer holds", "has become empty")

@@ -58,7 +58,13 @@ def _(world: World, evidence: Evidence, label: str, feedback: int, place: Place,
 
 
 def _carried(world: World, label: str, data: str) -> dict[str, str]:
-    """Return the fields that a report on a message must have, by the part of the body that it must contain."""
+    """Return the length and digest of the body that a report on a message must have.
+
+    Args:
+        world: The scenario's world.
+        label: The label of the message.
+        data: The part of the message's body that the report must contain, in the step's words.
+    """
     body = world.messages[label].octets
     carried = {"no data": b"", "the first 100 bytes of its body": body[:FIRST_BYTES]}.get(data, body)
     return {"field.bytes": str(len(carried)), "field.sha256": hashlib.sha256(carried).hexdigest()}
