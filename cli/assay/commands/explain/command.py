@@ -36,7 +36,7 @@ def explain(
     log: Annotated[bool, typer.Option("--log", help="Also show all kept lines of the broker's log.")] = False,
     untriaged: Annotated[bool, typer.Option(help="Only fails that no known outcome expects.")] = False,
 ) -> None:
-    """Tell for a rule what was sent, answered and seen in its failed scenarios, and which event breaks the rule."""
+    """Tell the sends, answers and sightings of a rule's failed scenarios, and the event that breaks the rule."""
     if rule is None and not untriaged:
         raise UsageProblem("A rule is missing: name one, or give --untriaged for the unexpected fails of all rules.")
     choice = Choice(
