@@ -9,6 +9,7 @@ from assay_steps.defects.batch.contents import CONTENT_DEFECTS
 from assay_steps.defects.batch.forgotten import FORGOTTEN_DEFECTS
 from assay_steps.defects.batch.listeners import LISTENER_DEFECTS
 from assay_steps.defects.batch.other_sessions import OTHER_SESSION_DEFECTS
+from assay_steps.defects.batch.refused_calls import REFUSED_CALL_DEFECTS
 from assay_steps.defects.batch.returning import RETURNING_DEFECTS
 from assay_steps.defects.batch.sessions import SESSION_DEFECTS
 from assay_steps.defects.batch.stopping import STOPPING_DEFECTS
@@ -24,4 +25,5 @@ BATCH_DEFECTS = (
     *OTHER_SESSION_DEFECTS,
     *STOPPING_DEFECTS,
     *ANSWER_DEFECTS,
+    *REFUSED_CALL_DEFECTS,
 )
