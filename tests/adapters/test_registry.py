@@ -11,7 +11,7 @@ import pytest
 
 from assay_adapters import registry
 from assay_adapters.brokers.reference.inprocess import BACKEND
-from assay_adapters.ports.backend import Backend
+from assay_adapters.ports.backend import Backend, FaultSharing
 from assay_adapters.ports.client import Source
 from assay_adapters.ports.entry import GROUP, BackendEntry, BackendOptions
 from assay_adapters.registry import (
@@ -38,7 +38,7 @@ class Lame:
     capabilities: Mapping[Capability, Source] = {}
     lacks = capabilities
     profiles: tuple[Profile, ...] = ()
-    reuses_faulted = False
+    fault_sharing = FaultSharing.NONE
 
     def __getattr__(self, name: str) -> object:
         """Provide the members that the registry passes on, such as `probe`."""

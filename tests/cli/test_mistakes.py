@@ -405,7 +405,7 @@ def test_a_kill_matrix_goes_into_no_foreign_folder(
 
 LAME = """
 from assay_adapters.brokers.base import SdkBackend
-from assay_adapters.ports.backend import Available, Environment
+from assay_adapters.ports.backend import Available, Environment, FaultSharing
 from assay_adapters.ports.entry import BackendEntry
 
 
@@ -417,7 +417,7 @@ class Lame(SdkBackend):
     name = "lame"
     capabilities = lacks = {}
     environment = Environment(product="Lame MQ", version="1", details={}, ours=False)
-    reuses_faulted = False
+    fault_sharing = FaultSharing.NONE
 
     def probe(self):
         return Available()

@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
@@ -23,9 +23,6 @@ from assay_adapters.owners import Owner, folder_prefix
 from assay_adapters.ports.backend import Available, BackendError, Unavailable
 from assay_evidence.interrupts import ctrl_c_deferred
 from assay_sdk.time import Runner
-
-if TYPE_CHECKING:
-    from testcontainers.core.container import DockerContainer
 
 OWNER_LABEL = "org.assay.owner"
 """The label of the process to which a container belongs; its value is the owner's name (`assay_adapters.owners`)."""
@@ -129,9 +126,9 @@ def image_digest(image: str) -> str:
         raise BackendError(f"Docker does not answer a request for the image {image}: {error}") from error
 
 
-def owner() -> str:
-    """Return the value of `OWNER_LABEL` for containers of this process."""
-    return Owner.of(os.getpid()).name
+def owner(pid: int | None = None) -> str:
+    """Return the value of `OWNER_LABEL` for containers of a process; None for this process."""
+    return Owner.of(pid or os.getpid()).name
 
 
 def _load(image: str) -> None:
@@ -217,7 +214,8 @@ class Container:
         self._spec = spec
         self._runner = runner
         self._answers = answers
-        self._box: DockerContainer | None = None
+        self._box: Any = None
+        """The container, as the Docker client's object; None before `start` and after `remove`."""
         self._pid: int | None = None
         """The id of the container's first process; None if this process cannot send signals to it."""
         self._mark: tempfile.TemporaryDirectory[str] | None = None
@@ -227,8 +225,51 @@ class Container:
         self.admin_port = None if spec.admin_port is None else pick_port()
         """The published port for administrators; None if the kit does not administer the broker."""
 
-    def start(self) -> None:
+    @property
+    def id(self) -> str:
+        """The container's id.
+
+        Raises:
+            BackendError: The container does not exist.
+        """
+        if self._box is None:
+            raise BackendError(f"{self._spec.title} has no container")
+        return str(self._box.id)
+
+    def attach(self, container: str, port: int, admin_port: int | None) -> None:
+        """Use a container that another process has started, and that answers.
+
+        Args:
+            container: The container's id.
+            port: The published port of the broker.
+            admin_port: The published port for administrators; None if the kit does not administer the broker.
+
+        Raises:
+            BackendError: The container does not exist.
+        """
+        import docker
+        import docker.errors
+
+        try:
+            self._box = docker.from_env().containers.get(container)
+        except (docker.errors.DockerException, OSError) as error:
+            raise BackendError(f"{self._spec.title} has no container {container}: {error}") from error
+        self.port, self.admin_port = port, admin_port
+        self.find_process()
+
+    def find_process(self) -> None:
+        """Look up the container's first process, because another process of the kit may have started it again.
+
+        Raises:
+            BackendError: The container does not exist, or Docker refused.
+        """
+        self._do("be inspected", self._note_process)
+
+    def start(self, owner_pid: int | None = None) -> None:
         """Create and start the container, and wait until the broker answers. After an error the container is removed.
+
+        Args:
+            owner_pid: The process after whose end the container is removed (`sweep`); None for this process.
 
         Raises:
             BackendError: The container cannot be started, or the broker ended before it answered; then the error
@@ -243,8 +284,9 @@ class Container:
         testcontainers_config.ryuk_disabled = True
         try:
             _load(self._spec.image)
-            self._mark = tempfile.TemporaryDirectory(prefix=folder_prefix("container"))
-            box = DockerContainer(self._spec.image).with_kwargs(labels={OWNER_LABEL: owner()})
+            if owner_pid is None:  # another owner has a mark of its own
+                self._mark = tempfile.TemporaryDirectory(prefix=folder_prefix("container"))
+            box = DockerContainer(self._spec.image).with_kwargs(labels={OWNER_LABEL: owner(owner_pid)})
             for name, value in self._spec.environment.items():
                 box.with_env(name, value)
             ports: dict[str, Any] = box.ports  # the declared type allows no address of the host
@@ -252,8 +294,8 @@ class Container:
             if self.admin_port is not None:
                 ports[f"{self._spec.admin_port}/tcp"] = (LOOPBACK, self.admin_port)
             with ctrl_c_deferred():  # otherwise Ctrl-C could leave a container to which no variable refers
-                self._box = box
                 box.start()
+                self._box = box.get_wrapped_container()
             self._await_answer()
         except BaseException as error:  # Ctrl-C, too: the container may be running already
             self.remove()
@@ -301,7 +343,7 @@ class Container:
             box, self._box = self._box, None
             if box is not None:
                 with suppress(docker.errors.NotFound):
-                    box.stop(force=True, delete_volume=True)
+                    box.remove(force=True, v=True)
             mark, self._mark = self._mark, None
             if mark is not None:
                 mark.cleanup()
@@ -310,16 +352,15 @@ class Container:
         """Return the last lines of the broker's log, indented, for an error message."""
         if self._box is None:
             return "  (no container)"
-        text = self._box.get_wrapped_container().logs(tail=_LAST_LINES).decode(errors="replace")
+        text = self._box.logs(tail=_LAST_LINES).decode(errors="replace")
         return "\n".join(f"  {line}" for line in text.splitlines()) or "  (its log is empty)"
 
     def exit_code(self) -> int | None:
         """Return the exit code of the broker's process; None while the process runs or before `start`."""
         if self._box is None:
             return None
-        container = self._box.get_wrapped_container()
-        container.reload()
-        state = container.attrs["State"]
+        self._box.reload()
+        state = self._box.attrs["State"]
         return None if state["Running"] else int(state["ExitCode"])
 
     def _do(self, what: str, action: Callable[[Any], object]) -> None:
@@ -328,7 +369,7 @@ class Container:
         if self._box is None:
             raise BackendError(f"{self._spec.title} cannot {what}: it has no container")
         try:
-            action(self._box.get_wrapped_container())
+            action(self._box)
         except (docker.errors.DockerException, OSError) as error:
             raise BackendError(f"{self._spec.title} cannot {what}: {error}") from error
 
@@ -348,7 +389,7 @@ class Container:
                     f" its last lines:\n{self.last_lines()}"
                 )
             self._runner.run_until(lambda: False, now_ns + _POLL_NS)
-        self._do("be inspected", self._note_process)
+        self.find_process()
 
     def _note_process(self, box: Any) -> None:
         self._pid = process_of(box)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from assay_adapters.faults.injections import HalvesInjection
@@ -25,6 +25,9 @@ from assay_adapters.ports.faults import (
 )
 from assay_adapters.traces.history import History
 from assay_sdk.time import Runner
+
+_ENDING = (Kill, Restart)
+"""The faults that end the broker."""
 
 
 class Stoppable(Protocol):
@@ -60,13 +63,24 @@ class ProxiedFaults:
         proxy: The proxy to which the broker's clients connect.
         runner: The runner that waits for triggers.
         history: Gets a note of each fault; None for no notes.
+        gather: Called before a fault that ends the broker now, if other scenarios use the broker, too; returns when
+            they all want the fault. None if the scenario has the broker for itself.
     """
 
-    def __init__(self, broker: Stoppable, proxy: Proxy, runner: Runner, history: History | None = None) -> None:
+    def __init__(
+        self,
+        broker: Stoppable,
+        proxy: Proxy,
+        runner: Runner,
+        history: History | None = None,
+        *,
+        gather: Callable[[], None] | None = None,
+    ) -> None:
         self._broker = broker
         self._proxy = proxy
         self._runner = runner
         self._history = history or History()
+        self._gather = gather
         self._sights: set[str] = set()
 
     @property
@@ -92,6 +106,11 @@ class ProxiedFaults:
         injection = self.injection(fault)
         if isinstance(injection, Unsupported):
             return injection
+        if self._gather is not None and isinstance(fault, _ENDING):
+            if not isinstance(when, Now):
+                why = f"Other scenarios use this broker, so {fault} cannot wait for {when}."
+                return Unsupported("fault", Source(why))
+            self._gather()
         match when:
             case Now():
                 injection.fire()

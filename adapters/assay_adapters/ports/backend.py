@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from enum import StrEnum
 from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
@@ -135,6 +136,17 @@ class Watched(Protocol):
         ...
 
 
+class FaultSharing(StrEnum):
+    """How scenarios with faults share the instances of a backend."""
+
+    NONE = "none"
+    """Each scenario has an instance of its own."""
+    IN_TURN = "in turn"
+    """They use one instance one after the other, because a broker takes long to start."""
+    TOGETHER = "together"
+    """As IN_TURN, but scenarios with the same shared fault (`Needs.shared_fault`) use one instance at the same time."""
+
+
 class Backend(Protocol):
     """A kind of broker that the kit can start and test."""
 
@@ -175,8 +187,8 @@ class Backend(Protocol):
         ...
 
     @property
-    def reuses_faulted(self) -> bool:
-        """Whether an instance that had a fault serves further scenarios with faults."""
+    def fault_sharing(self) -> FaultSharing:
+        """How scenarios with faults share instances."""
         ...
 
     def probe(self) -> Available | Unavailable:

@@ -24,6 +24,8 @@ class Needs(Struct, frozen=True, kw_only=True):
         level: The command level of the queue managers.
         topology: The network of the queue managers: one queue manager for ``single``, two for the other topologies.
         own_instance: Whether no other scenario may use the instance; True for all scenarios with faults.
+        shared_fault: The only fault for which the scenario needs its own instance, if scenarios with the same fault
+            can use one instance at the same time (`SHARED_FAULTS`); None if they cannot, or if it needs no fault.
     """
 
     capabilities: frozenset[Capability] = frozenset()
@@ -31,6 +33,11 @@ class Needs(Struct, frozen=True, kw_only=True):
     level: str = "8.0"
     topology: Topology = "single"
     own_instance: bool = False
+    shared_fault: Capability | None = None
+
+
+SHARED_FAULTS = frozenset({Capability.RESTART, Capability.KILL, Capability.CUT})
+"""The faults that several scenarios can have together: those that happen at no instant of one scenario's protocol."""
 
 
 class Unsupported(Struct, frozen=True):

@@ -34,6 +34,8 @@ class BackendOptions(Struct, frozen=True, kw_only=True):
         wire: A filter between the SDK's engine and its driver, for a defect of the client; None for no filter.
         variant: The name of a tolerated variant of the reference broker; None for the broker without a variant.
         shared: The endpoint of an instance that another process of the run has started; None to start a new one.
+        meetings: The folder in which scenarios of several processes meet for a fault that they share; the backend
+            makes it, and removes it when it closes; None if scenarios cannot share faults.
         file: The file after the colon of the backend's name; None for a backend that takes none.
     """
 
@@ -43,6 +45,7 @@ class BackendOptions(Struct, frozen=True, kw_only=True):
     wire: Callable[[Driver], Driver] | None = None
     variant: str | None = None
     shared: Endpoint | None = None
+    meetings: Path | None = None
     file: Path | None = None
 
 

@@ -127,8 +127,7 @@ class Collection:
     def group(self, item: pytest.Item) -> str:
         """Return the group of a test, which one process runs as a whole; empty if any process may run the test."""
         case = item.stash.get(CASE, None)
-        shares = case is not None and case.needs.own_instance and self._run.backend.reuses_faulted
-        return group_of(case.id) if case is not None and shares else ""
+        return "" if case is None else group_of(case.id, case.needs, self._run.backend.fault_sharing)
 
 
 def _feature(item: pytest.Item) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from msgspec import Struct
 
 from assay_adapters.ports.backend import Backend, Unavailable
@@ -80,11 +82,12 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         """Return whether the request names a scenario by its id, or names none and so means all."""
         return not self.scenarios or any(matches(pattern, scenario) for pattern in self.scenarios)
 
-    def open(self, shared: Endpoint | None = None) -> Pair:
+    def open(self, shared: Endpoint | None = None, meetings: Path | None = None) -> Pair:
         """Look up all names of the request; start nothing.
 
         Args:
             shared: The address of a broker that the run's controller has started; None to start one.
+            meetings: The folder in which scenarios of several processes meet for a shared fault; None for no sharing.
 
         Raises:
             LookupError: A backend, rule, profile, face, store, defect or variant is unknown; the error names the
@@ -112,6 +115,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
                 wire=behaviour.wire if behaviour else None,
                 variant=variant.broker if variant else None,
                 shared=shared,
+                meetings=meetings,
             ),
         )
         backend.identity(self.face)

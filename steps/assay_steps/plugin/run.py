@@ -41,9 +41,9 @@ from assay_steps.cast.timing.pace import measured_pace
 from assay_steps.cast.world import World
 from assay_steps.plugin import checks
 from assay_steps.plugin.cases import Case
-from assay_steps.plugin.folder import GROUPS, JOURNALS, KNOWN, UNJUDGED, VERDICTS, make_room
+from assay_steps.plugin.folder import GROUPS, JOURNALS, KNOWN, MEETINGS, UNJUDGED, VERDICTS, make_room
 from assay_steps.plugin.provisioning import Provided, Provisioning
-from assay_steps.plugin.request import RunRequest
+from assay_steps.plugin.request import Pair, RunRequest
 from assay_steps.processes.heartbeat import Heartbeat
 from assay_steps.processes.interrupts import Interrupts
 from assay_steps.variants.model import Variant
@@ -137,7 +137,7 @@ class Run:
         self.options = options
         self._interrupts = interrupts
         self.catalogue = load_catalogue()
-        pair = options.open(options.shared)
+        pair = self._opened()
         self.selected = {rule.id for rule in pair.rules}
         self.behaviour: Behaviour | None = pair.behaviour
         self.backend: Backend = pair.backend
@@ -158,6 +158,10 @@ class Run:
 
     def _provisioning(self) -> Provisioning:
         return Provisioning(self.backend, self.options.backend, self.options.face, self.behaviour, self.catalogue)
+
+    def _opened(self) -> Pair:
+        options = self.options
+        return options.open(options.shared, Path(options.out) / MEETINGS)
 
     def _open_journal(self) -> JournalWriter:
         options = self.options
@@ -336,7 +340,7 @@ class Run:
         """
         self.options = structs.replace(self.options, writer=writer)
         self._left = self.backend  # keeps it alive: the parent process closes it
-        self.backend = self.options.open(self.options.shared).backend
+        self.backend = self._opened().backend
         self.provisioning = self._provisioning()
         self._journal = self._open_journal()
         self._opening = None

@@ -16,6 +16,10 @@ from typing import Any, TypeVar
 import msgspec
 from xdist.scheduler import LoadScopeScheduling
 
+from assay_adapters.ports.backend import FaultSharing
+from assay_adapters.ports.capabilities import Needs
+from assay_sdk.model.capabilities import Capability
+
 T = TypeVar("T")
 
 FAULT_GROUPS = 4
@@ -25,9 +29,28 @@ Groups = dict[str, str]
 """The groups of tests, by the tests' ids; tests without a group are missing."""
 
 
-def group_of(case_id: str) -> str:
-    """Compute the group of a scenario that injects faults; every process gets the same result."""
-    return f"faults-{sum(case_id.encode()) % FAULT_GROUPS}"
+SHARERS = {Capability.RESTART: 8, Capability.KILL: 6}
+"""The number of workers whose scenarios share one broker and its faults (`Needs.shared_fault`), by the fault."""
+
+
+def group_of(case_id: str, needs: Needs, sharing: FaultSharing) -> str:
+    """Compute the group of a scenario; every process gets the same result.
+
+    Args:
+        case_id: The scenario's id.
+        needs: The scenario's needs.
+        sharing: How scenarios with faults share the brokers of the backend.
+
+    Returns:
+        The group's name; empty for a scenario that any worker may run.
+    """
+    if not needs.own_instance or sharing is FaultSharing.NONE:
+        return ""
+    number = sum(case_id.encode())
+    if sharing is FaultSharing.IN_TURN or needs.shared_fault is None:
+        return f"faults-{number % FAULT_GROUPS}"
+    sharers = SHARERS.get(needs.shared_fault)
+    return "" if sharers is None else f"{needs.shared_fault}-{number % sharers}"
 
 
 def interleaved(items: Iterable[T], kind: Callable[[T], Hashable]) -> list[T]:

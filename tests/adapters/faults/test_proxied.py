@@ -14,7 +14,18 @@ from assay_adapters.faults.proxied import ProxiedFaults
 from assay_adapters.faults.proxy import Proxy
 from assay_adapters.ports.backend import BackendError
 from assay_adapters.ports.capabilities import Unsupported
-from assay_adapters.ports.faults import NOW, At, Cut, FaultRequest, Kill, Restart, StoreError, Trigger, Unreachable
+from assay_adapters.ports.faults import (
+    NOW,
+    AfterAnswer,
+    At,
+    Cut,
+    FaultRequest,
+    Kill,
+    Restart,
+    StoreError,
+    Trigger,
+    Unreachable,
+)
 from assay_sdk.runners.real import RealRunner
 
 
@@ -74,6 +85,22 @@ def test_a_fault_ends_the_broker_and_starts_it_again(bench: Bench, fault: FaultR
     assert span[0] <= span[1]
     with socket.create_connection((LOOPBACK, bench.proxy.port)):
         until(lambda: bench.proxy.connections == 1, "the proxy has connected to the broker")
+
+
+def test_a_fault_that_ends_a_shared_broker_waits_for_the_other_scenarios(bench: Bench) -> None:
+    bench.faults = ProxiedFaults(
+        bench.notes, bench.proxy, bench.runner, gather=lambda: bench.notes.did.append("gather")
+    )
+    assert not isinstance(bench.arm(Restart()).wait(), Unsupported)
+    assert not isinstance(bench.arm(Cut()).wait(), Unsupported)
+    assert bench.notes.did == ["gather", "stop", "start"]
+
+
+def test_a_fault_that_ends_a_shared_broker_happens_at_no_instant_of_one_scenario(bench: Bench) -> None:
+    bench.faults = ProxiedFaults(bench.notes, bench.proxy, bench.runner, gather=lambda: None)
+    refused = bench.faults.inject(Kill(), AfterAnswer("a key"))
+    assert isinstance(refused, Unsupported)
+    assert "Other scenarios use this broker" in refused.source.text
 
 
 def test_a_cut_leaves_the_broker_alone(bench: Bench) -> None:

@@ -2,10 +2,50 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay_steps.processes.scheduling import interleaved
+from assay_adapters.ports.backend import FaultSharing
+from assay_adapters.ports.capabilities import Needs
+from assay_steps.plugin.cases import needs_of
+from assay_steps.processes.scheduling import FAULT_GROUPS, group_of, interleaved
+
+NAMES = [f"delay/early.feature::scenario {number}" for number in range(100)]
+
+
+def groups(needs: Needs, sharing: FaultSharing) -> set[str]:
+    return {group_of(name, needs, sharing) for name in NAMES}
+
+
+@pytest.mark.parametrize(
+    ("tags", "kind", "least"),
+    [
+        (("needs-restart",), "restart", FAULT_GROUPS + 1),
+        (("needs-kill",), "kill", FAULT_GROUPS + 1),
+        (("needs-restart", "needs-cut"), "restart", FAULT_GROUPS + 1),
+        (("needs-restart", "needs-kill"), "faults", FAULT_GROUPS),
+        (("needs-kill-at-answer", "needs-kill"), "faults", FAULT_GROUPS),
+        (("needs-restart", "own-instance"), "faults", FAULT_GROUPS),
+    ],
+)
+def test_scenarios_with_the_same_plain_fault_form_groups_of_their_own(
+    tags: tuple[str, ...], kind: str, least: int
+) -> None:
+    found = groups(needs_of(tags), FaultSharing.TOGETHER)
+    assert {name.rpartition("-")[0] for name in found} == {kind}
+    assert len(found) >= least
+
+
+@pytest.mark.parametrize("tags", [("needs-cut",), (), ("needs-topic",)])
+def test_scenarios_that_end_no_broker_need_no_group(tags: tuple[str, ...]) -> None:
+    assert groups(needs_of(tags), FaultSharing.TOGETHER) == {""}
+
+
+def test_where_brokers_serve_in_turn_each_fault_needs_one_of_the_few_brokers() -> None:
+    for tag in ("needs-restart", "needs-kill", "needs-cut", "own-instance"):
+        assert len(groups(needs_of((tag,)), FaultSharing.IN_TURN)) == FAULT_GROUPS
+        assert groups(needs_of((tag,)), FaultSharing.NONE) == {""}
 
 
 def test_those_that_are_alike_are_dealt_out_evenly() -> None:

@@ -12,7 +12,7 @@ def _open(options: BackendOptions) -> Backend:
     from assay_adapters.brokers.activemq.product import ACTIVEMQ
     from assay_adapters.brokers.amqp.backend import ProductBackend
 
-    return ProductBackend(ACTIVEMQ, shared=options.shared, wire=options.wire)
+    return ProductBackend(ACTIVEMQ, shared=options.shared, wire=options.wire, meetings=options.meetings)
 
 
 BACKEND = BackendEntry(_open, known=Path(__file__).with_name("known.toml"))

@@ -1,17 +1,23 @@
 """The backend of every product that speaks AMQP 1.0 and runs in a container.
 
-Many scenarios share one instance, and each has its own destinations. Scenarios that kill or restart the broker use a
-second instance, one after the other, behind the kit's proxy.
+Many scenarios share one instance, and each has its own destinations. Scenarios with faults connect through the kit's
+proxy: those that only cut connections use the shared instance, too; those that only restart the broker, or only kill it
+between two steps, meet for this fault (`assay_adapters.faults.meeting`); the others use a further instance in turn.
 """
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from urllib.parse import urlsplit
 
-from msgspec import Struct
+from msgspec import structs
 
 from assay_adapters.brokers.amqp.instance import ProductInstance
+from assay_adapters.brokers.amqp.places import JointPlace, OwnPlace, SharedPlace
 from assay_adapters.brokers.amqp.product import Product
 from assay_adapters.brokers.base import ALL_FACES, AmqpBackend
 from assay_adapters.containers.container import (
@@ -21,17 +27,17 @@ from assay_adapters.containers.container import (
     image_digest,
     probe_image,
 )
-from assay_adapters.containers.faults import StoppableContainer
 from assay_adapters.containers.removal import sweep, sweep_quietly
+from assay_adapters.faults.meeting import place_of
 from assay_adapters.faults.proxied import ProxiedFaults
-from assay_adapters.faults.proxy import Proxy
 from assay_adapters.packages import missing_packages
-from assay_adapters.ports.backend import Available, BackendError, Environment, Unavailable
+from assay_adapters.ports.backend import Available, BackendError, Environment, FaultSharing, Unavailable
 from assay_adapters.ports.capabilities import Needs, Unsupported, missing
 from assay_adapters.ports.client import Endpoint, Source
 from assay_adapters.ports.outcome import JmsErrorKind
-from assay_adapters.traces.history import STARTED, History
+from assay_adapters.traces.history import History
 from assay_sdk.driver import Close, Closed, Driver, DriverEvent, Opened, Target
+from assay_sdk.model.capabilities import Capability
 from assay_sdk.time import Runner
 
 _OPEN_LIMIT_MS = 2_000
@@ -67,19 +73,6 @@ def answers(driver: Driver, runner: Runner, endpoint: Endpoint) -> Opened | None
     return None
 
 
-class _Own(Struct, frozen=True):
-    """A container for scenarios with faults, its past, and the proxy to which their clients connect."""
-
-    container: Container
-    proxy: Proxy
-    history: History
-
-    def remove(self) -> None:
-        """Close the proxy and remove the container."""
-        self.proxy.close()
-        self.container.remove()
-
-
 class ProductBackend(AmqpBackend):
     """A product in containers of this machine.
 
@@ -88,11 +81,11 @@ class ProductBackend(AmqpBackend):
         shared: The endpoint of a shared instance that another process has started; None to start one.
         wire: A filter between the SDK's engine and its driver; None for no filter.
         runner: The I/O loop; None for the loop that this process's connections share.
+        meetings: The folder in which scenarios of several processes meet for a shared fault; None for no such faults.
     """
 
     faces = ALL_FACES
-    reuses_faulted = True
-    """True: the next scenario with faults uses the same container again, because a container takes long to start."""
+    fault_sharing = FaultSharing.TOGETHER
 
     def __init__(
         self,
@@ -100,6 +93,7 @@ class ProductBackend(AmqpBackend):
         shared: Endpoint | None = None,
         wire: Callable[[Driver], Driver] | None = None,
         runner: Runner | None = None,
+        meetings: Path | None = None,
     ) -> None:
         super().__init__(shared, wire, runner)
         self.name = product.name
@@ -110,7 +104,10 @@ class ProductBackend(AmqpBackend):
         self._product = product
         self._image: str | None = None
         self._shared: Container | None = None
-        self._own: _Own | None = None
+        self._own: OwnPlace | None = None
+        self._cut: SharedPlace | None = None
+        self._joint: dict[Capability, JointPlace] = {}
+        self._meetings = meetings
 
     @property
     def environment(self) -> Environment:
@@ -150,15 +147,28 @@ class ProductBackend(AmqpBackend):
             why = f"{title} runs as a single broker here, and knows neither platforms nor levels of a queue manager."
             return Unsupported(", ".join(asked), Source(why))
         with self._lock:
-            return self._own_instance() if needs.own_instance else self._shared_instance()
+            if not needs.own_instance:
+                return self._shared_instance()
+            if needs.shared_fault is Capability.CUT:
+                return self._shared_instance(proxied=True)
+            if needs.shared_fault is not None and self._meetings is not None:
+                return self._joint_instance(needs.shared_fault, self._meetings)
+            return self._own_instance()
 
     def close(self) -> None:
         """Remove the containers that this process has started, and containers that an ended process has left."""
         with self._lock:
+            for joint in self._joint.values():
+                joint.close()
+            self._joint.clear()
+            if self._cut is not None:
+                self._cut.proxy.close()
             started = [one for one in (self._shared, self._own) if one is not None]
             for one in started:
                 one.remove()
-            self._shared = self._own = None
+            self._shared = self._own = self._cut = None
+            if self._attached is None and self._meetings is not None:
+                self._end_meetings(self._meetings)
         if started:
             sweep_quietly()
 
@@ -169,7 +179,7 @@ class ProductBackend(AmqpBackend):
         admin = None if admin_port is None else Endpoint(f"http://{LOOPBACK}:{admin_port}", login)
         return Endpoint(f"amqp://{LOOPBACK}:{port}", login, admin)
 
-    def _shared_instance(self) -> ProductInstance:
+    def _shared_instance(self, *, proxied: bool = False) -> ProductInstance:
         endpoint = self._attached
         if endpoint is None:
             if self._shared is None:
@@ -180,21 +190,46 @@ class ProductBackend(AmqpBackend):
                     self._shared = None
                     raise
             endpoint = self._endpoint(self._shared.port, self._shared.admin_port)
-        return self._instance(endpoint, urlsplit(endpoint.url).port)
+        port = urlsplit(endpoint.url).port
+        if not proxied or port is None:
+            return self._instance(endpoint, port)
+        if self._cut is None:
+            self._cut = SharedPlace(port, self._runner)
+        behind = structs.replace(endpoint, url=f"amqp://{LOOPBACK}:{self._cut.proxy.port}")
+        return self._instance(behind, port, self._cut.faults(), self._cut.history)
+
+    def _joint_instance(self, fault: Capability, meetings: Path) -> ProductInstance:
+        if fault not in self._joint:
+            meetings.mkdir(exist_ok=True)
+            owner_pid = None if self._attached is None else os.getppid()
+            self._joint[fault] = JointPlace(meetings / f"{fault}.json", self._container, owner_pid, self._runner)
+        joint = self._joint[fault]
+        proxy = joint.enter()
+        endpoint = self._endpoint(proxy.port, joint.container.admin_port)
+        return self._instance(
+            endpoint, joint.container.port, joint.faults(proxy), joint.history, leave=joint.meeting.leave
+        )
+
+    def _end_meetings(self, meetings: Path) -> None:
+        """Remove the containers of all meetings, which other processes may have started, and the meetings' folder."""
+        for file in meetings.glob("*.json"):
+            place = place_of(file)
+            if place is not None:
+                container = self._container()
+                with suppress(BackendError):  # a process has removed it already
+                    container.attach(place.container, place.port, place.admin_port)
+                    container.remove()
+        shutil.rmtree(meetings, ignore_errors=True)
 
     def _own_instance(self) -> ProductInstance:
-        if self._own is not None and self._own.container.exit_code() is not None:
-            self._own.remove()  # a failed fault has left the container stopped
+        if self._own is not None and self._own.is_broken:
+            self._own.remove()
             self._own = None
         if self._own is None:
-            container = self._container()
-            container.start()
-            proxy = Proxy(container.port)
-            self._own = _Own(container, proxy, History(STARTED))
-            proxy.start()
-        container, proxy, history = self._own.container, self._own.proxy, self._own.history
-        faults = ProxiedFaults(StoppableContainer(container), proxy, self._runner, history)
-        return self._instance(self._endpoint(proxy.port, container.admin_port), container.port, faults, history)
+            self._own = OwnPlace(self._container(), self._runner)
+        own = self._own
+        endpoint = self._endpoint(own.proxy.port, own.container.admin_port)
+        return self._instance(endpoint, own.container.port, own.faults(), own.history)
 
     def _instance(
         self,
@@ -202,6 +237,7 @@ class ProductBackend(AmqpBackend):
         port: int | None,
         faults: ProxiedFaults | None = None,
         history: History | None = None,
+        leave: Callable[[], None] | None = None,
     ) -> ProductInstance:
         return ProductInstance(
             self._product,
@@ -212,6 +248,7 @@ class ProductBackend(AmqpBackend):
             port=port,
             faults=faults,
             history=history,
+            leave=leave,
         )
 
     def _container(self) -> Container:

@@ -30,6 +30,7 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
         port: The published port of the product's container; None if it is unknown.
         faults: The faults that a scenario can cause; None for a shared instance.
         history: What happened to the instance of scenarios with faults; None for a shared instance.
+        leave: Called when the scenario has ended; None for an instance that no scenario has to leave.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
         port: int | None,
         faults: ProxiedFaults | None = None,
         history: History | None = None,
+        leave: Callable[[], None] | None = None,
     ) -> None:
         super().__init__(ALL_FACES, runner, driver, environment, faults)
         self.members = (product.name,)
@@ -50,6 +52,7 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
         self._product = product
         self._endpoint = endpoint
         self._port = port
+        self._leave = leave
         self.trace = None if port is None else ContainerTrace(at_port(port), history)
 
     def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
@@ -75,4 +78,6 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
         return folder_holds(self._port, self._product.data_folders, octets)
 
     def close(self) -> None:
-        """Do nothing: the backend keeps the instance for the next scenario."""
+        """Leave the broker to other scenarios; the backend keeps it."""
+        if self._leave is not None:
+            self._leave()

@@ -12,7 +12,7 @@ def _open(options: BackendOptions) -> Backend:
     from assay_adapters.brokers.amqp.backend import ProductBackend
     from assay_adapters.brokers.broker_j.product import BROKER_J
 
-    return ProductBackend(BROKER_J, shared=options.shared, wire=options.wire)
+    return ProductBackend(BROKER_J, shared=options.shared, wire=options.wire, meetings=options.meetings)
 
 
 BACKEND = BackendEntry(_open, known=Path(__file__).with_name("known.toml"))

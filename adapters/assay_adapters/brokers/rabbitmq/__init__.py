@@ -12,7 +12,7 @@ def _open(options: BackendOptions) -> Backend:
     from assay_adapters.brokers.amqp.backend import ProductBackend
     from assay_adapters.brokers.rabbitmq.product import RABBITMQ
 
-    return ProductBackend(RABBITMQ, shared=options.shared, wire=options.wire)
+    return ProductBackend(RABBITMQ, shared=options.shared, wire=options.wire, meetings=options.meetings)
 
 
 BACKEND = BackendEntry(_open, known=Path(__file__).with_name("known.toml"))

@@ -39,7 +39,7 @@ from assay_adapters.containers.removal import sweep, sweep_quietly
 from assay_adapters.faults.proxied import ProxiedFaults, Stoppable
 from assay_adapters.faults.proxy import Proxy
 from assay_adapters.packages import missing_packages
-from assay_adapters.ports.backend import Available, BackendError, Environment, Unavailable
+from assay_adapters.ports.backend import Available, BackendError, Environment, FaultSharing, Unavailable
 from assay_adapters.ports.capabilities import Needs, Unsupported, missing
 from assay_adapters.ports.client import Endpoint, Source
 from assay_adapters.ports.traces import Trace
@@ -105,7 +105,7 @@ class UrlBackend(AmqpBackend):
     """
 
     faces = ALL_FACES
-    reuses_faulted = True
+    fault_sharing = FaultSharing.IN_TURN
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ from assay_adapters.brokers.reference.inprocess.stores import kind_of
 from assay_adapters.clients.keys import key_of
 from assay_adapters.clients.mqlight import CAPABILITIES as MQLIGHT_CAPABILITIES
 from assay_adapters.clients.sdk import CAPABILITIES as SDK_CAPABILITIES
-from assay_adapters.ports.backend import Available, Environment, Unavailable, WireProtocol
+from assay_adapters.ports.backend import Available, Environment, FaultSharing, Unavailable, WireProtocol
 from assay_adapters.ports.capabilities import Needs, Unsupported, missing
 from assay_adapters.ports.client import Client, Endpoint, Source
 from assay_adapters.ports.faults import DiskEvent
@@ -162,7 +162,7 @@ class ReferenceBackend(SdkBackend):
     capabilities = CAPABILITIES
     lacks = LACKS
     profiles = tuple(Profile)
-    reuses_faulted = False
+    fault_sharing = FaultSharing.NONE
 
     def __init__(
         self,

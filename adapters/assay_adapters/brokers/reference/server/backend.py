@@ -26,7 +26,7 @@ from assay_adapters.brokers.reference.server.instance import (
 from assay_adapters.clients.sdk import NAMED_BY_CONTAINER
 from assay_adapters.owners import folder_prefix
 from assay_adapters.packages import missing_packages
-from assay_adapters.ports.backend import Available, BackendError, Environment, Unavailable
+from assay_adapters.ports.backend import Available, BackendError, Environment, FaultSharing, Unavailable
 from assay_adapters.ports.capabilities import Needs, Unsupported, missing
 from assay_adapters.ports.client import Endpoint, Source
 from assay_adapters.ports.traces import Trace
@@ -131,7 +131,7 @@ class ReferenceServerBackend(AmqpBackend):
     capabilities = CAPABILITIES
     lacks = LACKS
     profiles = tuple(Profile)
-    reuses_faulted = False
+    fault_sharing = FaultSharing.NONE
 
     def __init__(
         self,

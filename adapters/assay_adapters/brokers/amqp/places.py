@@ -1,0 +1,173 @@
+"""The containers of one process for scenarios with faults, each behind a proxy to which the clients connect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from assay_adapters.containers.container import Container
+from assay_adapters.containers.faults import StoppableContainer
+from assay_adapters.faults.meeting import Meeting, Place
+from assay_adapters.faults.proxied import ProxiedFaults
+from assay_adapters.faults.proxy import Proxy
+from assay_adapters.ports.backend import BackendError
+from assay_adapters.traces.history import STARTED, History
+from assay_sdk.time import Runner
+
+
+class OwnPlace:
+    """A container that the scenarios of one process use one after the other.
+
+    Args:
+        container: The container, not started yet.
+        runner: The runner that waits for triggers.
+    """
+
+    def __init__(self, container: Container, runner: Runner) -> None:
+        self.container = container
+        self.container.start()
+        self.history = History(STARTED)
+        self.proxy = Proxy(container.port)
+        self.proxy.start()
+        self._runner = runner
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether the broker has ended, because a fault failed."""
+        return self.container.exit_code() is not None
+
+    def faults(self) -> ProxiedFaults:
+        """Return the faults for one scenario."""
+        return ProxiedFaults(StoppableContainer(self.container), self.proxy, self._runner, self.history)
+
+    def remove(self) -> None:
+        """Close the proxy and remove the container."""
+        self.proxy.close()
+        self.container.remove()
+
+
+class JointPlace:
+    """A container that scenarios of several processes use at the same time, and that one fault ends for all of them.
+
+    Args:
+        file: The file of the meeting.
+        container: Makes a container that is not started yet.
+        owner_pid: The process after whose end the container is removed; None for this process.
+        runner: The runner that waits.
+    """
+
+    def __init__(self, file: Path, container: Callable[[], Container], owner_pid: int | None, runner: Runner) -> None:
+        self._make = container
+        self._owner_pid = owner_pid
+        self._runner = runner
+        self._proxy: Proxy | None = None
+        self.meeting = Meeting(file, runner)
+        self.container = container()
+        self._started: Container | None = None
+        self._place: Place | None = None
+        self.history = History()
+
+    def enter(self) -> Proxy:
+        """Enter the meeting for one scenario, and return the proxy to which its clients connect.
+
+        Raises:
+            BackendError: The broker cannot be started.
+        """
+        place = self.meeting.enter(self._start, self._remove)
+        try:
+            if place != self._place:
+                self.container.attach(place.container, place.port, place.admin_port)
+                self.history.note("shared with scenarios of other processes")
+                self._place = place
+            if self._proxy is None:
+                self._proxy = Proxy(place.port)
+                self._proxy.start()
+            self._proxy.broker = place.port
+        except BaseException:  # Ctrl-C, too: the other members would wait for this one
+            self.meeting.leave()
+            raise
+        return self._proxy
+
+    def faults(self, proxy: Proxy) -> ProxiedFaults:
+        """Return the faults for one scenario."""
+        broker = _JointBroker(self.container, self.meeting)
+        return ProxiedFaults(broker, proxy, self._runner, self.history, gather=self.meeting.gather)
+
+    def close(self) -> None:
+        """Leave the meeting and close the proxy; remove the container if no other process owns or uses it."""
+        self.meeting.leave()
+        if self._proxy is not None:
+            self._proxy.close()
+        if self._owner_pid is None and self._started is not None:
+            self._started.remove()
+
+    def _start(self) -> Place:
+        self._started = self._make()
+        self._started.start(self._owner_pid)
+        return Place(self._started.id, self._started.port, self._started.admin_port)
+
+    def _remove(self, place: Place) -> None:
+        failed = self._make()
+        failed.attach(place.container, place.port, place.admin_port)
+        failed.remove()
+
+
+class SharedPlace:
+    """The container that all scenarios share, behind a proxy that cuts only the connections of this process.
+
+    Args:
+        port: The published port of the broker.
+        runner: The runner that waits for triggers.
+    """
+
+    def __init__(self, port: int, runner: Runner) -> None:
+        self.proxy = Proxy(port)
+        self.proxy.start()
+        self.history = History()
+        self._port = port
+        self._runner = runner
+
+    def faults(self) -> ProxiedFaults:
+        """Return the faults for one scenario."""
+        return ProxiedFaults(_Unstoppable(self._port), self.proxy, self._runner, self.history)
+
+
+class _JointBroker:
+    """A joint container, in the form that faults need to end and restart it (`assay_adapters.faults.proxied`)."""
+
+    def __init__(self, container: Container, meeting: Meeting) -> None:
+        self._container = container
+        self._meeting = meeting
+
+    @property
+    def amqp_port(self) -> int:
+        return self._container.port
+
+    def start(self, changed: Mapping[str, object] | None = None) -> None:
+        self._meeting.begin_again(lambda: StoppableContainer(self._container).start(changed))
+
+    def kill(self) -> None:
+        def kill() -> None:
+            self._container.find_process()  # another process may have started the container meanwhile
+            self._container.kill()
+
+        self._meeting.end(kill)
+
+    def stop(self) -> None:
+        self._meeting.end(self._container.stop)
+
+
+class _Unstoppable:
+    """A broker that no scenario may end, because other scenarios use it."""
+
+    def __init__(self, port: int) -> None:
+        self.amqp_port = port
+
+    def start(self, changed: Mapping[str, object] | None = None) -> None:
+        raise BackendError(f"other scenarios use this broker, so it cannot start again ({changed})")
+
+    def kill(self) -> None:
+        raise BackendError("other scenarios use this broker, so no scenario may kill it")
+
+    def stop(self) -> None:
+        raise BackendError("other scenarios use this broker, so no scenario may stop it")

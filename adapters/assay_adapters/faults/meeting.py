@@ -1,0 +1,287 @@
+"""A meeting of scenarios that share one broker and one fault: the broker ends once for all of them.
+
+A product in a container takes seconds of processor time to start. If ten scenarios each need a restart, they use the
+same broker at the same time, each in a process of its own, and meet before the restart. The meeting's state is a JSON
+file, which a process locks for each change; a process that died is no longer a member.
+
+A member (one scenario) has one of these states:
+
+======== ============================================================================================================
+acting   The scenario runs, and the broker must stay as it is.
+asking   The scenario wants the fault. It continues with the next state when all members are asking.
+ready    The scenario has noted the begin of its fault, and its proxy refuses connections. When all members are ready,
+         one of them ends the broker.
+======== ============================================================================================================
+
+The broker has one of these states:
+
+======== ============================================================================================================
+up       It answers. Only in this state a scenario can enter the meeting.
+ending   All members were asking. They become ready.
+down     One member has ended the broker and starts it again. Then it is up, and all members are acting.
+failed   The broker did not go down or did not come back. Each member gets the error and leaves. The first scenario
+         that enters afterwards begins with a new broker.
+======== ============================================================================================================
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import IO
+
+import msgspec
+from msgspec import Struct
+
+from assay_adapters.ports.backend import BackendError
+from assay_sdk.time import Runner
+
+_POLL_NS = 20_000_000
+"""The interval between looks at the meeting's file, in nanoseconds."""
+_LIMIT_NS = 300 * 10**9
+"""The longest wait for other members: longer than the steps of any scenario between two faults take."""
+
+
+class MemberState(StrEnum):
+    """The state of a member, as the module describes it."""
+
+    ACTING = "acting"
+    ASKING = "asking"
+    READY = "ready"
+
+
+class BrokerState(StrEnum):
+    """The state of the meeting's broker, as the module describes it."""
+
+    UP = "up"
+    ENDING = "ending"
+    DOWN = "down"
+    FAILED = "failed"
+
+
+_LOST = frozenset({BrokerState.DOWN, BrokerState.FAILED})
+"""The states in which a broker cannot be used any more if no member is left."""
+
+
+class Place(Struct, frozen=True):
+    """A container that all members use.
+
+    Args:
+        container: The container's id.
+        port: The published port of the broker.
+        admin_port: The published port of the broker's administration; None if it has none.
+    """
+
+    container: str
+    port: int
+    admin_port: int | None = None
+
+
+class _State(Struct):
+    """The content of the meeting's file.
+
+    Args:
+        members: The state of each member, by the id of its process.
+        broker: The state of the broker.
+        performer: The process that ends the broker and starts it again; None while none does.
+        place: The container; None before the first scenario enters.
+        error: The reason why the broker failed; empty for none.
+    """
+
+    members: dict[int, MemberState] = {}
+    broker: BrokerState = BrokerState.UP
+    performer: int | None = None
+    place: Place | None = None
+    error: str = ""
+
+
+class Meeting:
+    """A process's part in a meeting; the process runs one scenario at a time.
+
+    Args:
+        file: The meeting's file. The first process that enters creates it.
+        runner: The runner that waits for the other members' requests, while the scenario's connections stay alive.
+    """
+
+    def __init__(self, file: Path, runner: Runner) -> None:
+        self._file = file
+        self._runner = runner
+        self._me = os.getpid()
+
+    def enter(self, start: Callable[[], Place], remove: Callable[[Place], None]) -> Place:
+        """Enter the meeting as soon as the broker is up, and return the broker's container.
+
+        Args:
+            start: Starts a container, if none has been started; other processes wait meanwhile.
+            remove: Removes the container of a broker that failed.
+
+        Raises:
+            BackendError: The container cannot be started, or the present fault takes too long.
+        """
+        places: list[Place] = []
+
+        def entered(state: _State) -> bool:  # looks and enters under one lock: otherwise a fault could begin between
+            if state.broker is not BrokerState.UP and (state.members or state.performer is not None):
+                return False
+            if state.broker in _LOST and state.place is not None:
+                remove(state.place)
+                state.place = None
+            if state.place is None:
+                state.place = start()
+            state.broker, state.error = BrokerState.UP, ""
+            state.members[self._me] = MemberState.ACTING
+            places.append(state.place)
+            return True
+
+        self._await(entered, self._run)
+        return places[0]
+
+    def leave(self) -> None:
+        """Leave the meeting, because the scenario has ended; no effect if the process is no member."""
+        with self._changed() as state:
+            state.members.pop(self._me, None)
+
+    def gather(self) -> None:
+        """Ask for the fault, and wait until all members ask for it.
+
+        Raises:
+            BackendError: The broker has failed, or another member takes too long.
+        """
+        with self._changed() as state:
+            state.members[self._me] = MemberState.ASKING
+        self._await(self._has_gathered, self._run)
+
+    def end(self, action: Callable[[], None]) -> None:
+        """Wait until all members are ready, and until one of them has ended the broker by the action.
+
+        Raises:
+            BackendError: The broker did not go down.
+        """
+        with self._changed() as state:
+            state.members[self._me] = MemberState.READY
+        if self._await(self._ended, _pause) is BrokerState.ENDING:
+            self._perform(action, BrokerState.DOWN)
+
+    def begin_again(self, action: Callable[[], None]) -> None:
+        """Wait until one of the members has started the broker again by the action.
+
+        Raises:
+            BackendError: The broker did not come back.
+        """
+        if self._await(self._started, _pause) is BrokerState.DOWN:
+            self._perform(action, BrokerState.UP)
+
+    # conditions, which change the state when they hold ---------------------------------------------------------------
+
+    def _has_gathered(self, state: _State) -> bool:
+        if state.broker is BrokerState.UP and {*state.members.values()} == {MemberState.ASKING}:
+            state.broker = BrokerState.ENDING
+        return state.broker is BrokerState.ENDING
+
+    def _ended(self, state: _State) -> bool:
+        """Return whether another process has ended the broker, or this process has to: then the broker is ending."""
+        all_ready = {*state.members.values()} == {MemberState.READY}
+        if state.broker is BrokerState.ENDING and all_ready and state.performer is None:
+            state.performer = self._me
+            return True
+        return state.broker is not BrokerState.ENDING
+
+    def _started(self, state: _State) -> bool:
+        """Return whether another process has started the broker, or this process has to: then the broker is down."""
+        if state.broker is BrokerState.DOWN and state.performer in {None, self._me}:
+            state.performer = self._me
+            return True
+        return state.broker is not BrokerState.DOWN
+
+    # the file --------------------------------------------------------------------------------------------------------
+
+    def _perform(self, action: Callable[[], None], then: BrokerState) -> None:
+        try:
+            action()
+        except Exception as error:
+            with self._changed() as state:
+                state.broker, state.error, state.performer = BrokerState.FAILED, str(error), None
+            raise
+        with self._changed() as state:
+            state.broker = then
+            if then is BrokerState.UP:
+                state.performer = None
+                state.members = dict.fromkeys(state.members, MemberState.ACTING)
+
+    def _await(self, condition: Callable[[_State], bool], pause: Callable[[], None]) -> BrokerState:
+        """Wait until a condition holds, and return the broker's state then.
+
+        Raises:
+            BackendError: The broker has failed while this process is a member, or the wait takes too long.
+        """
+        clock = self._runner.clock
+        limit_ns = clock.monotonic_ns() + _LIMIT_NS
+        while True:
+            with self._changed() as state:
+                if state.broker is BrokerState.FAILED and self._me in state.members:
+                    raise BackendError(state.error)
+                if condition(state):
+                    return state.broker
+            if clock.monotonic_ns() > limit_ns:
+                raise BackendError(
+                    f"the scenarios that share the broker did not meet for their fault within {_LIMIT_NS // 10**9} s"
+                )
+            pause()
+
+    def _run(self) -> None:
+        """Let the runner work for a moment, so that the scenario's connections stay alive."""
+        self._runner.run_until(lambda: False, self._runner.clock.monotonic_ns() + _POLL_NS)
+
+    @contextmanager
+    def _changed(self) -> Generator[_State]:
+        """Give the state to a ``with`` block under the file's lock, without dead members, and write it at the end."""
+        with self._file.open("a+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            state = _read(file)
+            for dead in [pid for pid in state.members if not _lives(pid)]:
+                del state.members[dead]
+            if state.performer is not None and not _lives(state.performer):
+                state.performer = None
+            before = msgspec.json.encode(state)
+            try:
+                yield state
+            finally:
+                after = msgspec.json.encode(state)
+                if after != before or not before:
+                    file.seek(0)
+                    file.truncate()
+                    file.write(after)
+                    file.flush()
+
+
+def place_of(file: Path) -> Place | None:
+    """Return the container of a meeting; None if no scenario has entered the meeting."""
+    try:
+        with file.open("rb") as opened:
+            return _read(opened).place
+    except FileNotFoundError:
+        return None
+
+
+def _read(file: IO[bytes]) -> _State:
+    file.seek(0)
+    content = file.read()
+    return msgspec.json.decode(content, type=_State) if content else _State()
+
+
+def _lives(pid: int) -> bool:
+    """Return whether a process lives; a process that its parent has not waited for yet counts as dead."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0] != "Z"
+    except (OSError, IndexError):
+        return False
+
+
+def _pause() -> None:
+    """Wait a moment without the runner: between the members' readiness and the broker's return nothing else happens."""
+    time.sleep(_POLL_NS / 10**9)

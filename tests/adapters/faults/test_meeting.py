@@ -1,0 +1,197 @@
+"""Scenarios of several processes meet for a fault that one of them causes for all."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from assay_adapters.faults.meeting import Meeting, Place, place_of
+from assay_adapters.ports.backend import BackendError
+from assay_sdk.runners.real import RealRunner
+
+FORK = multiprocessing.get_context("fork")
+
+
+class Notes:
+    """A file in which all processes of a test note what they did, in order."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / "notes"
+        self._file.touch()
+
+    def write(self, what: str) -> None:
+        with self._file.open("a", encoding="utf-8") as file:
+            file.write(f"{what}\n")
+
+    def read(self) -> list[str]:
+        return self._file.read_text("utf-8").splitlines()
+
+    def wait_for(self, what: str, times: int = 1) -> None:
+        deadline = time.monotonic() + 20
+        while self.read().count(what) < times:
+            assert time.monotonic() < deadline, f"{what!r} was not noted in time: {self.read()}"
+            time.sleep(0.01)
+
+
+class Scene:
+    """The processes of one test, each with a part in the same meeting."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "meeting.json"
+        self.notes = Notes(folder)
+        self._processes: list[multiprocessing.process.BaseProcess] = []
+
+    def begin(self, part: Callable[[Meeting], None]) -> multiprocessing.process.BaseProcess:
+        process = FORK.Process(target=lambda: part(Meeting(self.file, RealRunner())))
+        process.start()
+        self._processes.append(process)
+        return process
+
+    def enter(self, meeting: Meeting) -> Place:
+        return meeting.enter(self._start, lambda place: self.notes.write(f"removes {place.container}"))
+
+    def restart(self, meeting: Meeting) -> None:
+        meeting.gather()
+        meeting.end(lambda: self.notes.write("ends"))
+        meeting.begin_again(lambda: self.notes.write("starts"))
+        self.notes.write("is back")
+
+    def _start(self) -> Place:
+        self.notes.write("makes a container")
+        return Place(f"container of {os.getpid()}", 5672)
+
+    def join(self) -> list[int | None]:
+        for process in self._processes:
+            process.join(20)
+        return [process.exitcode for process in self._processes]
+
+    def end(self) -> None:
+        for process in self._processes:
+            process.kill()
+            process.join()
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Iterator[Scene]:
+    made = Scene(tmp_path)
+    yield made
+    made.end()
+
+
+def test_one_process_restarts_the_broker_for_all(scene: Scene) -> None:
+    def part(meeting: Meeting) -> None:
+        scene.enter(meeting)
+        scene.notes.write("is in")
+        scene.notes.wait_for("is in", 3)
+        for _ in range(5):
+            scene.restart(meeting)
+        meeting.leave()
+
+    for _ in range(3):
+        scene.begin(part)
+    assert scene.join() == [0, 0, 0]
+    done = [note for note in scene.notes.read() if note not in {"is in", "is back"}]
+    assert done == ["makes a container", *["ends", "starts"] * 5]
+
+
+def test_a_fault_waits_for_a_scenario_that_does_not_want_it_yet(scene: Scene) -> None:
+    def late(meeting: Meeting) -> None:
+        scene.enter(meeting)
+        scene.notes.write("is in")
+        scene.notes.wait_for("asks")
+        scene.notes.write("acts")
+        meeting.leave()
+
+    def early(meeting: Meeting) -> None:
+        scene.notes.wait_for("is in")
+        scene.enter(meeting)
+        scene.notes.write("asks")
+        scene.restart(meeting)
+
+    scene.begin(late)
+    scene.begin(early)
+    assert scene.join() == [0, 0]
+    assert scene.notes.read()[-4:] == ["acts", "ends", "starts", "is back"]
+
+
+def test_a_scenario_enters_after_the_fault(scene: Scene) -> None:
+    def first(meeting: Meeting) -> None:
+        scene.enter(meeting)
+        meeting.gather()
+        meeting.end(lambda: scene.notes.write("ends"))
+        scene.notes.wait_for("wants in")
+        meeting.begin_again(lambda: scene.notes.write("starts"))
+
+    def second(meeting: Meeting) -> None:
+        scene.notes.wait_for("ends")
+        scene.notes.write("wants in")
+        scene.enter(meeting)
+        scene.notes.write("is in")
+
+    scene.begin(first)
+    scene.begin(second)
+    assert scene.join() == [0, 0]
+    assert scene.notes.read() == ["makes a container", "ends", "wants in", "starts", "is in"]
+
+
+@pytest.mark.parametrize("asks", [False, True], ids=["between two steps", "while it asks"])
+def test_a_process_that_dies_holds_up_nobody(scene: Scene, asks: bool) -> None:
+    def dies(meeting: Meeting) -> None:
+        scene.enter(meeting)
+        scene.notes.write("is in")
+        if asks:
+            meeting.gather()
+        else:
+            scene.notes.wait_for("never")
+
+    def lives(meeting: Meeting) -> None:
+        scene.notes.wait_for("is in")
+        scene.enter(meeting)
+        scene.notes.write("has come")
+        scene.notes.wait_for("is dead")
+        scene.restart(meeting)
+
+    dying = scene.begin(dies)
+    scene.begin(lives)
+    scene.notes.wait_for("has come")
+    dying.kill()
+    dying.join()
+    scene.notes.write("is dead")
+    assert scene.join()[1] == 0
+    assert scene.notes.read()[-3:] == ["ends", "starts", "is back"]
+
+
+def test_all_members_learn_that_the_broker_did_not_come_back(scene: Scene) -> None:
+    def fail() -> None:
+        raise BackendError("the broker does not answer")
+
+    def part(meeting: Meeting) -> None:
+        scene.enter(meeting)
+        scene.notes.write("is in")
+        scene.notes.wait_for("is in", 2)
+        meeting.gather()
+        try:
+            meeting.end(lambda: scene.notes.write("ends"))
+            meeting.begin_again(fail)
+        except BackendError as error:
+            scene.notes.write(str(error))
+        scene.notes.wait_for("the broker does not answer", 2)
+        meeting.leave()
+
+    for _ in range(2):
+        scene.begin(part)
+    assert scene.join() == [0, 0]
+    place = place_of(scene.file)
+    assert place is not None
+    scene.begin(scene.enter)
+    assert scene.join()[-1] == 0
+    assert scene.notes.read()[-2:] == [f"removes {place.container}", "makes a container"]
+
+
+def test_the_file_names_no_container_before_a_scenario_has_entered(tmp_path: Path) -> None:
+    assert place_of(tmp_path / "restart.json") is None
