@@ -1,4 +1,4 @@
-"""The part of the contract about messages that fail again and again."""
+"""Tests of messages that fail repeatedly, which every driver must pass; a part of `DriverContract`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The part of the contract about requests and their replies."""
+"""Tests of requests and replies, which every driver must pass; a part of `DriverContract`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The AMQP driver with the reference broker's own AMQP server behind it, with either store."""
+"""Tests of the driver contract: the AMQP driver with the reference broker's server, in memory and on SQLite."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ Operator = Callable[[Any], Iterable[cst.CSTNode]]
 
 
 def named_argument_dropped(node: cst.Call) -> Iterator[cst.CSTNode]:
-    """Drop each named argument, so the call takes the default."""
+    """Yield a mutant of the call for each named argument: the call without this argument, so its default applies."""
     kept = [arg for arg in node.args if arg.keyword is not None]
     for changed in mutators.operator_arg_removal(node):
         if len(changed.args) == len(node.args) - 1:

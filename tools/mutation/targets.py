@@ -74,7 +74,10 @@ PACKAGES = (
 
 
 def modules_of(package: Package) -> Iterator[tuple[str, Path]]:
-    """Return names and files of a package's modules, without those that another package lists by path."""
+    """Yield the module name and the file of each module under a package's paths.
+
+    A file that is itself a path of another package is left out.
+    """
     others = {ROOT / path for other in PACKAGES if other is not package for path in other.paths}
     for place in package.paths:
         path = ROOT / place

@@ -59,9 +59,11 @@ refuses it, the message stays on the staging queue and the processor tries again
 | refused | the target refuses the put |
 | refused discard | the target refuses a message with the option MQRO_DISCARD_MSG |
 | refused publication | the dead-letter queue refuses the copy for a subscription |
-| refused persistent | the dead-letter queue refuses the report on a persistent message (except a dropped publication) |
+| refused persistent | the dead-letter queue refuses the report on a persistent message |
 | gone | the subscription no longer exists |
 | not asked | the message requests no report |
+
+After *refused publication*, the result of a refused report is *refused*, even if the message is persistent.
 
 The last step is *over* if the message has left the staging queue, and *kept* if it stays there.
 """

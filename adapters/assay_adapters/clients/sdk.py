@@ -68,7 +68,7 @@ CAPABILITIES: Mapping[Capability, Source] = dict.fromkeys(
     ),
     _SOURCE,
 )
-"""The capabilities of both faces; driver and broker decide which of them a connection has."""
+"""The capabilities of both faces, with the source of the statement; driver and broker decide which a connection has."""
 
 NAMED_BY_CONTAINER = Source(
     "Over AMQP 1.0 each connection has a client id: the id of its container.", "OASIS AMQP 1.0, 2.7.1"

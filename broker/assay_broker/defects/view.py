@@ -253,7 +253,7 @@ class View:
         """
         return self._asked.get((answer.connection, answer.token), (None, None))
 
-    # calls by the filters
+    # methods that the filters call
 
     def configure(self, settings: Settings) -> Settings:
         """Note the settings with which the queue manager starts."""

@@ -42,7 +42,7 @@ Simple = str | int | float | bool | bytes | uuid.UUID | None
 
 
 def skip(octets: bytes, at: int, max_depth: int = MAX_DEPTH) -> int:
-    """Return the offset after a value; it may be beyond the octets, if the value is cut off.
+    """Return the offset after a value; if the value's content is cut off, the offset is beyond the end of the octets.
 
     Args:
         octets: Octets with the value.
@@ -51,7 +51,7 @@ def skip(octets: bytes, at: int, max_depth: int = MAX_DEPTH) -> int:
 
     Raises:
         DecodeError: The format code is unknown, or too many descriptors are nested.
-        IndexError: The octets end before the value's size.
+        IndexError: The octets end before the value's format code, or before the end of its size.
     """
     pending, depth = 1, 0
     while pending:

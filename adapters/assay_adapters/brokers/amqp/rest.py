@@ -36,13 +36,16 @@ class Path(Struct, frozen=True):
 
 
 class Rest:
-    """The objects of a broker. Each method returns a refusal if the broker refuses or does not answer.
+    """A client of a broker's REST interface, which reads and changes the broker's objects by their paths.
+
+    Each method returns a refusal if the broker refuses or does not answer.
 
     Args:
         server: The HTTP server in the broker's process.
         title: The product's short name, for refusals.
         root: The beginning of all paths.
-        quoted: How often the broker takes the quoting off the names in a path.
+        quoted: How many times the broker decodes the percent-encoding of a name in a path; the client encodes the name
+            as many times.
     """
 
     def __init__(self, server: HttpServer, *, title: str, root: str, quoted: int = 1) -> None:

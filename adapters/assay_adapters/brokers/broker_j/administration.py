@@ -16,7 +16,7 @@ from assay_sdk.runners.machine_clock import MachineClock
 
 _ROOT = "/api/latest"
 _QUOTED = 2
-"""Broker-J takes the quoting off a name twice, so that the name can have slashes, as those of subscriptions have."""
+"""Broker-J decodes the percent-encoding of a name twice, so that the name of a subscription can contain slashes."""
 _HOST = ("default", "default")
 """The virtual host's node, and the virtual host."""
 _TOPICS = "amq.topic"

@@ -142,7 +142,7 @@ class _RefusedEnd(LinkEnd):
         self._refused = why
 
     def begin(self) -> None:
-        """Refuse the link."""
+        """Refuse the link instead of opening it, and tell the client the reason."""
         self.refuse(self._refused)
 
     def end(self, answer: Answer) -> AttachReply:

@@ -246,8 +246,8 @@ class AmqpSocket(asyncio.BufferedProtocol):
     def _beat(self) -> None:
         """Let the engine send heartbeats and detect a silent client, and schedule the next call.
 
-        Before the login is over, the method schedules no call after the login's deadline, because the deadline itself
-        calls this method.
+        The timer of the login's deadline goes on after the login and calls this method, too.  The method replaces this
+        timer only if the next call is due earlier.
         """
         if self._tick is not None:
             self._tick()

@@ -11,7 +11,7 @@ from typing import cast
 from msgspec import Struct
 
 HEAD_SIZE = 3
-"""The octets before a performative's fields: a small numeric descriptor, which all clients write."""
+"""The number of octets before a performative's fields: a small numeric descriptor, which all clients write."""
 SHORT = 160
 """The most octets of a performative that is certainly not nested too deeply for the engine."""
 _LIST8, _LIST32 = 0xC0, 0xD0

@@ -86,7 +86,7 @@ def _passes(attach: Attach) -> bool:
 
 @defect(made, "resumption-unwritten", "QS-21")
 def _resumption_unwritten() -> Seams:
-    """The broker does not record that a subscriber returned, so after a restart the old time to live still runs."""
+    """The broker does not record that a subscriber returned, so after a restart its subscription expires too early."""
     left: set[int] = set()
 
     def written(records: Sequence[Record], _view: View) -> tuple[Record, ...]:

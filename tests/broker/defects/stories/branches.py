@@ -1,4 +1,4 @@
-"""Stories about branches of global units of work, which `test_defects` runs."""
+"""Stories (scripted calls that `test_defects` runs) about branches of global units of work."""
 
 from __future__ import annotations
 

@@ -27,7 +27,11 @@ CHOICES: dict[str, dict[str, Sequence[Any]]] = {NOTHING: {}}
 NAMES = [NOTHING]
 """The names of the acts, each as often as its weight."""
 
-_HEADER = 7  # the platform, and twice 24 bits that exclude acts, so that others are more frequent
+_HEADER = 7
+"""The octets before a program's acts: one for the platform, three for each of two masks.
+
+The program leaves out the acts whose bit is set in both masks, so its other acts are more frequent.
+"""
 
 
 def happens(weight: int, **choices: Sequence[Any]) -> Callable[[Body], Body]:
