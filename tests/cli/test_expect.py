@@ -18,7 +18,7 @@ from assay_adapters.known import KnownOutcomesError, read_outcomes
 from assay_evidence.verdicts import Verdict
 from assay_reports import RunEvidence, read_run
 
-SMALLEST = "delay/early.feature::The smallest delay is a delay"
+SMALLEST = "delay/early.feature::The shortest delay of one millisecond counts"
 ENTRY = {
     "scenario": SMALLEST,
     "verdict": "fail",
@@ -99,7 +99,7 @@ def test_report_and_explain_tell_the_untriaged_fails_alone(assay: Assay, failed:
     assert told.out.splitlines()[0] == "reference: 1 untriaged fail:"
     assert told.out.splitlines()[1].startswith(f"  DD-02 {SMALLEST}: ")
     explained = assay("explain", "--untriaged", "--run", failed)
-    assert explained.out.startswith("DD-02  Never early")
+    assert explained.out.startswith("DD-02  A delayed message is never early")
     assert "<-- breaks the rule" in explained.out
 
 

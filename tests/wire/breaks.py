@@ -66,7 +66,7 @@ BROKEN: Mapping[str, Broken] = {
     "strips-delay": Broken(
         changes.StripsDelay,
         "DD-02",
-        "delay/early.feature::A waiting receiver sees it no earlier than its delay of *[500 ms]",
+        "delay/early.feature::A waiting receiver sees the message no earlier than its delay of *[500 ms]",
     ),
     "strips-time-to-live": Broken(
         changes.StripsTimeToLive,
@@ -77,7 +77,9 @@ BROKEN: Mapping[str, Broken] = {
         changes.AltersBodies, "QS-02", "qos/qualities.feature::A message with * arrives unaltered[a binary body]"
     ),
     "commits-rollbacks": Broken(
-        changes.CommitsRollbacks, "BT-12", "batch/acknowledgement.feature::A second rollback brings all back once more"
+        changes.CommitsRollbacks,
+        "BT-12",
+        "batch/acknowledgement.feature::A second rollback returns all messages once more",
     ),
 }
 """The broken proxies, by name."""

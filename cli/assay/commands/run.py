@@ -60,7 +60,7 @@ def run(
     backend: Annotated[
         list[str] | None,
         typer.Option(
-            help="A broker to test; may be repeated, or a list with commas; `all` tests every broker that can be "
+            help="A broker to test; may be repeated, or a list with commas; all tests every broker that can be "
             "started here. Default: reference."
         ),
     ] = None,
