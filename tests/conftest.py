@@ -60,6 +60,15 @@ def _runs_within_tests_have_a_place_of_their_own(tmp_path_factory: pytest.TempPa
         yield
 
 
+_LONGEST = "tests/tools/mutation/test_sample.py::test_scenarios_convict_a_sample_of_mistakes"
+"""A test of a minute or more; at the end of the run it would leave the other worker idle."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the longest test first."""
+    items.sort(key=lambda item: item.nodeid != _LONGEST)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
     """Run tests that share a resource on one worker."""

@@ -24,7 +24,7 @@ from assay_evidence.verdicts import Verdict, Verdicts, load_verdicts
 SERVER, ARTEMIS = "wire-reference-server", "wire-artemis"
 ON_ARTEMIS = (pytest.mark.docker, pytest.mark.proof)
 BACKENDS = (SERVER, pytest.param(ARTEMIS, marks=ON_ARTEMIS))
-QUICK_ONES = {"drops-acknowledgements", "strips-delay", "commits-rollbacks", "splits-transfers"}
+QUICK_ONES = {"drops-acknowledgements", "splits-transfers"}
 """The proxies that `make test` tries."""
 BROKEN_ONES, RIGHT_ONES = (
     [pytest.param(name, marks=() if name in QUICK_ONES else (pytest.mark.proof,)) for name in table]
