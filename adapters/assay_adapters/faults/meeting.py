@@ -1,8 +1,9 @@
-"""A meeting of scenarios that share one broker and one fault: the broker ends once for all of them.
+"""A meeting of scenarios that share one broker and one restart: the broker ends once for all of them.
 
 A product in a container takes seconds of processor time to start. If ten scenarios each need a restart, they use the
-same broker at the same time, each in a process of its own, and meet before the restart. The meeting's state is a JSON
-file, which a process locks for each change; a process that died is no longer a member.
+same broker at the same time, each in a process of its own, and meet before the restart. Kills are not shared
+(`assay_adapters.ports.capabilities.SHARED_FAULTS`). The meeting's state is a JSON file, which a process locks for each
+change; a process that died is no longer a member.
 
 A member (one scenario) has one of these states:
 

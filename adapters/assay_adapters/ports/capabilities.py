@@ -36,8 +36,12 @@ class Needs(Struct, frozen=True, kw_only=True):
     shared_fault: Capability | None = None
 
 
-SHARED_FAULTS = frozenset({Capability.RESTART, Capability.KILL, Capability.CUT})
-"""The faults that several scenarios can have together: those that happen at no instant of one scenario's protocol."""
+SHARED_FAULTS = frozenset({Capability.RESTART, Capability.CUT})
+"""The faults that several scenarios can have together.
+
+A kill is none of them. It must follow its scenario's step at once: while a scenario waited for others, a broker that
+writes its data late would write it, and so hide its defect.
+"""
 
 
 class Unsupported(Struct, frozen=True):

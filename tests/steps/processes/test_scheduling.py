@@ -22,7 +22,7 @@ def groups(needs: Needs, sharing: FaultSharing) -> set[str]:
     ("tags", "kind", "least"),
     [
         (("needs-restart",), "restart", FAULT_GROUPS + 1),
-        (("needs-kill",), "kill", FAULT_GROUPS + 1),
+        (("needs-kill",), "faults", FAULT_GROUPS),
         (("needs-restart", "needs-cut"), "restart", FAULT_GROUPS + 1),
         (("needs-restart", "needs-kill"), "faults", FAULT_GROUPS),
         (("needs-kill-at-answer", "needs-kill"), "faults", FAULT_GROUPS),

@@ -1,8 +1,8 @@
 """The backend of every product that speaks AMQP 1.0 and runs in a container.
 
 Many scenarios share one instance, and each has its own destinations. Scenarios with faults connect through the kit's
-proxy: those that only cut connections use the shared instance, too; those that only restart the broker, or only kill it
-between two steps, meet for this fault (`assay_adapters.faults.meeting`); the others use a further instance in turn.
+proxy: those that only cut connections use the shared instance, too; those that only restart the broker use one together
+(`assay_adapters.faults.meeting`); the others use a further instance in turn.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from msgspec import structs
 
 from assay_adapters.brokers.amqp.instance import ProductInstance
-from assay_adapters.brokers.amqp.places import JointPlace, OwnPlace, SharedPlace
+from assay_adapters.brokers.amqp.places import JointPlace, OwnPlace, SharedPlace, remove_place
 from assay_adapters.brokers.amqp.product import Product
 from assay_adapters.brokers.base import ALL_FACES, AmqpBackend
 from assay_adapters.containers.container import (
@@ -215,10 +215,8 @@ class ProductBackend(AmqpBackend):
         for file in meetings.glob("*.json"):
             place = place_of(file)
             if place is not None:
-                container = self._container()
                 with suppress(BackendError):  # a process has removed it already
-                    container.attach(place.container, place.port, place.admin_port)
-                    container.remove()
+                    remove_place(place, self._container())
         shutil.rmtree(meetings, ignore_errors=True)
 
     def _own_instance(self) -> ProductInstance:

@@ -107,9 +107,21 @@ class JointPlace:
         return Place(self._started.id, self._started.port, self._started.admin_port)
 
     def _remove(self, place: Place) -> None:
-        failed = self._make()
-        failed.attach(place.container, place.port, place.admin_port)
-        failed.remove()
+        remove_place(place, self._make())
+
+
+def remove_place(place: Place, container: Container) -> None:
+    """Remove the container of a meeting, which any process may have started.
+
+    Args:
+        place: The container.
+        container: A container that is not started yet; it takes the place of the one to remove.
+
+    Raises:
+        BackendError: The container does not exist.
+    """
+    container.attach(place.container, place.port, place.admin_port)
+    container.remove()
 
 
 class SharedPlace:
@@ -147,11 +159,7 @@ class _JointBroker:
         self._meeting.begin_again(lambda: StoppableContainer(self._container).start(changed))
 
     def kill(self) -> None:
-        def kill() -> None:
-            self._container.find_process()  # another process may have started the container meanwhile
-            self._container.kill()
-
-        self._meeting.end(kill)
+        raise BackendError("other scenarios use this broker, so no scenario may kill it")
 
     def stop(self) -> None:
         self._meeting.end(self._container.stop)
