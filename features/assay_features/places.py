@@ -1,10 +1,11 @@
-"""Finds the line of each table and key of a TOML text, because tomllib does not report lines.
+"""Finds the line of each table and key of a TOML text, and of a mistake in one, because tomllib does not report lines.
 
-The caller has parsed the text already, so the text is valid TOML.  It is therefore enough to recognise strings,
-comments and the beginnings of statements.  A statement begins at the start of a line outside all brackets.
+The caller of `places` has parsed the text already, so the text is valid TOML.  It is therefore enough to recognise
+strings, comments and the beginnings of statements.  A statement begins at the start of a line outside all brackets.
 """
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -19,6 +20,9 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+
+
+_ERROR_LINE = re.compile(r"\(at line (\d+), column \d+\)$")
 
 
 class Place(NamedTuple):
@@ -38,6 +42,19 @@ class _Statement(NamedTuple):
     """Whether the statement is the header of a table; False for a key with a value."""
     name: str
     """The name of the key or table; of a dotted name, only the first part."""
+
+
+def line_of_error(problem: tomllib.TOMLDecodeError, text: str) -> int:
+    """Return the line that the text of a TOML error names; if it names none, the last line.
+
+    Python 3.11 gives the line only in the error's text.
+
+    Args:
+        problem: The error.
+        text: The text that is no valid TOML.
+    """
+    match = _ERROR_LINE.search(str(problem))
+    return int(match[1]) if match else max(1, len(text.splitlines()))
 
 
 def places(text: str) -> Mapping[Place, int]:

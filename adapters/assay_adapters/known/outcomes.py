@@ -13,7 +13,7 @@ from msgspec import Struct, ValidationError, convert
 from assay_adapters.registry import known_file
 from assay_evidence.names import matches
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
-from assay_features.places import Place, places
+from assay_features.places import Place, line_of_error, places
 
 ARRAY = "outcome"
 EXPECTED_WITHOUT_ENTRY = frozenset({Verdict.PASS, Verdict.UNSUPPORTED})
@@ -152,23 +152,13 @@ def read_outcomes(file: Path) -> KnownOutcomes:
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
-        raise KnownOutcomesError(file, _line_of(problem, text), f"this is no valid TOML: {problem}.") from problem
+        raise KnownOutcomesError(file, line_of_error(problem, text), f"this is no valid TOML: {problem}.") from problem
     return KnownOutcomes(tuple(_entries(file, content, places(text))))
 
 
-_TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)$")
 _FREQUENCY = re.compile(r"(\d{1,6}) of (\d{1,6})")
 _URL = re.compile(r"https?://\S+")
 _FIELD = re.compile(r"`\$\.(\w+)`|field `(\w+)`$")
-
-
-def _line_of(problem: tomllib.TOMLDecodeError, text: str) -> int:
-    """Return the line that the text of a TOML error names; if it names none, the last line.
-
-    Python 3.11 gives the line only in the error's text.
-    """
-    match = _TOML_LINE.search(str(problem))
-    return int(match[1]) if match else max(1, len(text.splitlines()))
 
 
 def _entries(file: Path, content: dict[str, object], lines: Mapping[Place, int]) -> Iterator[KnownOutcome]:

@@ -72,7 +72,7 @@ class Log(Event, frozen=True, kw_only=True, tag="log"):
 
 
 class Past(Event, frozen=True, kw_only=True, tag="past"):
-    """What had happened to the broker of a scenario that did not pass; no claim is decided from it.
+    """An earlier fault or start of the broker on which a scenario did not pass; no claim is decided from it.
 
     The event's own time is that of its writing, so that a scenario's events begin with the scenario.
 

@@ -18,7 +18,7 @@ _BREACHES = 3
 
 
 class PastView(Struct, frozen=True):
-    """What had happened to the broker.
+    """An earlier fault or start of the broker.
 
     Args:
         when: The time before or after the scenario's first event, as text.
@@ -54,7 +54,7 @@ class BackgroundView(Struct, frozen=True):
 
     Args:
         source: The broker's container or process.
-        past: What had happened to it.
+        past: Its earlier faults and starts.
         log: The lines of its log from the time of the scenario.
     """
 

@@ -138,7 +138,7 @@ class UrlBackend(AmqpBackend):
         self._front: Proxy | None = None
         """The proxy in front of the running broker, for TLS and for faults."""
         self._history = History()
-        """What this process did to the running broker."""
+        """The faults that this process has caused in the running broker."""
 
     @property
     def environment(self) -> Environment:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
@@ -15,7 +14,7 @@ from msgspec.structs import FieldInfo, fields
 
 from assay_adapters.brokers.url.model import Description
 from assay_adapters.suggestions import unknown
-from assay_features.places import Place, places
+from assay_features.places import Place, line_of_error, places
 
 T = TypeVar("T", bound=Struct)
 
@@ -85,20 +84,11 @@ def read(file: Path) -> Reading:
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
-        return Reading(None, (Mistake(_line_in(problem, text), f"this is no valid TOML: {problem}."),), {})
+        return Reading(None, (Mistake(line_of_error(problem, text), f"this is no valid TOML: {problem}."),), {})
     lines = places(text)
     converter = _Converter(lines)
     description = converter.table(Description, content, "")
     return Reading(description, tuple(sorted(converter.mistakes, key=lambda one: one.line)), lines)
-
-
-_TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)$")
-
-
-def _line_in(problem: tomllib.TOMLDecodeError, text: str) -> int:
-    """Return the line in the text of a TOML error, or else the last line; in Python 3.11 only the text has the line."""
-    match = _TOML_LINE.search(str(problem))
-    return int(match[1]) if match else max(1, len(text.splitlines()))
 
 
 def _line(lines: Mapping[Place, int], table: str, key: str) -> int:

@@ -36,7 +36,7 @@ class Result(Enum):
     REFUSED_DISCARD = auto()
     """The target refused the message, which asks to be discarded in that case."""
     REFUSED_PUBLICATION = auto()
-    """The target refused the message, which is a publication."""
+    """The dead-letter queue refused the message, which is the copy of a publication for a subscription."""
     REFUSED_PERSISTENT = auto()
     """The target refused a persistent message; excludes publications that the dead-letter queue refused (DD-77)."""
     NOT_ASKED = auto()
