@@ -43,6 +43,9 @@ A kill is none of them. It must follow its scenario's step at once: while a scen
 writes its data late would write it, and so hide its defect.
 """
 
+TIMED = frozenset({Capability.DELIVERY_DELAY, Capability.TIME_TO_LIVE, Capability.SUBSCRIPTION_TTL})
+"""The capabilities of scenarios in which a time runs, so that they cannot wait for other scenarios before a restart."""
+
 
 class Unsupported(Struct, frozen=True):
     """The answer of a backend to a scenario whose capability the pair lacks.

@@ -21,7 +21,7 @@ from msgspec import Struct, convert
 from pytest_bdd.parser import ScenarioTemplate
 from pytest_bdd.scenario import scenario_wrapper_template_registry
 
-from assay_adapters.ports.capabilities import SHARED_FAULTS, Needs, Platform, Topology
+from assay_adapters.ports.capabilities import SHARED_FAULTS, TIMED, Needs, Platform, Topology
 from assay_evidence.events import PlannedScenario
 from assay_evidence.figures import counted
 from assay_features import Catalogue, Judged, Role, feature_root
@@ -331,16 +331,18 @@ def _needs_of(given: frozenset[str]) -> Needs:
             "level": _one_of(given, LEVEL_PREFIX, LEVELS) or plain.level,
             "topology": _one_of(given, TOPOLOGY_PREFIX, TOPOLOGIES) or plain.topology,
             "own_instance": own_instance,
-            "shared_fault": None if OWN_INSTANCE in given else _shared(capabilities & FAULT_CAPABILITIES),
+            "shared_fault": None if OWN_INSTANCE in given else _shared(capabilities),
         },
         Needs,
     )
 
 
-def _shared(faults: frozenset[Capability]) -> Capability | None:
+def _shared(needed: frozenset[Capability]) -> Capability | None:
     """Return the fault that a scenario can share, if it needs no other; a scenario cuts only its own connections."""
+    faults = needed & FAULT_CAPABILITIES
     first, *others = sorted(faults - {Capability.CUT} or faults) or (None,)
-    return first if first in SHARED_FAULTS and not others else None
+    waits = first is not Capability.CUT
+    return first if first in SHARED_FAULTS and not others and not (waits and needed & TIMED) else None
 
 
 def _one_of(tags: Iterable[str], prefix: str, known: tuple[str, ...]) -> str | None:

@@ -27,6 +27,8 @@ def groups(needs: Needs, sharing: FaultSharing) -> set[str]:
         (("needs-restart", "needs-kill"), "faults", FAULT_GROUPS),
         (("needs-kill-at-answer", "needs-kill"), "faults", FAULT_GROUPS),
         (("needs-restart", "own-instance"), "faults", FAULT_GROUPS),
+        (("needs-restart", "needs-delivery-delay"), "faults", FAULT_GROUPS),
+        (("needs-restart", "needs-time-to-live"), "faults", FAULT_GROUPS),
     ],
 )
 def test_scenarios_with_the_same_plain_fault_form_groups_of_their_own(
@@ -37,7 +39,7 @@ def test_scenarios_with_the_same_plain_fault_form_groups_of_their_own(
     assert len(found) >= least
 
 
-@pytest.mark.parametrize("tags", [("needs-cut",), (), ("needs-topic",)])
+@pytest.mark.parametrize("tags", [("needs-cut",), ("needs-cut", "needs-delivery-delay"), (), ("needs-topic",)])
 def test_scenarios_that_end_no_broker_need_no_group(tags: tuple[str, ...]) -> None:
     assert groups(needs_of(tags), FaultSharing.TOGETHER) == {""}
 
