@@ -86,7 +86,7 @@ Feature: The persistence of messages on a subscriber's queue
       And subscriber "once" on the topic with quality of service at-most-once that does not receive yet
       When messages "m1" to "m3" are sent to the topic with the durable header true
       And the broker <event>
-      And 10 s pass
+      And every subscriber is connected again
       And subscriber "once" starts to receive
       And message "control" is sent to the topic with the durable header true
       Then "once" sees "control" exactly once
@@ -131,7 +131,7 @@ Feature: The persistence of messages on a subscriber's queue
       And subscriber "once" on the topic with shared subscription "club" and quality of service at-most-once that does not receive yet
       When messages "m1" to "m3" are sent to the topic with the durable header true
       And the broker <event>
-      And 10 s pass
+      And every subscriber is connected again
       And subscriber "once" starts to receive
       And message "control" is sent to the topic with the durable header true
       Then "once" sees "control" exactly once

@@ -82,14 +82,14 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
       And subscriber "former" on topic "one" with quality of service <first>, no automatic confirmation and a durable subscription
       And subscriber "latter", of the client of "former", on topic "two" with quality of service <second>, no automatic confirmation and a durable subscription
       When every connection is cut
-      And 10 s pass
+      And every subscriber is connected again
       And message "m1" is sent to topic "one" with quality of service at-least-once
       And message "m2" is sent to topic "two" with quality of service at-least-once
       And "former" has seen "m1"
       And "latter" has seen "m2"
       And 2 s pass
       And every connection is cut
-      And 10 s pass
+      And every subscriber is connected again
       And message "control" is sent to topic "one" with quality of service at-least-once
       And message "end" is sent to topic "two" with quality of service at-least-once
       Then "former" sees "control" at least once
@@ -165,7 +165,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
       When messages "m1" to "m3" are sent to the topic with quality of service at-most-once
       And 1 s pass
       And every connection is cut
-      And 10 s pass
+      And every subscriber is connected again
       And message "control" is sent to the topic with quality of service at-most-once
       Then "sure" sees "control" exactly once
       And "m1" to "m3" went over the wire once, settled

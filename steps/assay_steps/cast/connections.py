@@ -18,6 +18,8 @@ from assay_steps.cast.timing.waiting import Waiting
 from assay_steps.words.mistakes import Cast
 from assay_steps.words.names import Names
 
+_ENDS_CONNECTIONS = Kill | Restart | Cut | Unreachable
+
 AGAIN_MS = 100
 """The milliseconds between two attempts to connect with the client id of an ended connection."""
 
@@ -126,9 +128,15 @@ class Connections(Cast[Connection]):
             if connection.hosts(actor):
                 connection.resumed()
 
+    def expect_loss(self, fault: FaultRequest) -> None:
+        """Note that a fault is armed or happens now, if it ends all connections."""
+        if isinstance(fault, _ENDS_CONNECTIONS):
+            for connection in self.values():
+                connection.expect_loss()
+
     def suffered(self, fault: FaultRequest) -> None:
         """Note the loss of all connections, if a fault ends them."""
-        if isinstance(fault, Kill | Restart | Cut | Unreachable):
+        if isinstance(fault, _ENDS_CONNECTIONS):
             for connection in self.values():
                 connection.lost()
 

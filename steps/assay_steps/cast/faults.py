@@ -42,12 +42,20 @@ class ScenarioFaults:
     Args:
         instance: The broker instance that the faults strike.
         journal: The scenario's journal.
+        armed: Called with each fault before it is armed.
         recovered: Called with each fault from which the broker has recovered.
     """
 
-    def __init__(self, instance: Instance, journal: ScenarioJournal, recovered: Callable[[FaultRequest], None]) -> None:
+    def __init__(
+        self,
+        instance: Instance,
+        journal: ScenarioJournal,
+        armed: Callable[[FaultRequest], None],
+        recovered: Callable[[FaultRequest], None],
+    ) -> None:
         self._instance = instance
         self._journal = journal
+        self._about_to_arm = armed
         self._recovered = recovered
         self._count = 0
         self._armed: tuple[FaultRequest, Injection] | None = None
@@ -66,6 +74,7 @@ class ScenarioFaults:
             raise MistakeError(
                 f"other scenarios use this broker too, so no fault may strike it; tag the scenario {tag}"
             )
+        self._about_to_arm(fault)
         injection = faults.inject(fault, when)
         if isinstance(injection, Unsupported):
             raise LookupError(f"This backend cannot do that: {injection.source.text}")

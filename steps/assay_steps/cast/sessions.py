@@ -65,6 +65,8 @@ class Connection:
         self.open = True
         self.torn = False
         """Whether the connection was lost without a close, so the broker may refuse its client id for a moment."""
+        self._connected = True
+        """Whether the client has reported no loss since its last reconnection, and no fault is expected."""
         self.started: str | None = None
         """The journal's reference of the last return from `start`; None before the first call."""
         self._recorder = recorder
@@ -116,6 +118,15 @@ class Connection:
         """Return whether an actor is this connection or one of its consumers."""
         return self.name == actor or any(consumer.name == actor for consumer in self.consumers)
 
+    @property
+    def is_away(self) -> bool:
+        """Whether the client has lost the connection, or will by an armed fault, and has yet to reconnect by itself."""
+        return self.open and self.reconnects and not self._connected
+
+    def expect_loss(self) -> None:
+        """Note that a fault which ends the connection is armed, or happens now."""
+        self._connected = False
+
     def lost(self) -> None:
         """Note that a fault has ended the connection, and end all watches.
 
@@ -131,6 +142,7 @@ class Connection:
         If the client reconnects by itself, `resumed` begins new watches.
         """
         self.torn = True
+        self._connected = False
         if not self.reconnects:
             self._over()
         for consumer in self.consumers:
@@ -138,6 +150,7 @@ class Connection:
 
     def resumed(self) -> None:
         """Begin a watch for each consumer with a listener, because the client has reported a reconnection."""
+        self._connected = True
         if self.open:
             for consumer in self.consumers:
                 consumer.resume()

@@ -88,7 +88,7 @@ class World(Waiting):
         self.names = Names(journal.scenario, instance.members, None if instance.environment.ours else journal.run)
         self.administrator = Administrator(instance, self.recorder, self.names)
         self.connections = Connections(self, self.recorder, self.sightings, self.names, faces)
-        self.faults = ScenarioFaults(instance, journal, self.connections.suffered)
+        self.faults = ScenarioFaults(instance, journal, self.connections.expect_loss, self.connections.suffered)
         self._drafted: set[str] = set()
         """The labels of the messages that steps have sent or tried to send."""
         self.sessions: Cast[Session] = Cast("session")

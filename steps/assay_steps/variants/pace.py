@@ -6,14 +6,29 @@ about the client are also measured there, so the run treats both client and brok
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
-from assay_sdk.driver import Arrived, Closed, Done, Drained, DriverCommand, DriverEvent, Failed
+from assay_sdk.driver import (
+    Arrived,
+    Closed,
+    Done,
+    Drained,
+    Driver,
+    DriverCommand,
+    DriverEvent,
+    Failed,
+    Opened,
+    Target,
+)
 from assay_sdk.model.reasons import Mqrc, refused
-from assay_steps.defects.wires import FilteredWire, WireFilter, wires
+from assay_sdk.time import Runner
+from assay_steps.defects.qos.qualities import subscribes
+from assay_steps.defects.wires import FilteredDriver, FilteredWire, WireFilter, wires
 from assay_steps.variants.model import Variant
 
 _SLOW_NS = 2_000_000_000
+_AWAY_NS = 20_000_000_000
 _AGAIN_NS = _NOTICED_NS = 1_000_000_000
 
 
@@ -92,6 +107,52 @@ class _LateLosses(WireFilter):
         self.line.emit(Closed(self.line.epoch, why))
 
 
+class _SlowReturn(WireFilter):
+    """A filter that reports the opening of a subscriber's first connection after a loss 20 s late.
+
+    Args:
+        line: The wire whose commands and events the filter changes.
+        client_id: The client id of the connection.
+        lost: The client ids of the subscribers that have lost their connection and have not connected again yet.
+    """
+
+    def __init__(self, line: FilteredWire, *, client_id: str | None, lost: set[str | None]) -> None:
+        super().__init__(line)
+        self._client_id = client_id
+        self._lost = lost
+        self._subscribed = self._aborted = False
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        self._subscribed = self._subscribed or subscribes(command)
+        return (command,)
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        if isinstance(event, Closed) and event.refused is not None and self._subscribed and not self._aborted:
+            self._lost.add(self._client_id)
+        if not isinstance(event, Opened) or self._client_id not in self._lost:
+            return (event,)
+        self._lost.discard(self._client_id)
+        runner = self.line.runner
+        runner.call_at(runner.clock.monotonic_ns() + _AWAY_NS, partial(self.line.emit, event))
+        return ()
+
+    def abort(self) -> None:
+        self._aborted = True
+        super().abort()
+
+
+class _SlowReturns(FilteredDriver):
+    """A driver with which subscribers need 20 s to connect again after a loss of their connection."""
+
+    def __init__(self, driver: Driver) -> None:
+        super().__init__(driver, WireFilter)
+        self._lost: set[str | None] = set()
+
+    def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> FilteredWire:
+        self._make = partial(_SlowReturn, client_id=target.client_id, lost=self._lost)
+        return super().connect(target, sink, runner)
+
+
 PACE_VARIANTS = (
     Variant(
         name="answers-slowly",
@@ -124,5 +185,13 @@ PACE_VARIANTS = (
         allowed_by="No document says how soon a broker notices that a connection is lost.",
         parts=("client", "broker"),
         wire=wires(_LateLosses),
+    ),
+    Variant(
+        name="subscribers-connect-again-slowly",
+        rules=("QS-01", "QS-02", "QS-05", "QS-08", "QS-20", "QS-22", "QS-31", "QS-33"),
+        text="After a loss of its connection, a subscriber is connected again 20 s later.",
+        allowed_by="No document gives a time in which a client reconnects, or a broker restarts.",
+        parts=("client", "broker"),
+        wire=_SlowReturns,
     ),
 )

@@ -33,7 +33,7 @@ class SharedInstance:
 def test_a_fault_on_a_shared_broker_is_a_mistake_that_names_the_tag(fault: FaultRequest) -> None:
     instance: Any = SharedInstance()
     journal: Any = None
-    faults = ScenarioFaults(instance, journal, lambda _fault: None)
+    faults = ScenarioFaults(instance, journal, lambda _fault: None, lambda _fault: None)
     with pytest.raises(MistakeError, match=r"tag the scenario @needs-(?P<tag>[a-z-]+)$") as mistake:
         faults.arm(fault)
     Capability(str(mistake.value).rpartition("@needs-")[2])

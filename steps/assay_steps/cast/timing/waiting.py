@@ -18,6 +18,11 @@ from assay_steps.cast.timing.limits import TimeLimits
 from assay_steps.words.mistakes import Cast
 
 NS_PER_MS = 1_000_000
+RECONNECTED_MS = 90_000
+"""The longest wait, in milliseconds, for a client that reconnects by itself.
+
+Longer than the longest pause between two attempts of the kit's client, also on a slow machine.
+"""
 MOST_SPOILED = 3
 """A wait ends after so many receives that got no message while the harness was delayed."""
 
@@ -96,6 +101,26 @@ class Waiting:
         """Wait for a time, in milliseconds of the backend's clock."""
         self.wait_until(lambda: False, span_ms)
 
+    def await_reconnections(
+        self, actors: Iterable[str] | None = None, done: Callable[[], bool] = lambda: False
+    ) -> tuple[str, ...]:
+        """Wait until consumers whose clients reconnect by themselves are connected again after the last fault.
+
+        Args:
+            actors: The names of the consumers; None for all consumers of the scenario.
+            done: A condition that ends the wait earlier.
+
+        Returns:
+            The names of the consumers that are not connected again after `RECONNECTED_MS`.
+        """
+        names = tuple(self.consumers if actors is None else actors)
+
+        def away() -> tuple[str, ...]:
+            return tuple(name for name in names if self.consumers[name].session.connection.is_away)
+
+        self.wait_until(lambda: done() or not away(), RECONNECTED_MS)
+        return away()
+
     def listen_for(self, span_ms: int, actors: Collection[str] = ()) -> None:
         """Wait for a time in which the actors receive no message, as evidence of silence.
 
@@ -129,6 +154,7 @@ class Waiting:
     def observe(self, actors: Iterable[str], keys: Iterable[str], times: int = 1, *, due_in_ms: int = 0) -> None:
         """Wait until the actors have received each message, and then for a time of silence.
 
+        The time limit counts from when the listeners' clients are connected again, if a fault ended their connections.
         Actors without a listener receive one message after the other.
 
         Args:
@@ -142,6 +168,7 @@ class Waiting:
         complete = partial(self._sightings.complete, names, which, times)
         listeners = [name for name in names if self.consumers[name].listening]
         if listeners:
+            self.await_reconnections(listeners, complete)
             self.wait_until(complete, expected_ms)
             self.listen_for(self.limits.quiet_ms, listeners)
         for name in names:
@@ -151,7 +178,9 @@ class Waiting:
 
     def await_sightings(self, actors: Iterable[str], keys: Iterable[str], times: int = 1) -> None:
         """Wait until the actors' listeners have received each message ``times`` times, or until the time limit."""
-        complete = partial(self._sightings.complete, tuple(actors), tuple(keys), times)
+        names = tuple(actors)
+        complete = partial(self._sightings.complete, names, tuple(keys), times)
+        self.await_reconnections(names, complete)
         self.wait_until(complete, self.limits.expected_ms)
 
     def _drain(self, consumer: Consumer, complete: Callable[[], bool], expected_ms: int) -> None:

@@ -17,9 +17,13 @@ from assay_adapters.ports.faults import (
     Unreachable,
     WorkerDies,
 )
-from assay_steps.cast.timing.waiting import NS_PER_MS
+from assay_adapters.ports.outcome import Refused
+from assay_sdk.model.reasons import JmsErrorKind
+from assay_steps.cast.recording import SetupRefusedError
+from assay_steps.cast.timing.waiting import NS_PER_MS, RECONNECTED_MS
 from assay_steps.cast.world import PLAIN, World
 from assay_steps.vocabulary.clients.sending import producer_for, send
+from assay_steps.words.mistakes import MistakeError
 from assay_steps.words.names import Place
 from assay_steps.words.parsing import phrase
 from assay_steps.words.send_options import SendOptions
@@ -57,6 +61,15 @@ def _(world: World) -> None:
 @when(phrase("every connection is cut"))
 def _(world: World) -> None:
     world.faults.inject(Cut())
+
+
+@when("every subscriber is connected again")
+def _(world: World) -> None:
+    if not any(one.session.connection.reconnects for one in world.consumers.values()):
+        raise MistakeError("no subscriber's client reconnects by itself here; tag the scenario @needs-reconnect")
+    if away := world.await_reconnections():
+        text = f"the client did not reconnect within {RECONNECTED_MS // 1_000} s after the fault: {', '.join(away)}"
+        raise SetupRefusedError(Refused(JmsErrorKind.CONNECTION_LOST, text))
 
 
 @when(phrase("every connection is cut, and none is accepted for {span:Duration}"))
