@@ -168,7 +168,7 @@ class Waiting:
         complete = partial(self._sightings.complete, names, which, times)
         listeners = [name for name in names if self.consumers[name].listening]
         if listeners:
-            self.await_reconnections(listeners, complete)
+            self.await_reconnections(listeners)
             self.wait_until(complete, expected_ms)
             self.listen_for(self.limits.quiet_ms, listeners)
         for name in names:

@@ -16,7 +16,7 @@ from assay_adapters.faults.injections import HalvesInjection
 from assay_adapters.ports.backend import Unavailable
 from assay_adapters.ports.capabilities import Needs
 from assay_adapters.ports.client import AckMode, ClientSession, Draft, Origin, Setting
-from assay_adapters.ports.faults import Kill
+from assay_adapters.ports.faults import At, Kill
 from assay_adapters.ports.outcome import Ok
 from assay_sdk.driver import Durability, Login
 from assay_sdk.model.capabilities import Capability
@@ -28,6 +28,7 @@ pytestmark = pytest.mark.docker
 QUEUE = Address(AddressKind.QUEUE, "orders")
 TOPIC = Address(AddressKind.TOPIC, "news")
 SOON_MS = 10_000
+SECOND_NS = 1_000_000_000
 
 
 @pytest.fixture(scope="module", params=[ACTIVEMQ, BROKER_J, RABBITMQ], ids=lambda product: product.name)
@@ -81,7 +82,8 @@ def test_a_message_outlives_a_kill_during_its_delay(product: Product, instance: 
     delay_ms = 1_500 if Capability.DELIVERY_DELAY in product.capabilities else 0
     send(session(instance), QUEUE, Draft(key="slow", body=b"slow \xff"), delay_ms=delay_ms)
     assert instance.faults is not None
-    injection = instance.faults.inject(Kill())
+    # A second later, because RabbitMQ 4.0 loses messages in the first milliseconds after its answer (docs/findings.md).
+    injection = instance.faults.inject(Kill(), At(instance.clock.monotonic_ns() + SECOND_NS))
     assert isinstance(injection, HalvesInjection)
     injection.wait()
     assert received(session(instance), Origin(address=QUEUE)) == b"slow \xff"
