@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 _CHUNK = 1 << 16
 _TLS_HEADER = b"AMQP\x02"
-"""The protocol header of AMQP's TLS layer (5.2), after which all octets are encrypted."""
+"""The protocol header of AMQP's TLS layer (AMQP 1.0, 5.2), after which all octets are encrypted."""
 _STOP_LIMIT_S = 10
 """The time within which the proxy's thread must end, in seconds, after all connections have been cut."""
 

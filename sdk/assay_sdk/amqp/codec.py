@@ -48,8 +48,8 @@ KINDS: Mapping[int, AddressKind] = {number: kind for kind, number in _KIND_NUMBE
 """Kind of destination for each number in the annotations."""
 
 MAX_TTL_MS = 2**32 - 1
-"""Longest time to live in a header, whose field is a uint of milliseconds (3.2.1).  A longer time to live is sent only
-as absolute-expiry-time."""
+"""Longest time to live in a header, whose field is a uint of milliseconds (AMQP 1.0, 3.2.1).  A longer time to live is
+sent only as absolute-expiry-time."""
 
 
 class Prefixes(Struct, frozen=True):
@@ -267,7 +267,7 @@ def decode(
         prefixes: Prefixes that the broker uses for names.
         now_ms: Time of arrival, in milliseconds since the epoch; None if it is unknown.  If the message has a time to
             live but no expiry time, it expires this long after its arrival, because each intermediary reduces the time
-            to live by the time that has passed (3.2.1).  With None, such a message has no expiry time.
+            to live by the time that has passed (AMQP 1.0, 3.2.1).  With None, such a message has no expiry time.
 
     Raises:
         DecodeError: The sections are malformed.

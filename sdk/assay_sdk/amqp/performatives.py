@@ -32,7 +32,7 @@ _CODES: Mapping[str, int] = {
     "amqp:data:binary": DATA,
     "amqp:amqp-value:*": AMQP_VALUE,
 }
-"""Numeric code of each symbolic descriptor; a frame may have either form (1.4)."""
+"""Numeric code of each symbolic descriptor; a frame may have either form (AMQP 1.0, 1.4)."""
 _SERIALS = 1 << 32
 
 
@@ -89,7 +89,7 @@ def code_of(descriptor: object) -> int:
 
 
 def disposed_ids(disposition: Performative, unsettled: Mapping[int, object]) -> list[int]:
-    """Return the unsettled deliveries that a disposition is about (2.7.6).
+    """Return the unsettled deliveries that a disposition is about (AMQP 1.0, 2.7.6).
 
     Args:
         disposition: The disposition, which names the first and the last delivery id.

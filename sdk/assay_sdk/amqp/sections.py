@@ -97,7 +97,8 @@ def split(octets: bytes, max_depth: int = MAX_DEPTH) -> list[Span]:
         max_depth: The largest number of nested descriptors of a value.
 
     Raises:
-        DecodeError: The sections are malformed or in the wrong order (3.2), or the body has two kinds of sections.
+        DecodeError: The sections are malformed or in the wrong order (AMQP 1.0, 3.2), or the body has two kinds of
+            sections.
     """
     spans: list[Span] = []
     end, last, at = len(octets), 0, 0
@@ -219,7 +220,7 @@ def _name(octets: bytes) -> str:
 
 
 def entries(octets: bytes, span: Span) -> dict[str, Simple]:
-    """Return the entries of application properties: simple values by name (3.2.5).
+    """Return the entries of application properties: simple values by name (AMQP 1.0, 3.2.5).
 
     Args:
         octets: Encoded message.
@@ -262,7 +263,7 @@ def entries(octets: bytes, span: Span) -> dict[str, Simple]:
 
 
 def simple_entries(octets: bytes, span: Span, max_depth: int) -> dict[Simple, Simple]:
-    """Return the entries of annotations whose values are simple; check other entries, and omit them (3.2.10).
+    """Return the entries of annotations whose values are simple; check other entries, and omit them (AMQP 1.0, 3.2.10).
 
     Args:
         octets: Encoded message.

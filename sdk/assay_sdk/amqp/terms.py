@@ -56,7 +56,7 @@ DELIVERY_DELAY = "x-opt-delivery-delay"
 PRIORITY = "x-opt-mq-priority"
 AS_DEFINED = -1
 """Message annotation, and its value for the destination's default priority (MQPRI_PRIORITY_AS_Q_DEF).  The annotation
-is necessary, because a header without a priority means priority 4 (3.2.1)."""
+is necessary, because a header without a priority means priority 4 (AMQP 1.0, 3.2.1)."""
 
 LOCAL_TRANSACTIONS = "amqp:local-transactions"
 

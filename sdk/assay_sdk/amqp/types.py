@@ -137,7 +137,7 @@ def compound(items: Iterable[bytes], *, of_map: bool = False) -> bytes:
 
 
 def fields(items: Iterable[bytes]) -> bytes:
-    """Encode a list without the nulls at its end, as composite types are encoded (1.4)."""
+    """Encode a list without the nulls at its end, as composite types are encoded (AMQP 1.0, 1.4)."""
     parts = list(items)
     while parts and parts[-1] == _VOID:
         parts.pop()
@@ -246,7 +246,7 @@ class Reader:
         return Described(descriptor, self.value(depth + 1))
 
     def _descriptor(self, depth: int) -> object:
-        """Decode a descriptor, which is a number or a symbol; other descriptors are reserved (1.3)."""
+        """Decode a descriptor, which is a number or a symbol; other descriptors are reserved (AMQP 1.0, 1.3)."""
         at = self.at
         if self._octets.startswith(_SMALL_ULONG, at) and at + 1 < self._end:  # the usual case
             self.at = at + 2

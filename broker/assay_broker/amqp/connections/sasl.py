@@ -41,10 +41,10 @@ from assay_sdk.amqp.types import DecodeError, Described
 
 _MECHANISMS, _INIT, _CHALLENGE, _RESPONSE, _OUTCOME = 0x40, 0x41, 0x42, 0x43, 0x44
 _OK, _AUTH = 0, 1
-"""The codes of a sasl-outcome (5.3.3.6)."""
+"""The codes of a sasl-outcome (AMQP 1.0, 5.3.3.6)."""
 
 MAX_FRAME = 4_096
-"""The most octets of a SASL frame.  The specification's 512 (5.3.1) are too few for some clients' tokens."""
+"""The most octets of a SASL frame.  The specification's 512 (AMQP 1.0, 5.3.1) are too few for some clients' tokens."""
 
 MAX_ROUNDS = 8
 """The most responses that one client may send.  SCRAM needs two, or three if the first one is empty."""

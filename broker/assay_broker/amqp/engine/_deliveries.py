@@ -91,7 +91,7 @@ def reject(delivery: Delivery, problem: Condition) -> None:
 
 
 def set_transactional(delivery: Delivery, fields: bytes) -> None:
-    """Set the transactional state of an outgoing delivery; the state is sent with the transfer (4.5.8).
+    """Set the transactional state of an outgoing delivery; the state is sent with the transfer (AMQP 1.0, 4.5.8).
 
     Args:
         delivery: The delivery.

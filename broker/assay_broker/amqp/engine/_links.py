@@ -19,7 +19,7 @@ _pending, _receive = lib.pn_delivery_pending, lib.pn_link_recv
 
 
 class SettleMode(IntEnum):
-    """The settlement modes of a sender (2.8.2)."""
+    """The settlement modes of a sender (AMQP 1.0, 2.8.2)."""
 
     UNSETTLED = 0
     SETTLED = 1

@@ -69,7 +69,7 @@ class Terminus(Struct, frozen=True, kw_only=True):
 
 
 class Coordinator(Struct, frozen=True):
-    """The transaction coordinator as a target (4.5.1)."""
+    """The transaction coordinator as a target (AMQP 1.0, 4.5.1)."""
 
     capabilities: tuple[str, ...] = ()
 
@@ -79,15 +79,15 @@ class UnreportedFields:
 
     The link keeps them until it acts on them:
 
-    - ``echo``, the properties, and each new ``drain`` of a flow (2.7.4)
-    - ``resume``, and a missing message-format or delivery-tag, of a transfer (2.7.5)
+    - ``echo``, the properties, and each new ``drain`` of a flow (AMQP 1.0, 2.7.4)
+    - ``resume``, and a missing message-format or delivery-tag, of a transfer (AMQP 1.0, 2.7.5)
     """
 
     __slots__ = ("acquires", "begun", "drain", "echo", "flawed", "marked")
 
     def __init__(self) -> None:
         self.acquires: Acquires | None = None
-        """The request of a flow to acquire deliveries in a transaction from now on (4.4.3); None without a request."""
+        """A flow's request to acquire further deliveries in a transaction (AMQP 1.0, 4.4.3); None without a request."""
         self.begun: DeliveryStart | None = None
         """The delivery that the client has sent only in part so far; None for no such delivery."""
         self.marked: dict[bytes, str | None] = {}
@@ -255,7 +255,7 @@ _LIFETIMES = frozenset((0x2B, 0x2C, 0x2D, 0x2E)) | {
 
 
 def _of_node(properties: dict[str, object]) -> dict[str, object]:
-    """Return the properties of a node to create (3.5.9), if their types are right.
+    """Return the properties of a node to create (AMQP 1.0, 3.5.9), if their types are right.
 
     Raises:
         DecodeError: A property is of a wrong type.

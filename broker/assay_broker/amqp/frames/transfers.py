@@ -17,7 +17,7 @@ from assay_sdk.amqp.types import DecodeError
 from assay_sdk.amqp.values import skip
 
 LONGEST_TAG = 32
-"""The most octets of a delivery-tag (2.8.7)."""
+"""The most octets of a delivery-tag (AMQP 1.0, 2.8.7)."""
 
 _LIST8 = 0xC0
 _HANDLE, _ID, _TAG, _FORMAT, _SETTLED, _, _RCV_MODE, _STATE, _, _, _BATCHABLE = range(11)
@@ -146,7 +146,7 @@ def of(fields: Sequence[Any]) -> Transfer:
 
 
 def flaw(said: DeliveryStart, begun: DeliveryStart | None) -> str | None:
-    """Return the mistake in a transfer's delivery fields: a missing field or a contradiction (2.7.5).
+    """Return the mistake in a transfer's delivery fields: a missing field or a contradiction (AMQP 1.0, 2.7.5).
 
     Args:
         said: The transfer's delivery fields.
@@ -160,19 +160,19 @@ def flaw(said: DeliveryStart, begun: DeliveryStart | None) -> str | None:
 
 def _missing(said: DeliveryStart) -> str | None:
     if said.tag is None:
-        return "The first transfer of a delivery has no delivery-tag (2.7.5)."
+        return "The first transfer of a delivery has no delivery-tag (AMQP 1.0, 2.7.5)."
     if len(said.tag) > LONGEST_TAG:
-        return f"A delivery-tag has {len(said.tag)} octets, and {LONGEST_TAG} are allowed (2.8.7)."
+        return f"A delivery-tag has {len(said.tag)} octets, and {LONGEST_TAG} are allowed (AMQP 1.0, 2.8.7)."
     if said.form is None:
-        return "The first transfer of a delivery has no message-format (2.7.5)."
+        return "The first transfer of a delivery has no message-format (AMQP 1.0, 2.7.5)."
     return None
 
 
 def _contradiction(said: DeliveryStart, begun: DeliveryStart) -> str | None:
     if said.tag not in {None, begun.tag}:
-        return "A transfer has another delivery-tag than the first transfer of its delivery (2.7.5)."
+        return "A transfer has another delivery-tag than the first transfer of its delivery (AMQP 1.0, 2.7.5)."
     if said.form not in {None, begun.form}:
-        return f"A transfer has message-format {said.form}, and its delivery began with {begun.form} (2.7.5)."
+        return f"A transfer has message-format {said.form}, and its delivery began with {begun.form} (AMQP 1.0, 2.7.5)."
     return None
 
 

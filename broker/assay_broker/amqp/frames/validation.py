@@ -65,7 +65,7 @@ _CONTAINER, _MAX_FRAME_SIZE, _IDLE_TIMEOUT, _DESIRED = 0, 2, 4, 8
 _LEAST_FRAME = 512
 _MOST_RESUMED = 1_024
 _LEAST_IDLE_MS = 100
-"""The shortest idle time-out of a client; a shorter one would keep the server busy with heartbeats (2.4.5)."""
+"""Shortest idle time-out that a client may ask for (AMQP 1.0, 2.4.5); heartbeats for a shorter one cost too much."""
 
 
 _Handles = dict[int, Attach]
@@ -85,7 +85,7 @@ class FrameValidator:
         self.begins: deque[int] = deque()
         """The channels of the client's begins whose sessions the engine has not reported yet, in order."""
         self._most_handles: dict[int, int] = {}
-        """The highest handle that the client accepts, by channel (2.7.2)."""
+        """The highest handle that the client accepts, by channel (AMQP 1.0, 2.7.2)."""
         self.faults: deque[tuple[int, Condition]] = deque()
         """The channels of the sessions that the connection must end, with the errors."""
         self.echoes: deque[int] = deque()
@@ -138,7 +138,7 @@ class FrameValidator:
         """
         data = self._rest + octets if self._rest else octets
         size, at, kept_from = len(data), 0, 0
-        look = self._look_for_close if self._closing else self._look
+        check = self._check_after_close if self._closing else self._check_frame
         kept: list[bytes] = []
         self._windows.fresh.clear()
         if self._header_due:
@@ -161,7 +161,7 @@ class FrameValidator:
                 and self._is_plain(data, at + self._behind_handle, at + length)
             ):
                 pass  # another plain transfer on the same link, which the engine gets
-            elif length > HEADER_SIZE and not look(data, at, at + length):
+            elif length > HEADER_SIZE and not check(data, at, at + length):
                 kept += (data[kept_from:at], self._instead)
                 self._instead = b""
                 kept_from = at + length
@@ -173,11 +173,11 @@ class FrameValidator:
         return data[:at] if self._rest else data
 
     def await_close(self) -> None:
-        """Ignore all input except the client's close, because the server has sent its close (2.4.6)."""
+        """Ignore all input except the client's close, because the server has sent its close (AMQP 1.0, 2.4.6)."""
         self._closing = True
         self._usual = _NOTHING_USUAL
 
-    def _look_for_close(self, data: bytes, begin: int, end: int) -> bool:
+    def _check_after_close(self, data: bytes, begin: int, end: int) -> bool:
         """Check a frame after the server's close: only an open or a close may pass.
 
         Returns:
@@ -185,9 +185,9 @@ class FrameValidator:
         """
         body = begin + data[begin + 4] * 4
         is_plain = end - body > HEAD_SIZE and data.startswith(_HEAD, body, end)
-        return (not is_plain or data[body + 2] in {_OPEN, _CLOSE}) and self._look(data, begin, end)
+        return (not is_plain or data[body + 2] in {_OPEN, _CLOSE}) and self._check_frame(data, begin, end)
 
-    def _look(self, data: bytes, begin: int, end: int) -> bool:  # noqa: C901  one branch a frequent frame
+    def _check_frame(self, data: bytes, begin: int, end: int) -> bool:  # noqa: C901  one branch a frequent frame
         """Check a frame.
 
         Args:
@@ -225,7 +225,7 @@ class FrameValidator:
             if is_all and handle is not None and (flow[_CREDIT] or 0) <= _MOST_CREDIT:
                 if flow[_DRAIN] or flow[_ECHO]:
                     self._wish(channel, handle, drain=bool(flow[_DRAIN]), echo=bool(flow[_ECHO]))
-                return self._has(channel, handle)
+                return self._is_attached(channel, handle)
         if code not in {_TRANSFER, 0} and end - body > self._max_performative:
             raise ProtocolError(
                 RESOURCE_LIMIT,
@@ -235,7 +235,7 @@ class FrameValidator:
 
     # --- frequent frames, of which only the first fields are read
 
-    def _has(self, channel: int, handle: int | None) -> bool:
+    def _is_attached(self, channel: int, handle: int | None) -> bool:
         """Return whether a link is attached to the handle of a frame; if not, end the session.
 
         Args:
@@ -271,7 +271,7 @@ class FrameValidator:
         handles = self._handles[channel]
         attach = None if handles is None or handle is None else handles.get(handle)
         if attach is None:
-            self._has(channel, handle)
+            self._is_attached(channel, handle)
             return None
         if attach.receives:
             self._fault(
@@ -283,7 +283,7 @@ class FrameValidator:
         return attach
 
     def _has_room(self, channel: int) -> bool:
-        """Return whether a session's window allows one more transfer (2.5.6); if not, end the session."""
+        """Return whether a session's window allows one more transfer (AMQP 1.0, 2.5.6); if not, end the session."""
         return self._windows.has_room(channel) or self._fault(
             channel, WINDOW_VIOLATION, "The client has sent more transfers than the session's window allowed."
         )
@@ -304,13 +304,13 @@ class FrameValidator:
             )
         unreported, delivery = attach.unreported, said.delivery
         if unreported.begun is None and delivery.number is None:
-            return self._fault(channel, BAD_FIELD, "The first transfer of a delivery has no delivery-id (2.7.5).")
+            return self._fault(channel, BAD_FIELD, "A delivery's first transfer has no delivery-id (AMQP 1.0, 2.7.5).")
         if said.resume and delivery.tag is not None:
             if len(delivery.tag) > transfers.LONGEST_TAG or len(unreported.marked) >= _MOST_RESUMED:
                 return self._fault(
                     channel, BAD_FIELD, "A resumed delivery has too long a tag, or too many deliveries are resumed."
                 )
-            # The server does not know this delivery, because it keeps no deliveries of detached links (2.6.13).
+            # The server does not know this delivery, because it keeps none of detached links (AMQP 1.0, 2.6.13).
             unreported.marked.setdefault(delivery.tag, None)
         flaw = transfers.flaw(delivery, unreported.begun)
         if flaw is not None:
@@ -412,7 +412,7 @@ class FrameValidator:
         if code == _TRANSFER:
             return self._transfer(channel, transfers.of(fields))
         handle: int | None = fields[_HANDLE_OF_FLOW if code == _FLOW else _HANDLE]
-        if not self._has(channel, handle):
+        if not self._is_attached(channel, handle):
             return False
         if code == _FLOW:
             self._wish(channel, handle, drain=bool(fields[_DRAIN]), echo=bool(fields[_ECHO]))
@@ -436,8 +436,9 @@ class FrameValidator:
         if "\0" in engine_name or any(
             one.engine_name == engine_name and one.receives is attach.receives for one in handles.values()
         ):
-            # The engine does not know that a second attach steals a link (2.6.1), so it gets another name for it.
-            # It also gets another name in place of one with a NUL, which would end a C string.
+            # A second attach with a link's name steals the link (AMQP 1.0, 2.6.1).  The engine cannot do this, so this
+            # method gives it the second link under a new name.  It also renames a link whose name has a NUL, because
+            # the engine's C code would end the name there.
             self._renamed += 1
             engine_name = f"{attach.name.replace(chr(0), '')}\x1f{self._renamed}"
             self._instead = frame(editing.changed(octets, {NAME: types.string(engine_name)}), channel=channel)

@@ -44,7 +44,7 @@ class CoordinatorEnd(RequestEnd):
         return self.reply(attach_encoding.encode_coordinator(offered))
 
     def tell_left(self) -> None:
-        """Back out the transactions that the client declared on this link and has not discharged (4.2)."""
+        """Back out the transactions that the client declared on this link and has not discharged (AMQP 1.0, 4.2)."""
         declared = [one for one in self.context.transactions.values() if one.declared_on == self.number]
         for transaction in declared:
             self._back_out(transaction, None)
@@ -59,7 +59,7 @@ class CoordinatorEnd(RequestEnd):
         fields = cast("list[object]", asked.value)
         if asked.descriptor in _DECLARES:
             if fields and fields[0] is not None:
-                self.reject(delivery, Condition(NOT_IMPLEMENTED, "The server supports only local units of work (4.2)."))
+                self.reject(delivery, Condition(NOT_IMPLEMENTED, "The server has only local units of work (AMQP 1.0, 4.2)."))
                 return
             self._declare(delivery)
             return

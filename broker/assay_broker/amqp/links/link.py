@@ -251,7 +251,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
             self._echo()
 
     def _change_acquisition(self) -> None:
-        """Acquire deliveries in another transaction or in none, as the last flow of the client has asked (4.4.3)."""
+        """Acquire deliveries in the transaction of the client's last flow, if it names one (AMQP 1.0, 4.4.3)."""
         wish = self.attach.unreported.acquires
         if wish is not None and self.state is LinkState.OPEN:
             self.attach.unreported.acquires = None
@@ -267,7 +267,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
             self.expel(Condition(NOT_IMPLEMENTED, "This link cannot acquire deliveries in a unit of work."))
 
     def _echo(self) -> None:
-        """Send a flow, if the client's flow asks for one with its echo field (2.7.4)."""
+        """Send a flow, if the client's flow asks for one with its echo field (AMQP 1.0, 2.7.4)."""
         unreported = self.attach.unreported
         if unreported.echo and self.state is LinkState.OPEN:
             unreported.echo = False
@@ -326,7 +326,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
             return
         self.engine.open(self.no_ends())
         if self.state is LinkState.OPEN:
-            self.expel(TOO_LONG)  # frame-size-too-small (2.8.15)
+            self.expel(TOO_LONG)  # frame-size-too-small (AMQP 1.0, 2.8.15)
 
     def _go_on(self) -> None:
         """Start the link, if it is still open."""
@@ -348,7 +348,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
             self.engine.detach()
 
     def _refuse(self) -> None:
-        """Refuse the link: attach it without source and target, and close it with the error (2.6.3)."""
+        """Refuse the link: attach it without source and target, and close it with the error (AMQP 1.0, 2.6.3)."""
         self.engine.open(self.no_ends())
         self._close()
 

@@ -225,7 +225,7 @@ class OutgoingEnd(SettlingEnd):
             self._settle_in(acquirer, delivery.delivery, BARE[DeliveryState.ACCEPTED])
         return not link.unfinished
 
-    # --- acquisition (4.4.3)
+    # --- acquisition (AMQP 1.0, 4.4.3)
 
     def acquire(self, txn_id: object) -> None:
         """Acquire deliveries in a transaction from now on.

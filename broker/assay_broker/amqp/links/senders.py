@@ -52,14 +52,14 @@ class SenderEnd(LinkEnd):
         return source is None or not source.outcomes or _REJECTED in source.outcomes
 
     def reject(self, delivery: Delivery, why: Condition) -> None:
-        """Reject a delivery, or detach the link if the client does not support the outcome *rejected* (4.3)."""
+        """Reject a delivery, or detach the link if the client does not support *rejected* (AMQP 1.0, 4.3)."""
         if not self.takes_rejected:
             self.expel(why)
         elif self.engine.alive:
             reject(delivery, why)
 
     def is_flawed(self, delivery: Delivery) -> bool:
-        """Detach the link if the transfers of a delivery lack or contradict a field (2.7.5); return whether they do."""
+        """Detach the link if a delivery's transfers lack or contradict a field (AMQP 1.0, 2.7.5), and return True."""
         flaw = self.attach.unreported.marked.get(tag_of(delivery))
         if flaw is None:
             return False

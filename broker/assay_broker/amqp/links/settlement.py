@@ -44,7 +44,7 @@ class SettlingEnd(ReceiverEnd):
         self._enlisted: dict[int, Delivery | None] = {}
         """Deliveries with an outcome in an open transaction, by number; None for a settled delivery."""
         self._acquirer: Transaction | None = None
-        """The transaction in which the client acquires deliveries from now on (4.4.3); None for no transaction."""
+        """The transaction in which the client acquires further deliveries (AMQP 1.0, 4.4.3), or None."""
         self._acquired: dict[int, Transaction] = {}
         """The open transactions that have acquired deliveries, by the deliveries' numbers."""
         self._to_release: dict[Delivery, None] = {}

@@ -40,7 +40,7 @@ OUTCOMES = types.symbols(_OUTCOMES)
 
 
 def senders(source: Terminus | None) -> bytes:
-    """Encode the source of a link on which the client sends, with the outcomes that the server supports (2.6.3)."""
+    """Encode the source of a client's sending link, with the outcomes that the server supports (AMQP 1.0, 2.6.3)."""
     if source is None:
         return b""
     return encode_terminus(source, SOURCE, _known(source.outcomes) if source.outcomes else OUTCOMES)
@@ -60,7 +60,7 @@ _NO_LOCALS = frozenset({NO_LOCAL_CODE, "apache.org:no-local-filter:list"})
 _NEVER = "never"
 _MS = 1000
 _DELETE_ON_CLOSE = Described(0x2B, [])
-"""The lifetime policy of temporary destinations: the destination ends when its link is closed (3.5.10)."""
+"""The lifetime policy of temporary destinations: the destination ends when its link is closed (AMQP 1.0, 3.5.10)."""
 
 _QUEUES = (AddressKind.QUEUE, AddressKind.TEMPORARY_QUEUE)
 

@@ -11,7 +11,7 @@ from assay_sdk.amqp import types
 
 
 class Participant(Protocol):
-    """A link on which deliveries have an outcome in a transaction; the outcome takes effect at the commit (4.4.2)."""
+    """A link whose deliveries have outcomes in a transaction, which take effect at its commit (AMQP 1.0, 4.4.2)."""
 
     def transaction_committed(self, delivery: int) -> None:
         """Settle a delivery, because the queue manager has applied its outcome with the commit."""
@@ -23,7 +23,7 @@ class Participant(Protocol):
 
 
 class Acquirer(Protocol):
-    """A link on which the client acquires deliveries in a transaction (4.4.3)."""
+    """A link on which the client acquires deliveries in a transaction (AMQP 1.0, 4.4.3)."""
 
     def acquisition_ended(self, transaction: Transaction) -> None:
         """Stop acquiring deliveries in a transaction, because the client discharges it."""
@@ -94,7 +94,7 @@ class Transaction:
             link.acquisition_ended(self)
 
     def discharge(self, then: Callable[[], None]) -> None:
-        """Call `then` once the queue manager has answered all messages and outcomes of the transaction (4.3)."""
+        """Call `then` once the queue manager has answered the transaction's messages and outcomes (AMQP 1.0, 4.3)."""
         self._then = then
         self._end()
 
@@ -123,7 +123,7 @@ class Transaction:
 
 
 def transactional(txn_id: bytes, why: Condition | None = None) -> bytes:
-    """Encode the fields of a transactional state with the outcome *accepted*, or *rejected* with an error (4.4.4)."""
+    """Encode a transactional state's fields (AMQP 1.0, 4.4.4): the outcome *accepted*, or *rejected* with an error."""
     if why is None:
         outcome = types.described(DeliveryState.ACCEPTED, types.fields(()))
     else:

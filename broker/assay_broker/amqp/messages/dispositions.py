@@ -19,7 +19,7 @@ from assay_sdk.driver import Outcome
 
 
 class Disposition(Struct, frozen=True, gc=False):
-    """An outcome, with the further fields of *modified* (3.4.5).
+    """An outcome, with the further fields of *modified* (AMQP 1.0, 3.4.5).
 
     Args:
         outcome: The outcome; *modified* without delivery-failed counts as *released*.

@@ -6,8 +6,8 @@ fields that rules use.  Its body is decoded only on demand (`assay_broker.core.m
 The server sends a message as follows (OASIS AMQP 1.0, 3.2):
 
 1. The header is new, because it belongs to the transfer.  It has the queue manager's durable and priority, the delivery
-   count, and the rest of the time to live (3.2.1).
-2. Delivery annotations are dropped, because the sender addressed them to this node (3.2.2).
+   count, and the rest of the time to live (AMQP 1.0, 3.2.1).
+2. Delivery annotations are dropped, because the sender addressed them to this node (AMQP 1.0, 3.2.2).
 3. Message annotations are kept, except that a delivery time replaces ``x-opt-delivery-delay``.  The delay would delay
    the message again at the next broker.
 4. The bare message is sent unchanged; a missing id stays missing.  If the queue manager changes a message, such as a
@@ -51,10 +51,10 @@ JMS clients send a few hundred.  IBM MQ has a similar limit, MAXPROPL.
 """
 
 DEFAULT_PRIORITY = 4
-"""The priority of a message whose header has none (3.2.1)."""
+"""The priority of a message whose header has none (AMQP 1.0, 3.2.1)."""
 
 HIGHEST_PRIORITY = 9
-"""The highest priority that the server knows; it replaces higher priorities (3.2.1)."""
+"""The highest priority that the server knows; it replaces higher priorities (AMQP 1.0, 3.2.1)."""
 
 _LONG_END = 2**63
 """The first number above the range of times, which are signed 64-bit numbers."""

@@ -6,9 +6,10 @@ specification leaves a choice, this module decides:
 * Integers are longs and overflow as in Java.  An integer that is combined with a double is first converted to a double.
 * An integer divided by zero is NULL.  A double divided by zero is infinite or not a number, as in Java.
 * In arithmetic, a value that is not a number is NULL.
-* A comparison of values of different types is false with every operator, also with ``<>`` (3.8.1.1).  The same holds
-  for constructs that are defined by comparisons, or that apply to strings only.  Both BETWEEN and NOT BETWEEN two
-  numbers are false for a string.  Both IN and NOT IN, and both LIKE and NOT LIKE, are false for a number.
+* A comparison of values of different types is false with every operator, also with ``<>`` (Jakarta Messaging 3.1,
+  3.8.1.1).  The same holds for constructs that are defined by comparisons, or that apply to strings only.  Both BETWEEN
+  and NOT BETWEEN two numbers are false for a string.  Both IN and NOT IN, and both LIKE and NOT LIKE, are false for a
+  number.
 * A value that is not a boolean is false where a condition is required.
 """
 
@@ -103,7 +104,7 @@ def _truth(node: nodes.Node, read: Read) -> Condition:
 
 
 def _joined(conditions: tuple[Condition, ...], *, decisive: bool) -> Condition:
-    """Return the condition of AND or OR (3.8.1.2).
+    """Return the condition of AND or OR (Jakarta Messaging 3.1, 3.8.1.2).
 
     Args:
         conditions: The operands.
@@ -193,7 +194,7 @@ def _between(of: Read, low: Read, high: Read, *, negated: bool) -> Condition:
 
 
 def _of_string(name: str, test: Callable[[str], bool], *, negated: bool) -> Condition:
-    """Return the condition of IN or LIKE: a test for strings, unknown for NULL, false for other values (3.8.1.2).
+    """Return the condition of IN or LIKE: a test for strings, unknown for NULL, false for other values.
 
     Args:
         name: Name of the header field or property.

@@ -58,7 +58,7 @@ class Selector:
         """Parse a selector.
 
         Args:
-            text: The selector, not empty; use None instead of an empty selector (3.8.1).
+            text: The selector, not empty; use None instead of an empty selector (Jakarta Messaging 3.1, 3.8.1).
             limits: Limits on length and depth.
 
         Raises:
@@ -72,11 +72,11 @@ class Selector:
         return self._text
 
     def matches(self, message: Message) -> bool:
-        """Return whether the selector is true for a message; false and unknown are both no match (3.8.1)."""
+        """Return whether the selector is true for a message; False if it is unknown (Jakarta Messaging 3.1, 3.8.1)."""
         return self._condition(message) is True
 
     def evaluate(self, message: Message) -> bool | None:
-        """Evaluate the selector for a message, and return True, False, or None for unknown (3.8.1.2)."""
+        """Evaluate the selector for a message: True, False, or None for unknown (Jakarta Messaging 3.1, 3.8.1.2)."""
         return self._condition(message)
 
     def to_text(self) -> str:

@@ -58,7 +58,7 @@ class LinkState(StrEnum):
 
     ATTACHING = "attaching"
     REFUSING = "refusing"
-    """The broker has attached without the requested source or target, and sends the reason with its detach (2.6.3)."""
+    """The broker attached without the requested source or target; its detach has the reason (AMQP 1.0, 2.6.3)."""
     OPEN = "open"
     CLOSING = "closing"
     GONE = "gone"

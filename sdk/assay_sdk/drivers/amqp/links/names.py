@@ -49,7 +49,7 @@ from assay_sdk.model.reasons import Mqrc, Refused, refused
 _OUTCOMES = ("amqp:accepted:list", "amqp:rejected:list", "amqp:released:list", "amqp:modified:list")
 
 _LIFETIME, _DELETE_ON_CLOSE = "lifetime-policy", 0x2B
-"""Lifetime of a dynamic node (3.5.10): the broker deletes it when the link that created it closes."""
+"""Lifetime of a dynamic node (AMQP 1.0, 3.5.10): the broker deletes it when the link that created it closes."""
 
 QPID_DEFAULT_OUTCOME = AttachFields(modified=True)
 """Default outcome of a receiver's source: modified, delivery-failed.  The broker applies it to messages for which the
@@ -188,8 +188,8 @@ def make_receiver(session: Session, command: OpenReceiver, name: str, names: Lin
     """
     link: Receiver = session.receiver(name)
     link.snd_settle_mode = Link.SND_SETTLED if command.settled else Link.SND_UNSETTLED
-    # "Second" asks the broker to settle a message only after it has stored the outcome (2.7.3).  A broker that does not
-    # support it answers with "first".
+    # "Second" asks the broker to settle a message only after it has stored the outcome (AMQP 1.0, 2.7.3).  A broker
+    # that does not support it answers with "first".
     link.rcv_settle_mode = Link.RCV_FIRST if command.settled else Link.RCV_SECOND
     source = link.source
     source.address = wire_name(command.address, prefixes)
@@ -260,7 +260,7 @@ def make_lookup(session: Session, name: str) -> Receiver:
 
 
 def make_coordinator(session: Session) -> Sender:
-    """Return a sender's link to the transaction coordinator, not yet opened (4.3)."""
+    """Return a sender's link to the transaction coordinator, not yet opened (AMQP 1.0, 4.3)."""
     link: Sender = session.sender(f"assay:coordinator:{uuid.uuid4()}")
     link.snd_settle_mode = Link.SND_UNSETTLED
     link.rcv_settle_mode = Link.RCV_FIRST
@@ -291,7 +291,7 @@ def _put_filters(link: Receiver, selector: str | None, *, no_local: bool) -> Non
 
 
 def missing_filters(link: Receiver, wanted: Iterable[str]) -> tuple[str, ...]:
-    """Return the requested filters that the broker does not apply, because its attach lacks them (3.5.1)."""
+    """Return the requested filters that the broker does not apply, because its attach lacks them (AMQP 1.0, 3.5.1)."""
     data = link.remote_source.filter
     data.rewind()
     names = {str(name) for name in data.get_dict()} if data.next() is not None else set[str]()
@@ -316,7 +316,7 @@ def has_terminus(terminus: Terminus) -> bool:
 
 
 ACCEPTED_STATE = Described(ulong(int(Delivery.ACCEPTED)), [])
-"""The outcome inside a transactional state (4.4.2)."""
+"""The outcome inside a transactional state (AMQP 1.0, 4.4.2)."""
 
 
 def set_state_data(delivery: Delivery, data: list[object] | None) -> None:

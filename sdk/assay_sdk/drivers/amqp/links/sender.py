@@ -115,7 +115,7 @@ class SenderEnd(LinkEnd):
             return
         state, settled = int(delivery.remote_state), bool(delivery.settled)
         if not settled and state in {0, int(Delivery.RECEIVED)}:
-            return  # no outcome yet (3.4.1)
+            return  # no outcome yet (AMQP 1.0, 3.4.1)
         entry = self._sent.pop(str(delivery.tag), None)
         why = self._judge(delivery, state)
         delivery.settle()
@@ -215,7 +215,7 @@ class _Inner:
 
 
 def _outcome_within(delivery: Delivery) -> tuple[int, Condition | None]:
-    """Return the number and the error of the outcome in a transactional state; accepted if it has none (4.4.2)."""
+    """Return number and error of the outcome in a transactional state; accepted without one (AMQP 1.0, 4.4.2)."""
     data = cast("object", delivery.remote.data)
     if not isinstance(data, list) or len(data) < 2 or not isinstance(data[1], Described):  # noqa: PLR2004  id, outcome
         return int(Delivery.ACCEPTED), None

@@ -183,7 +183,7 @@ class Coordinator(RequestLink):
             fail: Whether to roll back; otherwise the unit is committed.
         """
         gone = unit.failed or (None if self.usable else self._why)
-        if gone is not None:  # the broker has rolled the unit back already (4.2)
+        if gone is not None:  # the broker has rolled the unit back already (AMQP 1.0, 4.2)
             unit.state = TransactionState.OVER
             if fail:
                 self.answers.done(token)

@@ -1,7 +1,7 @@
 """Tracing: the messages in transfer frames, and the outcomes in disposition frames.
 
 The frames identify a delivery by its id within its session and direction (OASIS AMQP 1.0, 2.6.12), a session by each
-end's channel (2.5.1), and a link by the handle of the message's sender (2.7.3).  Invalid frames are ignored.
+end's channel (AMQP 1.0, 2.5.1), and a link by the handle of the message's sender (2.7.3).  Invalid frames are ignored.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _OUTCOMES: Mapping[int, Outcome] = {
     performatives.MODIFIED: Outcome.MODIFIED,
 }
 """The outcomes among the delivery states.  An outcome within a transactional state is not one of them, because it takes
-effect only at the discharge (4.4.2)."""
+effect only at the discharge (AMQP 1.0, 4.4.2)."""
 _OTHER: Mapping[Direction, Direction] = {"in": "out", "out": "in"}
 
 

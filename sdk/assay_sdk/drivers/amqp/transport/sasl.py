@@ -24,8 +24,8 @@ _MECHANISMS, _INIT, _CHALLENGE, _RESPONSE, _OUTCOME = 0x40, 0x41, 0x42, 0x43, 0x
 _OK, _AUTH = 0, 1
 
 _MAX_FRAME = 65_536
-"""Largest SASL frame that the client accepts, in octets.  AMQP's limit is 512 (5.3.1), but brokers with many mechanisms
-exceed it."""
+"""Largest SASL frame that the client accepts, in octets.  AMQP's limit is 512 (AMQP 1.0, 5.3.1), but brokers with many
+mechanisms exceed it."""
 
 
 _MAX_ITERATIONS = 1_000_000
