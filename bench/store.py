@@ -48,7 +48,7 @@ BODY = "x" * 256
 
 
 def message(number: int) -> Message:
-    """Return a persistent message like a client's."""
+    """Return a persistent message with the fields that the SDK sets."""
     return Message(
         message_id=f"ID:{number}",
         to=QUEUE,

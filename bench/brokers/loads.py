@@ -104,7 +104,7 @@ class Load(Protocol):
 
         Raises:
             WireError: The broker refuses a client, or loses messages.
-                LaunchError: The broker has ended.
+            LaunchError: The broker has ended.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""The turns of a queue manager: what happens after its core has handled a command.
+"""The turns of a queue manager: the work after its core has handled a command.
 
 The shell writes the command's records to the log, and carries out the effects that depend on them only after the
 records are durable.
@@ -61,7 +61,7 @@ class Turns:
         self._post = post
 
     def note(self, life: Life, command: Command) -> None:
-        """Remember the message of a send until its answer, if a hook waits for answers."""
+        """Remember the message of a send until its answer, if a fault or tap has a hook on answers."""
         if (self.before_answer or self.after_answer) and isinstance(command, Put) and command.token is not None:
             life.asked[command.connection, command.token] = command.message
 

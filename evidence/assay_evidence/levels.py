@@ -30,7 +30,7 @@ class Level(StrEnum):
 
 _WORDS = {
     Level.BLACK_BOX: "clients alone",
-    Level.ADMINISTRATION: "administrator's look",
+    Level.ADMINISTRATION: "administrator's inspection",
     Level.RESTART: "restart",
     Level.KILL: "kill",
     Level.FLUSH: "flush",

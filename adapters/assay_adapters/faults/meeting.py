@@ -143,7 +143,7 @@ class Meeting:
         return places[0]
 
     def leave(self) -> None:
-        """Leave the meeting, because the scenario has ended; no effect if the process is no member."""
+        """Leave the meeting, because the scenario has ended; do nothing if the process is no member."""
         with self._changed() as state:
             state.members.pop(self._me, None)
 
@@ -185,7 +185,7 @@ class Meeting:
         return state.broker is BrokerState.ENDING
 
     def _ended(self, state: _State) -> bool:
-        """Return whether another process has ended the broker, or this process has to: then the broker is ending."""
+        """Return whether the wait for the broker's end is over: another process has ended it, or this process must."""
         all_ready = {*state.members.values()} == {MemberState.READY}
         if state.broker is BrokerState.ENDING and all_ready and state.performer is None:
             state.performer = self._me
@@ -193,7 +193,7 @@ class Meeting:
         return state.broker is not BrokerState.ENDING
 
     def _started(self, state: _State) -> bool:
-        """Return whether another process has started the broker, or this process has to: then the broker is down."""
+        """Return whether the wait for the broker's start is over: another process started it, or this process must."""
         if state.broker is BrokerState.DOWN and state.performer in {None, self._me}:
             state.performer = self._me
             return True

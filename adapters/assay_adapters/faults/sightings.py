@@ -3,8 +3,7 @@
 `Conversation` takes frames, and returns the messages that they carry or settle, without I/O. It identifies a delivery
 by its id within its session and direction (OASIS AMQP 1.0, 2.6.12), and a session by the channel of each end (2.5.1).
 The kit's id of a message is an application property (AMQP 1.0, 3.2.5), or the beginning of the body.
-`Conversation` ignores
-invalid frames.
+`Conversation` ignores invalid frames.
 """
 
 from __future__ import annotations

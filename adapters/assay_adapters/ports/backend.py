@@ -137,12 +137,12 @@ class Watched(Protocol):
 
 
 class FaultSharing(StrEnum):
-    """How scenarios with faults share the instances of a backend."""
+    """The way in which scenarios with faults share the instances of a backend."""
 
     NONE = "none"
     """Each scenario has an instance of its own."""
     IN_TURN = "in turn"
-    """They use one instance one after the other, because a broker takes long to start."""
+    """All use the same instance, one after the other, because a broker takes long to start."""
     TOGETHER = "together"
     """As IN_TURN, but scenarios with the same shared fault (`Needs.shared_fault`) use one instance at the same time."""
 

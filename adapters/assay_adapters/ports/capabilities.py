@@ -25,7 +25,8 @@ class Needs(Struct, frozen=True, kw_only=True):
         topology: The network of the queue managers: one queue manager for ``single``, two for the other topologies.
         own_instance: Whether no other scenario may use the instance; True for all scenarios with faults.
         shared_fault: The only fault for which the scenario needs its own instance, if scenarios with the same fault
-            can use one instance at the same time (`SHARED_FAULTS`); None if they cannot, or if it needs no fault.
+            can use one instance at the same time (`SHARED_FAULTS`); None if they cannot, or if the scenario needs no
+            fault.
     """
 
     capabilities: frozenset[Capability] = frozenset()

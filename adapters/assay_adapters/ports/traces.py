@@ -46,7 +46,7 @@ class Trace(Protocol):
         ...
 
     def past(self) -> tuple[Deed, ...]:
-        """Return what happened to the broker so far, in the order of time."""
+        """Return the broker's starts, ends and faults so far, in order of time."""
         ...
 
     def log_from_now(self) -> Callable[[], tuple[LogLine, ...]]:

@@ -67,7 +67,7 @@ class ContainerTrace:
         return self._ask(_identity, "a container that Docker does not show any more")
 
     def past(self) -> tuple[Deed, ...]:
-        """Return what happened to the container so far, in the order of time."""
+        """Return the container's starts, ends and faults so far, in order of time."""
         return self._history.past() if self._history is not None else self._ask(_by_docker, ())
 
     def log_from_now(self) -> Callable[[], tuple[LogLine, ...]]:

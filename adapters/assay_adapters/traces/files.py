@@ -35,7 +35,7 @@ class FileTrace:
         self._secrets = tuple(secrets)
 
     def past(self) -> tuple[Deed, ...]:
-        """Return what happened to the broker so far, in the order of time."""
+        """Return the broker's starts, ends and faults so far, in order of time."""
         return () if self._history is None else self._history.past()
 
     def log_from_now(self) -> Callable[[], tuple[LogLine, ...]]:

@@ -21,8 +21,8 @@ class Connect(Struct, frozen=True, tag=True):
     Args:
         client_id: JMS client id; None for none.
         user: The user whose authority the core checks; None for an anonymous client.
-        alone: Whether no other connection may have the client id (JMS 6.1.2). False for AMQP clients, which may open
-            several connections for one container, unless the client asks for a sole connection.
+        alone: Whether no other connection may have the client id (JMS 2.0, 6.1.2). False for AMQP clients, which may
+            open several connections for one container, unless the client asks for a sole connection.
     """
 
     connection: int
@@ -63,7 +63,7 @@ class AttachSender(Struct, frozen=True, tag=True):
 
 
 class Attach(Struct, frozen=True, tag=True, kw_only=True):
-    """Open a receiver on a queue, or on a topic through a subscription (JMS 8.3).
+    """Open a receiver on a queue, or on a topic through a subscription (JMS 2.0, 8.3).
 
     Args:
         selector: JMS selector; None for none.

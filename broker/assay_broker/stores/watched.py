@@ -1,7 +1,7 @@
 """A disk that a test can make fail or crash; a crash undoes the writes that were not flushed.
 
 The disk is an SQLite VFS on top of the system's own.  It passes each write on, and remembers the former content until
-the file is flushed.  The same run always has the same crash.
+the file is flushed.  Two runs with the same operations lose the same data at a crash.
 """
 
 from __future__ import annotations

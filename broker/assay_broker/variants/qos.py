@@ -183,7 +183,7 @@ QOS_VARIANTS = (
         name="loss-noticed-late",
         rules=("QS-08", "QS-09", "QS-14", "QS-21"),
         text="The client id of a lost connection stays in use for a second.",
-        allowed_by="JMS 6.1.2 and AMQP:22: no document says how soon a broker notices that a connection is lost.",
+        allowed_by="JMS 2.0, 6.1.2 and AMQP:22: no document says how soon a broker notices that a connection is lost.",
         apply=_notices_late,
     ),
 )

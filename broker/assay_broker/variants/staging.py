@@ -164,7 +164,7 @@ def _other_code(answer: Answer, _asked: Command, _now_ms: int, view: View) -> An
 
 
 def _header_counts(put: Put, _sent: Sent, view: View) -> Commands | None:
-    """Lower MAXMSGL of the staging queue by the length of a header during a delayed send."""
+    """Count a header of staged messages towards MAXMSGL: lower MAXMSGL by its length during each delayed send."""
     limit = view.said(STAGING_QUEUE).get("MAXMSGL")
     if not isinstance(limit, int):
         return None
@@ -274,7 +274,7 @@ STAGING_VARIANTS = (
         name="released-at-whole-seconds",
         rules=("DD-02", "DD-03", "DD-06", "DD-38"),
         text="Delays end at the next whole second.",
-        allowed_by="DELAY:5 gives the earliest time; JMS 7.8 leaves open how exactly time is kept.",
+        allowed_by="DELAY:5 gives the earliest time; JMS 2.0, 7.8 leaves open how exactly time is kept.",
         apply=lambda: _later(_whole_seconds),
     ),
     Variant(
@@ -295,7 +295,7 @@ STAGING_VARIANTS = (
         name="delayed-lives-a-second-longer",
         rules=("DD-55", "DD-56", "DD-57"),
         text="The time to live of a delayed message ends a second late.",
-        allowed_by="JMS 3.4.9 and 7.8 leave the exact moment open.",
+        allowed_by="JMS 2.0, 3.4.9 and 7.8 leave the exact moment open.",
         apply=lambda: puts(_expires_later),
     ),
     Variant(

@@ -1,4 +1,4 @@
-"""``assay clean``: removes what runs that were killed have left on this machine."""
+"""``assay clean``: removes the containers, processes and folders that killed runs have left on this machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay_evidence.figures import counted
 def clean() -> None:
     """Remove the containers, volumes, processes and temporary folders that ended runs have left.
 
-    What belongs to a run that goes on stays.
+    The containers, processes and folders of running runs stay.
     """
     terminal = Terminal()
     for line in sentences(remove_leftovers()):
@@ -20,7 +20,7 @@ def clean() -> None:
 
 
 def sentences(removed: Leftovers) -> Iterator[str]:
-    """Say what was removed, or that ended runs have left nothing."""
+    """List the removed things in sentences, or say that ended runs have left nothing."""
     if removed.containers:
         volumes = f" with {counted(removed.volumes, 'volume')}" if removed.volumes else ""
         names = ", ".join(one.name for one in removed.containers)

@@ -78,10 +78,10 @@ class Past(Event, frozen=True, kw_only=True, tag="past"):
 
     Args:
         source: The broker's container or process, with the image.
-        what: What happened, such as ``started`` or ``killed``.
-        happened_ns: The time at which it happened, in nanoseconds since the epoch.
-        during: The scenario during which it happened; None if it is unknown.
-        omitted: The number of earlier happenings that are left out.
+        what: The event in a few words, such as ``started`` or ``killed``.
+        happened_ns: The time of the start or fault, in nanoseconds since the epoch.
+        during: The scenario that ran at that time; None if it is unknown.
+        omitted: The number of earlier starts and faults that are left out.
     """
 
     source: str

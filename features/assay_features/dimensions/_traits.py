@@ -58,7 +58,7 @@ class Dimension(msgspec.Struct, frozen=True):
     """A group of related traits.
 
     Args:
-        name: Its name.
+        name: The dimension's name.
         traits: The traits of the dimension.
     """
 

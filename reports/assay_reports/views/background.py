@@ -1,4 +1,4 @@
-"""The broker of a scenario that did not pass: its container or process, what had happened to it, and its log."""
+"""The broker of a scenario that did not pass: its container or process, its earlier starts and faults, and its log."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class PastView(Struct, frozen=True):
 
     Args:
         when: The time before or after the scenario's first event, as text.
-        what: What happened.
-        during: The scenario during which it happened; empty if it is unknown.
-        omitted: The number of earlier happenings that are left out.
+        what: The start or fault in a few words.
+        during: The scenario that ran at that time; empty if it is unknown.
+        omitted: The number of earlier starts and faults that are left out.
     """
 
     when: str
@@ -54,8 +54,8 @@ class BackgroundView(Struct, frozen=True):
 
     Args:
         source: The broker's container or process.
-        past: Its earlier faults and starts.
-        log: The lines of its log from the time of the scenario.
+        past: The broker's earlier faults and starts.
+        log: The lines of the broker's log from the time of the scenario.
     """
 
     source: str

@@ -34,7 +34,7 @@ def identifier(text: str) -> bytes:
 
 
 def identifier_text(value: object) -> str | None:
-    """Convert a decoded message or correlation id to text (3.2.11 to 3.2.14); None stays None.
+    """Convert a decoded message or correlation id to text (AMQP 1.0, 3.2.11 to 3.2.14); None stays None.
 
     Raises:
         DecodeError: The id is of none of AMQP's four types of ids.

@@ -42,17 +42,17 @@ T = TypeVar("T")
 
 
 class MessageProducer(ProducerBase[T]):
-    """A producer for one destination, or for a destination that each send names (JMS 7)."""
+    """A producer for one destination, or for a destination that each send names (JMS 2.0, 7)."""
 
     __slots__ = ()
 
 
 class MessageConsumer(ConsumerBase[T]):
-    """A consumer of a queue or a subscription (JMS 8)."""
+    """A consumer of a queue or a subscription (JMS 2.0, 8)."""
 
 
 class Session(SessionBase):
-    """A session, which creates producers and consumers and acknowledges received messages (JMS 6.2)."""
+    """A session, which creates producers and consumers and acknowledges received messages (JMS 2.0, 6.2)."""
 
     @overload
     def create_producer(self, destination: Destination[T]) -> MessageProducer[T]: ...
@@ -173,7 +173,7 @@ class Session(SessionBase):
         return Message(body, properties=properties)
 
     def close(self) -> None:
-        """Close the session (JMS 6.2.15).
+        """Close the session (JMS 2.0, 6.2.15).
 
         The broker rolls back the session's unit of work.  It delivers unacknowledged messages again, except with
         `AckMode.DUPS_OK`, for which the close acknowledges them.
@@ -196,7 +196,7 @@ class Session(SessionBase):
 
 
 class XaSession(Session):
-    """A session for XA transactions; sends and receives only within a branch (JMS 6.2.9)."""
+    """A session for XA transactions; sends and receives only within a branch (JMS 2.0, 6.2.9)."""
 
     def __init__(self, caller: Caller, engine: EngineSession) -> None:
         super().__init__(caller, engine)
@@ -209,7 +209,7 @@ class XaSession(Session):
 
 
 class Connection:
-    """A connection to a broker (JMS 6.1), created by a `ConnectionFactory`; delivers no messages before `start`."""
+    """A connection to a broker (JMS 2.0, 6.1), made by a `ConnectionFactory`; delivers no messages before `start`."""
 
     def __init__(self, caller: Caller, engine: EngineConnection) -> None:
         self._caller = caller
@@ -242,7 +242,7 @@ class Connection:
         return XaSession(self._caller, self._caller(self._engine.session(AckMode.XA)))
 
     def start(self) -> None:
-        """Start delivering messages (JMS 6.1.4).
+        """Start delivering messages (JMS 2.0, 6.1.4).
 
         Raises:
             MessagingError: The connection is closed or lost.
@@ -250,7 +250,7 @@ class Connection:
         self._caller(self._engine.start())
 
     def stop(self) -> None:
-        """Stop delivering messages until the next start, and wait until no listener is running (JMS 6.1.5).
+        """Stop delivering messages until the next start, and wait until no listener is running (JMS 2.0, 6.1.5).
 
         A listener may call it, and does not wait for itself.
 
@@ -260,7 +260,7 @@ class Connection:
         self._caller(self._engine.stop(threading.get_ident()))
 
     def set_exception_listener(self, listener: Callable[[MessagingError], None] | None) -> None:
-        """Set the listener for errors that no call of the application can raise; None removes it (JMS 6.1.7).
+        """Set the listener for errors that no call of the application can raise; None removes it (JMS 2.0, 6.1.7).
 
         Such errors are a lost connection and an exception of a message listener.
 

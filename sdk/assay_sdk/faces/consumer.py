@@ -60,7 +60,7 @@ class ConsumerBase(Generic[T]):
         """Return a message if the broker has one for this consumer, and None otherwise: `receive` with a timeout of 0.
 
         Raises:
-            JmsError: A condition of `receive`.
+            JmsError: For the reasons that `receive` lists.
         """
         return self.receive(0)
 
@@ -74,7 +74,7 @@ class ConsumerBase(Generic[T]):
             timeout: How long each step waits; None waits without limit, 0 does not wait.
 
         Raises:
-            JmsError: The timeout is invalid (raised by this call), or a condition of `receive` (raised by a step).
+            JmsError: The timeout is invalid (raised by this call), or a `receive` call fails (raised by the step).
             StalledError: In virtual time, a step without a timeout waits for a message that cannot come.
         """
         self._caller.optional_milliseconds(timeout, "a receive timeout")
@@ -133,7 +133,7 @@ class ConsumerBase(Generic[T]):
         self._caller(self._engine.set_batch_listener(hand_over, batch_size, timeout_ms))
 
     def close(self) -> None:
-        """Close the consumer; the application can still acknowledge the messages it has received (JMS 8.8)."""
+        """Close the consumer; the application can still acknowledge the messages it has received (JMS 2.0, 8.8)."""
         self._caller(self._engine.close(threading.get_ident()))
 
     def __enter__(self) -> Self:

@@ -64,7 +64,7 @@ class SessionBase:
         self._engine = engine
 
     def commit(self) -> None:
-        """Commit the unit of work (JMS 6.2.7).
+        """Commit the unit of work (JMS 2.0, 6.2.7).
 
         Raises:
             JmsError: The session is not transacted, is closed or lost, or the broker rolled the unit of work back.
@@ -72,7 +72,7 @@ class SessionBase:
         self._caller(self._engine.commit())
 
     def rollback(self) -> None:
-        """Roll the unit of work back; the broker delivers the messages received in it again (JMS 6.2.7).
+        """Roll the unit of work back; the broker delivers the messages received in it again (JMS 2.0, 6.2.7).
 
         Raises:
             JmsError: The session is not transacted, or is closed or lost.
@@ -80,7 +80,7 @@ class SessionBase:
         self._caller(self._engine.rollback())
 
     def recover(self) -> None:
-        """Give unacknowledged messages back, so that the broker delivers them again in their order (JMS 6.2.11).
+        """Give unacknowledged messages back, so that the broker delivers them again in their order (JMS 2.0, 6.2.11).
 
         Raises:
             JmsError: The session is transacted, closed or lost.
@@ -88,7 +88,7 @@ class SessionBase:
         self._caller(self._engine.recover())
 
     def acknowledge(self) -> None:
-        """Acknowledge every message that the session's consumers have received (JMS 8.7).
+        """Acknowledge every message that the session's consumers have received (JMS 2.0, 8.7).
 
         In modes other than `AckMode.CLIENT` it does nothing.
 
@@ -237,7 +237,7 @@ class SessionBase:
 
         Raises:
             JmsError: The session is transacted, so the broker would get the request only at the commit.  Or the message
-                has a reply-to already, the broker has no temporary queues, or a condition of `send` or `receive`.
+                has a reply-to already, the broker has no temporary queues, or a `send` or `receive` call would fail.
         """
         self._check_request(message)
         queue = self.create_temporary_queue(converter=ANY if reply_type is None else converter_for(reply_type))

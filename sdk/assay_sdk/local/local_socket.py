@@ -27,7 +27,7 @@ class LocalSocketOwner(Protocol):
         ...
 
     def line_gone(self, why: str) -> None:
-        """Handle the end of the connection; this is the socket's last call.
+        """Handle the end of the connection; the socket calls no method of its owner afterwards.
 
         Args:
             why: The reason, as the end of a sentence.

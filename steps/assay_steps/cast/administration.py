@@ -1,9 +1,9 @@
 """The administrator of a scenario.
 
-Each command, and each look at objects or queues, becomes an ``admin`` event of the journal.
+Each command, and each inspection of objects or queues, becomes an ``admin`` event of the journal.
 
-A look at a queue writes one event for each message and then one summary event, so that every claim about messages can
-be decided from the journal alone.  A message's event holds:
+An inspection of a queue writes one event for each message and then one summary event, so that every claim about
+messages can be decided from the journal alone.  A message's event holds:
 
 - the fields of its descriptor, by IBM MQ's names, and ``report options``: the options of its Report field by name
 - its properties, by name
@@ -56,7 +56,7 @@ NATIVE = "native application"
 
 
 class Administrator:
-    """Administers the scenario's broker, and records each command and look in the journal.
+    """Administers the scenario's broker, and records each command and inspection in the journal.
 
     Args:
         instance: The broker.
@@ -234,7 +234,8 @@ class Administrator:
         self.commands[f"start {member}"] = answer.ref
         return answer
 
-    # looks -----------------------------------------------------------------------------------------------------------
+    # inspections
+    # -----------------------------------------------------------------------------------------------------------
 
     def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Answer[Mapping[str, Attribute]]:
         """Read the attributes of an object, by its name at the broker."""
@@ -262,14 +263,14 @@ class Administrator:
         return self._tell(command, member, lambda: self.port.subscriptions(name, member), shown)
 
     def look(self, place: Place, keys: Iterable[str]) -> Look:
-        """Look at a queue's messages.
+        """Inspect a queue: record all its messages.
 
         Args:
             place: The queue.
             keys: Keys of the messages whose copies the summary event counts.
 
         Raises:
-            SetupRefusedError: The broker refuses the look.
+            SetupRefusedError: The broker refuses the inspection.
         """
         name, member = self.name_of(place), self._names.member(place.member)
         found: list[Found] = []

@@ -27,7 +27,7 @@ class Periods:
         self._scenarios: list[str] = []
 
     def begin(self, scenario: str) -> None:
-        """Note that a scenario begins now; what its broker needs to start belongs to it."""
+        """Note that a scenario begins now; the start of its broker counts as part of it."""
         self._begins_ns.append(time.time_ns())
         self._scenarios.append(scenario)
 
@@ -38,7 +38,7 @@ class Periods:
 
 
 class Background:
-    """The log and the past of a scenario's broker; make it when the scenario begins.
+    """Writes the log and the past of a scenario's broker; create it when the scenario begins.
 
     Args:
         instance: The scenario's broker instance.
@@ -92,7 +92,7 @@ class Background:
             )
 
     def _at(self, wall_ns: int) -> Instant:
-        """Return the instant of a line, never one before the scenario's begin, because clocks of brokers may differ."""
+        """Return the instant of a log line; at least the scenario's begin, because the broker's clock may differ."""
         begun = self._begun
         since_ns = max(0, wall_ns - begun.wall_ns)
         return Instant(begun.boot, begun.mono_ns + since_ns, begun.wall_ns + since_ns, begun.unc_ns)

@@ -129,7 +129,7 @@ class Connections(Cast[Connection]):
                 connection.resumed()
 
     def expect_loss(self, fault: FaultRequest) -> None:
-        """Note that a fault is armed or happens now, if it ends all connections."""
+        """Note a fault that is armed or happens now, if the fault ends all connections."""
         if isinstance(fault, _ENDS_CONNECTIONS):
             for connection in self.values():
                 connection.expect_loss()

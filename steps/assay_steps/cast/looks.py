@@ -1,4 +1,4 @@
-"""Looks: the results of an administrator's browses of queues, and the fields of the found messages for the journal."""
+"""The results of an administrator's inspections of queues, and the fields of the found messages for the journal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from assay_steps.words.descriptor import names_of
 
 
 class Found(Struct, frozen=True):
-    """A message that an administrator's browse has found.
+    """A message that an administrator's inspection has found.
 
     Args:
         ref: Reference of the message's event in the journal.
@@ -27,7 +27,7 @@ class Found(Struct, frozen=True):
 
 
 class Look(Struct, frozen=True):
-    """The result of an administrator's browse of a queue.
+    """The result of an administrator's inspection of a queue.
 
     Args:
         ref: Reference of the event that counts all messages.

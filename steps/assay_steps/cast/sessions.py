@@ -120,7 +120,7 @@ class Connection:
 
     @property
     def is_away(self) -> bool:
-        """Whether the client has lost the connection, or will by an armed fault, and has yet to reconnect by itself."""
+        """Whether an armed or past fault ends the connection, and the client will reconnect but has not yet."""
         return self.open and self.reconnects and not self._connected
 
     def expect_loss(self) -> None:

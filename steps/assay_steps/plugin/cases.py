@@ -338,7 +338,7 @@ def _needs_of(given: frozenset[str]) -> Needs:
 
 
 def _shared(needed: frozenset[Capability]) -> Capability | None:
-    """Return the fault that a scenario can share, if it needs no other; a scenario cuts only its own connections."""
+    """Return the fault that a scenario can share with other scenarios; None if it needs another or several."""
     faults = needed & FAULT_CAPABILITIES
     first, *others = sorted(faults - {Capability.CUT} or faults) or (None,)
     waits = first is not Capability.CUT

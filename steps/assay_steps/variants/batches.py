@@ -86,7 +86,7 @@ BATCH_VARIANTS = (
         name="dups-ok-as-automatic",
         rules=("BT-10",),
         text="The client acknowledges a dups-ok session's messages as promptly as with automatic acknowledgement.",
-        allowed_by="JMS 6.2.10: lazy acknowledgement is likely to deliver duplicates, but need not.",
+        allowed_by="JMS 2.0, 6.2.10: lazy acknowledgement is likely to deliver duplicates, but need not.",
         port=_eager_client,
         parts=("client",),
     ),

@@ -69,7 +69,7 @@ class Administrator:
         return not_offered(f"queue {queue} cannot be limited to {depth} messages")
 
     def hold(self, queue: str, *, held: bool) -> Outcome[None]:
-        """Let a queue hand out no messages, or hand them out again."""
+        """Stop all deliveries from a queue (``held``), or let the queue deliver again."""
         return not_offered(f"queue {queue} cannot be {'paused' if held else 'resumed'}")
 
     def look(self, queue: str) -> Outcome[tuple[RawMessage, ...]]:

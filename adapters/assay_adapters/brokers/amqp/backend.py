@@ -1,8 +1,11 @@
 """The backend of every product that speaks AMQP 1.0 and runs in a container.
 
 Many scenarios share one instance, and each has its own destinations. Scenarios with faults connect through the kit's
-proxy: those that only cut connections use the shared instance, too; those that only restart the broker use one together
-(`assay_adapters.faults.meeting`); the others use a further instance in turn.
+proxy:
+
+- Scenarios that only cut connections use the shared instance.
+- Scenarios that only restart the broker use a second instance at the same time (`assay_adapters.faults.meeting`).
+- All other scenarios with faults use a third instance, one after the other.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
         environment: The tested product.
         port: The published port of the product's container; None if it is unknown.
         faults: The faults that a scenario can cause; None for a shared instance.
-        history: What happened to the instance of scenarios with faults; None for a shared instance.
+        history: The kit's actions on the broker, such as kills; None for a shared instance.
         leave: Called when the scenario has ended; None for an instance that no scenario has to leave.
     """
 

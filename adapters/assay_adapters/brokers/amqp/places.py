@@ -115,7 +115,7 @@ def remove_place(place: Place, container: Container) -> None:
 
     Args:
         place: The container.
-        container: A container that is not started yet; it takes the place of the one to remove.
+        container: An unused container object; the function attaches it to the container to remove.
 
     Raises:
         BackendError: The container does not exist.

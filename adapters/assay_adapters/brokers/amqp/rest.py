@@ -22,11 +22,11 @@ _SHOWN = 200
 
 
 class Path(Struct, frozen=True):
-    """The path of an object, or of something that can be done with it.
+    """The path of an object, or of an operation on an object.
 
     Args:
-        kind: The object's kind, for a refusal if it is not there.
-        name: The object's name, for the same.
+        kind: The object's kind, for the refusal if the broker has no such object.
+        name: The object's name, for the same refusal.
         names: The names that make the path.
     """
 
@@ -55,7 +55,7 @@ class Rest:
         self._quoted = quoted
 
     def read(self, shape: type[T], path: Path, query: Mapping[str, str] | None = None) -> Outcome[T]:
-        """Return what the broker shows at a path.
+        """Read the object at a path, and return it as a value of type `shape`.
 
         Args:
             shape: The type of the answer.
@@ -71,12 +71,12 @@ class Rest:
             return Refused(JmsErrorKind.MESSAGING, f"the answer of {self._title} cannot be read: {error}")
 
     def octets(self, path: Path, query: Mapping[str, str] | None = None) -> Outcome[bytes]:
-        """Return what the broker shows at a path, as it is."""
+        """Read the object at a path, and return the octets of the answer's body."""
         answered = self._ask("GET", path, query=query)
         return answered if isinstance(answered, Refused) else Ok(answered.value.body)
 
     def change(self, method: str, path: Path, body: Mapping[str, object] | None = None) -> Outcome[None]:
-        """Change what is at a path, and drop the answer.
+        """Send a request that changes the object at a path, and ignore the answer's body.
 
         Args:
             method: The HTTP method.

@@ -61,7 +61,7 @@ class BrokerJAdministrator(Administrator):
         self._clock = MachineClock()
 
     def define(self, queue: str) -> Outcome[None]:
-        """Create a durable queue; no effect if it exists."""
+        """Create a durable queue; do nothing if the queue exists."""
         return self._rest.change("PUT", _queue(queue), {})
 
     def delete(self, queue: str) -> Outcome[None]:
@@ -84,7 +84,7 @@ class BrokerJAdministrator(Administrator):
         return shown if isinstance(shown, Refused) else Ok(len(shown.value))
 
     def limit(self, queue: str, depth: int) -> Outcome[None]:
-        """Let a queue reject further messages when it has this number, with those whose delay is not over."""
+        """Limit a queue to this number of messages, including delayed messages; the queue then rejects others."""
         limited = {"overflowPolicy": "REJECT", "maximumQueueDepthMessages": depth}
         return self._rest.change("POST", _queue(queue), limited)
 
@@ -107,7 +107,7 @@ class BrokerJAdministrator(Administrator):
         return Ok(tuple(sorted(bound.destination for bound in exchange.value.bindings if bound.binding_key == topic)))
 
     def _shown(self, queue: str) -> Outcome[list[_Shown]]:
-        """Return what Broker-J shows of the messages on a queue, without those whose delay is not over."""
+        """Return Broker-J's descriptions of the messages on a queue, without messages whose delay is not over."""
         shown = self._rest.read(list[_Shown], _queue(queue, "getMessageInfo"), {"includeHeaders": "true"})
         return shown if isinstance(shown, Refused) else Ok([one for one in shown.value if one.state not in _ABSENT])
 

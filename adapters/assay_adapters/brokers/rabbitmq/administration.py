@@ -40,7 +40,7 @@ class RabbitMqAdministrator(Administrator):
         self._rest = rest
 
     def define(self, queue: str) -> Outcome[None]:
-        """Create a durable classic queue, as an attach does; no effect if it exists."""
+        """Create a durable classic queue, as a client's attach does; do nothing if the queue exists."""
         return self._rest.change("PUT", _queue(queue), {"durable": True, "arguments": {"x-queue-type": "classic"}})
 
     def delete(self, queue: str) -> Outcome[None]:
@@ -55,12 +55,12 @@ class RabbitMqAdministrator(Administrator):
         return self._rest.change("DELETE", _queue(queue, "contents"))
 
     def depth(self, queue: str) -> Outcome[int]:
-        """Return the number of messages on a queue, also those that a consumer holds."""
+        """Return the number of messages on a queue, including messages that a consumer holds."""
         shown = self._rest.read(_Queue, _queue(queue), _NOW)
         return shown if isinstance(shown, Refused) else Ok(shown.value.messages)
 
     def limit(self, queue: str, depth: int) -> Outcome[None]:
-        """Let a queue reject further messages when it has this number, without those that a consumer holds."""
+        """Limit a queue to this number of messages that no consumer holds; the queue then rejects further messages."""
         policy = {
             "pattern": f"^{re.escape(queue)}$",
             "apply-to": "queues",

@@ -61,7 +61,7 @@ class _Own(Struct, frozen=True):
 
     Args:
         log: The file of the broker's log; None for a container.
-        history: What happened to the broker.
+        history: The kit's actions on the broker, such as kills.
     """
 
     broker: OwnProcess | StoppableContainer
@@ -347,8 +347,8 @@ class UrlBackend(AmqpBackend):
         """Return the log and the past of a broker.
 
         Args:
-            log: The file of its log; None for a container, and for a broker whose log the kit does not reach.
-            history: What this process did to it; None if another process of the run has started it.
+            log: The file of the broker's log; None for a container, and for a broker whose log the kit cannot read.
+            history: This process's actions on the broker; None if another process of the run has started the broker.
             port: The port of a container of the kit's own.
         """
         login, box, named_log = self._login(), self.description.container, self.description.broker.log_file

@@ -171,7 +171,7 @@ class ClientSession(Protocol):
         ...
 
     def temporary_queue(self) -> Outcome[Address]:
-        """Make a temporary queue, which exists until the connection ends (JMS 6.2.2)."""
+        """Make a temporary queue, which exists until the connection ends (JMS 2.0, 6.2.2)."""
         ...
 
     def unsubscribe(self, name: str, *, shared: bool = False) -> Outcome[None]:
@@ -200,11 +200,11 @@ class ClientConnection(Protocol):
         ...
 
     def start(self) -> Outcome[None]:
-        """Start the connection after a stop, so that it delivers messages again (JMS 6.1.4)."""
+        """Start the connection after a stop, so that it delivers messages again (JMS 2.0, 6.1.4)."""
         ...
 
     def stop(self) -> Outcome[None]:
-        """Stop delivery until the next start, after waiting for running listeners (JMS 6.1.5)."""
+        """Stop delivery until the next start, after waiting for running listeners (JMS 2.0, 6.1.5)."""
         ...
 
     def close(self) -> Outcome[None]:

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class AckMode(StrEnum):
-    """The acknowledgement mode of a session (JMS 6.2.10)."""
+    """The acknowledgement mode of a session (JMS 2.0, 6.2.10)."""
 
     AUTO = "auto"
     CLIENT = "client"
@@ -17,7 +17,7 @@ class AckMode(StrEnum):
 
 
 class Mode(StrEnum):
-    """The delivery mode of a message (JMS 3.4.2)."""
+    """The delivery mode of a message (JMS 2.0, 3.4.2)."""
 
     PERSISTENT = "persistent"
     NON_PERSISTENT = "non-persistent"

@@ -48,7 +48,7 @@ class Events(Protocol):
 
 
 _STANDARD = {"amqp:session:invalid-field": BAD_FIELD, "amqp:not allowed": NOT_ALLOWED}
-"""The specification's error condition (2.8.15 to 2.8.18) for each condition that only proton's engine uses."""
+"""The standard error condition (AMQP 1.0, 2.8.15 to 2.8.18) for each condition that only proton's engine uses."""
 
 _ANY_FRAME = 1 << 32
 """The highest length of a frame to a client that names no limit, in octets."""

@@ -16,7 +16,7 @@ Delivery = NewType("Delivery", object)
 
 
 class DeliveryState(IntEnum):
-    """The descriptor codes of delivery states (3.4, 4.5); `NONE` for a delivery without a state."""
+    """The descriptor codes of delivery states (AMQP 1.0, 3.4, 4.5); `NONE` for a delivery without a state."""
 
     NONE = 0
     RECEIVED = 0x23
@@ -107,7 +107,7 @@ def clear_state(delivery: Delivery) -> None:
 
 
 def answer(delivery: Delivery, state: DeliveryState, fields: bytes) -> None:
-    """Settle a delivery from the client with a transactional state or a declared outcome (4.5.5, 4.5.8).
+    """Settle a delivery from the client with a transactional state or a declared outcome (AMQP 1.0, 4.5.5, 4.5.8).
 
     Args:
         delivery: The delivery.

@@ -251,7 +251,7 @@ def _terminus(fields: Sequence[Any], *, capabilities: object) -> Terminus:
 _LIFETIMES = frozenset((0x2B, 0x2C, 0x2D, 0x2E)) | {
     f"amqp:delete-on-{when}:list" for when in ("close", "no-links", "no-messages", "no-links-or-messages")
 }
-"""The descriptors of the lifetime policies (3.5.10 to 3.5.13)."""
+"""The descriptors of the lifetime policies (AMQP 1.0, 3.5.10 to 3.5.13)."""
 
 
 def _of_node(properties: dict[str, object]) -> dict[str, object]:

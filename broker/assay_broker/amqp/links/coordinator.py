@@ -59,7 +59,7 @@ class CoordinatorEnd(RequestEnd):
         fields = cast("list[object]", asked.value)
         if asked.descriptor in _DECLARES:
             if fields and fields[0] is not None:
-                self.reject(delivery, Condition(NOT_IMPLEMENTED, "The server has only local units of work (AMQP 1.0, 4.2)."))
+                self.reject(delivery, Condition(NOT_IMPLEMENTED, "The server has only local units of work."))
                 return
             self._declare(delivery)
             return

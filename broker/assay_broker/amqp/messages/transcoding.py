@@ -204,9 +204,9 @@ def _wanted(header: _Header, hints: _Hints) -> int | None:
 def _expiry(ttl_ms: int | None, absolute_ms: int | None, created_ms: int | None, now_ms: int) -> int | None:
     """Return the time at which a message expires, in milliseconds since the epoch; None for never.
 
-    This is the earlier of the end of its time to live and its absolute expiry time (3.2.1, 3.2.4); 0 means that a field
-    is not set.  JMS clients compute the absolute expiry time from the time to live and their own clock.  If it is the
-    message's creation time plus the time to live, only the absolute expiry time counts.
+    This is the earlier of the end of its time to live and its absolute expiry time (AMQP 1.0, 3.2.1, 3.2.4); 0 means
+    that a field is not set.  JMS clients compute the absolute expiry time from the time to live and their own clock.
+    If it is the message's creation time plus the time to live, only the absolute expiry time counts.
     """
     if not ttl_ms or (absolute_ms and created_ms is not None and absolute_ms == created_ms + ttl_ms):
         return absolute_ms

@@ -50,7 +50,7 @@ def end_unit(state: State, turn: Turn, connection: Connection, unit: Unit, happe
 
 
 def _apply(state: State, turn: Turn, unit: Unit) -> None:
-    """Carry out the settlements of a unit of work, then its sends in their order, in one batch (JMS 6.2.7)."""
+    """Carry out the settlements of a unit of work, then its sends in their order, in one batch (JMS 2.0, 6.2.7)."""
     with turn.together():
         for delivery in unit.settled:
             delivery.link.unsettled.pop(delivery.number, None)

@@ -58,7 +58,7 @@ class Connection:
 
         Raises:
             RefusalError: The connection has no such link, or the state table does not allow the input.
-            TypeError: The link is a receiver, and the state table (of a defect) allows it this input.
+            TypeError: The link is a receiver, and a defect's state table allows this input for receivers.
         """
         link = self.link(number)
         link.step(happened)
@@ -75,7 +75,7 @@ class Connection:
 
         Raises:
             RefusalError: The connection has no such link, or the state table does not allow the input.
-            TypeError: The link is a sender, and the state table (of a defect) allows it this input.
+            TypeError: The link is a sender, and a defect's state table allows this input for senders.
         """
         link = self.link(number)
         action = link.step(happened)
@@ -98,7 +98,7 @@ class Connection:
 class Connections:
     """All connections of a queue manager.
 
-    A client id belongs to one connection only, or to several that all have ``alone=False`` (PD-17, JMS 6.1.2).
+    A client id belongs to one connection only, or to several that all have ``alone=False`` (PD-17, JMS 2.0, 6.1.2).
 
     Args:
         limit: The highest number of connections.

@@ -41,7 +41,7 @@ _TEMPORARY = (AddressKind.TEMPORARY_QUEUE, AddressKind.TEMPORARY_TOPIC)
 
 
 def parse_selector(text: str | None) -> Selector | None:
-    """Parse a selector; None and an empty text select all messages (JMS 3.8.1.1).
+    """Parse a selector; None and an empty text select all messages (JMS 2.0, 3.8.1.1).
 
     Raises:
         RefusalError: The text is not a selector.
@@ -75,7 +75,7 @@ def _check_new_link(state: State, connection: Connection, number: int) -> None:
 
 
 def _adopt(state: State, connection: Connection, address: Address, *, adopt: bool) -> None:
-    """Make a connection the owner of a temporary destination that has no owner yet (JMS 6.2.2).
+    """Make a connection the owner of a temporary destination that has no owner yet (JMS 2.0, 6.2.2).
 
     Raises:
         RefusalError: The destination does not exist and `adopt` is False, or the connection has too many temporary
@@ -305,7 +305,7 @@ def _close_receiver(state: State, turn: Turn, receiver: Receiver) -> None:
 
 
 def drop_temporary(state: State, turn: Turn, connection: Connection) -> None:
-    """Delete a connection's temporary destinations at its end (JMS 6.2.2)."""
+    """Delete a connection's temporary destinations at its end (JMS 2.0, 6.2.2)."""
     for address in connection.temporary:
         _drop_one(state, turn, address, f"{address.name} was deleted at the end of its connection.")
     connection.temporary.clear()

@@ -156,7 +156,7 @@ def _unprepare(state: State, branch: Branch, turn: Turn) -> None:
 
 
 def carry_out(state: State, turn: Turn, branch: Branch, record: Record) -> None:
-    """Commit a prepared branch: its messages arrive in the order of the sends, recorded in one batch (JMS 6.2.7).
+    """Commit a prepared branch: its messages arrive in the order of the sends, recorded in one batch (JMS 2.0, 6.2.7).
 
     Args:
         state: The queue manager.

@@ -20,7 +20,7 @@ TEMPORARY_PREFIXES: Mapping[AddressKind, str] = {
 def by_name(address: Address) -> Address:
     """Return the address of a temporary destination with its right kind; return any other address unchanged.
 
-    A client that replies may know only the name of a temporary queue (JMS 6.2.2).
+    A client that replies may know only the name of a temporary queue (JMS 2.0, 6.2.2).
 
     Args:
         address: The address that the client gave, such as a queue with the name of a temporary queue.

@@ -17,8 +17,8 @@ _SLACK = 64  # outdated items that the heap may have before it is rebuilt
 class Line(Generic[ReceiverT]):
     """One waiting line of a queue.
 
-    Messages are ordered by priority, then arrival (JMS 3.4.10), receivers by their last delivery, oldest first. All
-    receivers with the same selector share a line, so each message is matched once for each selector, not for each
+    Messages are ordered by priority, then arrival (JMS 2.0, 3.4.10), receivers by their last delivery, oldest first.
+    All receivers with the same selector share a line, so each message is matched once for each selector, not for each
     receiver. `Groups` keeps the members of message groups, because their next member depends on the receiver.
 
     Args:

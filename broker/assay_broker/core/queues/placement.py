@@ -15,7 +15,7 @@ from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
 from assay_sdk.model.message import Message
 
-DEFAULT_PRIORITY = 4  # JMS 3.4.10
+DEFAULT_PRIORITY = 4  # JMS 2.0, 3.4.10
 _HELD = Place.HELD
 """Cached at import, because `Enum` attribute lookup is slow and this runs for each message."""
 

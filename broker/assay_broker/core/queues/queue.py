@@ -27,7 +27,7 @@ _WAITING, _HELD, _GONE = Place.WAITING, Place.HELD, Place.GONE
 
 
 def rank(entry: Entry) -> tuple[int, int]:
-    """Return a message's position in the order of delivery: priority first, then arrival (JMS 3.4.10)."""
+    """Return a message's position in the order of delivery: priority first, then arrival (JMS 2.0, 3.4.10)."""
     return -entry.priority, entry.order
 
 

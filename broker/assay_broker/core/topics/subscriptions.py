@@ -54,7 +54,7 @@ class Terms(Struct, frozen=True, kw_only=True):
 
     @property
     def identity(self) -> tuple[bool, str | None, str] | None:
-        """The durability, client id and name, which identify a subscription (PD-16, JMS 8.3.2 to 8.3.4).
+        """The durability, client id and name, which identify a subscription (PD-16, JMS 2.0, 8.3.2 to 8.3.4).
 
         None for a subscription without a name.
         """
@@ -232,7 +232,7 @@ def check_terms(terms: Terms) -> None:
 
     Raises:
         RefusalError: A durable or shared subscription has no name, or an unshared durable subscription has no client id
-            (PD-17, JMS 8.3.3). Or the time to live is negative or belongs to a non-durable subscription.
+            (PD-17, JMS 2.0, 8.3.3). Or the time to live is negative or belongs to a non-durable subscription.
     """
     if (terms.durable or terms.shared) and not terms.name:
         raise refusal(
@@ -253,7 +253,7 @@ def check_terms(terms: Terms) -> None:
 
 
 def check_reuse(found: Subscription, terms: Terms) -> bool:
-    """Decide whether a receiver can use an existing subscription (JMS 8.3.2 to 8.3.4).
+    """Decide whether a receiver can use an existing subscription (JMS 2.0, 8.3.2 to 8.3.4).
 
     Args:
         found: The existing subscription.

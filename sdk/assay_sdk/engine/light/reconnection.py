@@ -174,7 +174,7 @@ class Reconnecting:
         """Wait until the client has an open connection, and return its attempt.
 
         Raises:
-            RefusedError: The client is stopped.  If it could not connect, the error is the last attempt's.
+            RefusedError: The client is stopped.  If it could not connect, this is the error of its last attempt.
         """
         while True:
             attempt = self._attempt
@@ -186,7 +186,7 @@ class Reconnecting:
         """Return whether the client is connected (`Act.GO`) or tries to connect (`Act.WAIT`).
 
         Raises:
-            RefusedError: The client is stopped.  If it could not connect, the error is the last attempt's.
+            RefusedError: The client is stopped.  If it could not connect, this is the error of its last attempt.
         """
         if self._why is not None:
             raise RefusedError(self._why)
@@ -222,7 +222,7 @@ class Reconnecting:
         """Try each URL once, until one attempt succeeds.
 
         Raises:
-            RefusedError: No attempt succeeded; the error is the last attempt's.
+            RefusedError: No attempt succeeded; this is the error of the last attempt.
         """
         reason = lost("no URL of a service is given: give at least one")
         for service in self._services:

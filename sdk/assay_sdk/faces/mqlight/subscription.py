@@ -191,7 +191,7 @@ class Subscription:
             timeout: How long each step waits; None waits without limit, 0 does not wait.
 
         Raises:
-            MessagingError: The timeout is invalid (raised by this call), or a condition of `receive` (raised by a
+            MessagingError: The timeout is invalid (raised by this call), or a `receive` call fails (raised by the
                 step).
             StalledError: In virtual time, a step without a timeout waits for a message that cannot come.
         """
@@ -206,7 +206,7 @@ class Subscription:
         """End the subscription: at once with a `ttl` of 0, otherwise when its time to live is over.
 
         Raises:
-            MessagingError: A condition of `Client.unsubscribe`.
+            MessagingError: For the reasons that `Client.unsubscribe` lists.
         """
         self._end(ttl)
 

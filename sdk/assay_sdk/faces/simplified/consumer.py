@@ -30,7 +30,7 @@ class Consumer(ConsumerBase[T]):
             The body; None if no message came in time or the consumer was closed during the wait.
 
         Raises:
-            MessagingRuntimeError: The body is not of the destination's type, or a condition of `receive`.
+            MessagingRuntimeError: The body is not of the destination's type, or a `receive` call would fail.
         """
         read: list[T] = []
         timeout_ms = self._caller.optional_milliseconds(timeout, "a receive timeout")

@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 class _SharedConnection:
-    """A connection that several contexts use; the last context to close also closes the connection (JMS 5.2.3)."""
+    """A connection that several contexts use; the last context to close also closes the connection (JMS 2.0, 5.2.3)."""
 
     def __init__(self, connection: EngineConnection) -> None:
         self.connection = connection
@@ -334,7 +334,7 @@ class Context(SessionBase):
 
 
 class XaContext(Context):
-    """A context for XA transactions; sends and receives only within a branch (JMS 11.2)."""
+    """A context for XA transactions; sends and receives only within a branch (JMS 2.0, 11.2)."""
 
     def __init__(self, caller: Caller, shared: _SharedConnection, engine: EngineSession, mode: AckMode) -> None:
         super().__init__(caller, shared, engine, mode)

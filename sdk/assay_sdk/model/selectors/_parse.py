@@ -310,7 +310,7 @@ class _Builder(Transformer[Token, _Part]):
         return _leaf(nodes.Literal(value=False), _Kind.TRUTH, children[0])
 
     def identifier(self, children: tuple[Token]) -> _Part:
-        """Make the leaf of a name; a name with the prefix JMS is valid only if 3.8.1.1 lists it."""
+        """Make the leaf of a name; with the prefix JMS, only names in Jakarta Messaging 3.1, 3.8.1.1 are valid."""
         (token,) = children
         name = str(token)
         if name.startswith("JMS") and name not in HEADERS and not name.startswith(("JMSX", "JMS_")):

@@ -76,7 +76,7 @@ class _WithTheNext(WireFilter):
 
 
 class _ForOthers(WireFilter):
-    """With a batch of one consumer, the client acknowledges the messages of another consumer's unfinished batch."""
+    """When the client acknowledges a batch, it also acknowledges another consumer's unfinished batch."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)

@@ -1,4 +1,4 @@
-"""Defects of the client in stopping and starting a connection (JMS 6.1.5)."""
+"""Defects of the client in stopping and starting a connection (JMS 2.0, 6.1.5)."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def _renames_the_first(driver: Driver) -> Driver:
 
 
 class _EndlessNotDurable(WireFilter):
-    """The client asks for a non-durable subscription if the application sets no end of its time to live."""
+    """The client asks for a non-durable subscription if the subscription's time to live has no limit."""
 
     def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
         if isinstance(command, OpenReceiver) and subscribes(command) and command.timeout_ms is None:

@@ -44,7 +44,7 @@ PERSISTENCE = {"PERSISTENT": "1", "NON_PERSISTENT": "0"}
 
 JMS_IDS = ("JMSMessageID", "JMSCorrelationID")
 JMS_MOMENTS = ("JMSTimestamp", "JMSDeliveryTime", "JMSExpiration")
-"""The JMS headers with times that the client sets at the send (JMS 3.4.4, 3.4.9, 3.4.13)."""
+"""The JMS headers with times that the client sets at the send (JMS 2.0, 3.4.4, 3.4.9, 3.4.13)."""
 
 JMS_OTHERS = ("JMSDeliveryMode", "JMSPriority", "JMSReplyTo", "JMSType")
 

@@ -1,4 +1,4 @@
-"""Browses of queues by the administrator, repeated until a queue is in the expected state."""
+"""Inspections of queues by the administrator, repeated until a queue is in the expected state."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ DELAY:62 says "approximately", so a broker may count in whole seconds.
 
 
 def look(world: World, place: Place) -> Look:
-    """Browse a queue once, as administrator, and count the copies of each of the scenario's messages."""
+    """Inspect a queue once, and count the copies of each of the scenario's messages."""
     return world.administrator.look(place, (sent.key for sent in world.messages.values()))
 
 
 def look_until(world: World, place: Place, done: Callable[[Look], bool]) -> Look:
-    """Browse a queue until a condition is true or the time limit is over; return the last result."""
+    """Inspect a queue again and again until a condition is true or the time limit is over; return the last result."""
     deadline = world.now_ms() + world.limits.expected_ms
     while True:
         seen = look(world, place)
@@ -39,9 +39,9 @@ def look_until(world: World, place: Place, done: Callable[[Look], bool]) -> Look
 
 
 def look_until_count(world: World, place: Place, count: int, counted: Callable[[Look], int]) -> Look:
-    """Look at a queue until it holds ``count`` messages; then, after a time of silence, return a second look.
+    """Inspect a queue until it holds ``count`` messages; then, after a time of silence, inspect it once more.
 
-    The staging queue gets no second look, because its messages leave when their delays are over.
+    The staging queue is not inspected once more, because its messages leave when their delays are over.
     """
     seen = look_until(world, place, lambda seen: counted(seen) >= count)
     if place.role == "staging" or counted(seen) != count:
@@ -51,25 +51,25 @@ def look_until_count(world: World, place: Place, count: int, counted: Callable[[
 
 
 def look_until_gone(world: World, place: Place, labels: tuple[str, ...]) -> Look:
-    """Browse a queue until it has none of the messages or the time limit is over; return the last result."""
+    """Inspect a queue until it has none of the messages or the time limit is over; return the last result."""
     keys = set(world.keys(labels))
     return look_until(world, place, lambda seen: not any(one.key in keys for one in seen.found))
 
 
 def look_until_in_one(world: World, places: Sequence[Place], key: str) -> None:
-    """Browse several queues in turn until one of them has the message, or the time limit is over."""
+    """Inspect several queues in turn until one of them has the message, or the time limit is over."""
     deadline = world.now_ms() + world.limits.expected_ms
     while not any(found_in(look(world, place), key) for place in places) and world.now_ms() < deadline:
         world.pass_time(max(1, world.limits.expected_ms // LOOKS))
 
 
 def event_of(seen: Look, key: str) -> str:
-    """Return the reference of a found message's event, or else the reference of the browse's event."""
+    """Return the reference of a found message's event, or else the reference of the inspection's event."""
     return next((one.ref for one in seen.found if one.key == key), seen.ref)
 
 
 def found_in(seen: Look, key: str) -> Found | None:
-    """Return the message with a key that a browse found; None if the browse did not find it."""
+    """Return the message with a key that an inspection found; None if the inspection did not find it."""
     return next((one for one in seen.found if one.key == key), None)
 
 
@@ -107,10 +107,10 @@ def delay_shown(fields: Sequence[tuple[str, Scalar]], delay_ms: int, due_ms: int
 
 
 def look_for(world: World, place: Place, label: str) -> str:
-    """Look at a queue until it holds a message or the time limit is over.
+    """Inspect a queue until it holds a message or the time limit is over.
 
     Returns:
-        The reference of the message's event, or of the last look if the queue did not hold the message.
+        The reference of the message's event, or of the last inspection's if the queue did not hold the message.
     """
     key = world.key(label)
     return event_of(look_until(world, place, lambda seen: any(one.key == key for one in seen.found)), key)
@@ -119,7 +119,7 @@ def look_for(world: World, place: Place, label: str) -> str:
 def life_left(world: World, label: str, ttl_ms: int, at: str) -> dict[str, int]:
     """Compute bounds for the Expiry field (MQMD), which shows the rest of a message's time to live.
 
-    The time to live begins between the begin and the end of the send; the field shows the rest at the look.
+    The time to live begins between the begin and the end of the send; the field shows the rest at the inspection.
 
     Args:
         world: The scenario's world.

@@ -299,7 +299,7 @@ def missing_filters(link: Receiver, wanted: Iterable[str]) -> tuple[str, ...]:
 
 
 def peer_properties(fields: object) -> PeerProperties:
-    """Return the properties of the broker's open or attach (2.7.1, 2.7.3).
+    """Return the properties of the broker's open or attach (AMQP 1.0, 2.7.1, 2.7.3).
 
     Values other than booleans and integers become text.
 

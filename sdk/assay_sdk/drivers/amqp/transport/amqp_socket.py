@@ -51,7 +51,7 @@ class SocketOwner(Protocol):
         ...
 
     def line_gone(self, why: Refused | None) -> None:
-        """Handle the end of the connection; this is the socket's last call.
+        """Handle the end of the connection; the socket calls no method of its owner afterwards.
 
         Args:
             why: The reason; None if the client has closed the connection.
