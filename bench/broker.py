@@ -64,7 +64,7 @@ TOGETHER: Final[tuple[Load, ...]] = (
 """Loads of brokers that run side by side."""
 
 ALONE: Final[tuple[Load, ...]] = (Waiting(), Idle(), Overload())
-"""Loads of a broker that has just been started and runs alone on the machine."""
+"""Loads of a newly started broker that runs alone on the machine."""
 
 
 def main() -> int:

@@ -26,7 +26,7 @@ _STATE, _START = 0, 19
 """The places of a process's state and start in ``/proc/<pid>/stat``, counted after the program's name (proc(5))."""
 _ZOMBIE = "Z"
 _UNKNOWN = 0
-"""The start of a process whose start the system does not tell."""
+"""The value for the start of a process if the system does not tell it."""
 
 
 class Owner(Struct, frozen=True):

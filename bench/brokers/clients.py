@@ -24,13 +24,13 @@ from brokers.wire import Line
 
 CONTEXT = multiprocessing.get_context("spawn")
 BATCH: Final = 128
-"""Messages that are written at once."""
+"""The number of messages that a client writes at once."""
 
 READY_S: Final = 60.0
 END_S: Final = 30.0
 _TICK_S: Final = 0.002
 _BURST_S: Final = 0.1
-"""Seconds of its rate that a paced producer may catch up after it could not send."""
+"""The most seconds of messages that a producer with a fixed rate sends at once after it could not send."""
 
 
 class Slot(IntEnum):

@@ -17,7 +17,7 @@ SENDER, RECEIVER = types.boolean(value=False), types.boolean(value=True)
 _SOURCE_CAPABILITIES, _TARGET_CAPABILITIES = 10, 6
 
 WINDOW: Final = 0x7FFFFFFF
-"""Our session window: never the limit."""
+"""The session window of the clients: so large that it never limits them."""
 
 READ: Final = 262_144
 

@@ -20,7 +20,7 @@ START_S: Final = 60.0
 STOP_S: Final = 20.0
 _NAME = "assay-bench"
 _PORTS: Final = range(20_000, 32_000)
-"""Below those that systems give to clients."""
+"""The ports for servers, below the ports that systems use for outgoing connections."""
 _TRIES: Final = 100
 
 

@@ -63,7 +63,7 @@ class Settings(Struct, frozen=True):
 
 
 Figures = tuple[float | None, ...]
-"""One figure for each column; None if it could not be measured."""
+"""The figures of a load, one for each column; None for a figure that could not be measured."""
 
 
 class Load(Protocol):

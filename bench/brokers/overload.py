@@ -16,7 +16,7 @@ from brokers.processes import memory
 from brokers.servers import MIB, Running
 
 MEMORY: Final = 64 * MIB
-"""Octets of messages that a broker may hold in memory: less than what would pile up."""
+"""The limit of the messages that a broker holds in memory, in octets; the load exceeds it."""
 
 TAKEN_A_SECOND: Final = 2_500
 TIMES: Final = 4

@@ -15,7 +15,7 @@ from msgspec import Struct
 PROC = Path("/proc")
 TICKS = os.sysconf("SC_CLK_TCK")
 FORCING: Final = ("fsync", "fdatasync", "sync_file_range", "msync")
-"""System calls that have something put on the disk."""
+"""The system calls that flush data to the disk."""
 
 
 class Usage(Struct, frozen=True):

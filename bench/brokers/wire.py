@@ -34,10 +34,10 @@ from brokers.frames import (
 )
 
 BODY: Final = 256
-"""Octets of a message's body."""
+"""The length of a message's body in octets."""
 
 SERIAL: Final = 0xFFFFFFFF
-"""Sequence numbers are taken modulo this and one (RFC 1982)."""
+"""The highest sequence number; the next number is 0 (RFC 1982)."""
 
 TIMEOUT_S: Final = 30.0
 _HEAD: Final = 8
@@ -46,7 +46,7 @@ _A: Final = ord("A")
 _UINT = struct.Struct(">I").unpack_from
 _NUMBER = struct.Struct(">Q").unpack_from
 _BEFORE_ID = b"\x02\x00\x00\x00\x00\x53\x14\xc0\x0f\x05\x43\x70"
-"""A transfer from behind its size to its delivery id: data offset, channel, descriptor, a list of five, handle 0."""
+"""The octets of a transfer from its size to its delivery id: offset, channel, descriptor, a list of five, handle 0."""
 _TAG = b"\xa0\x04"
 _ACCEPTED_STATE = b"\x00\x53\x24"
 _FILLING = bytes(itertools.islice(itertools.cycle(range(97, 123)), BODY - 8))

@@ -136,7 +136,7 @@ class _Session:
         self._places = places
         self._keep = keep
         self._waiting: list[tuple[_Place, str, str, int]] = []
-        """Place, text before, text after and line of each job."""
+        """Of each job: the place, the text before and after the change, and the line."""
 
     def run(self) -> None:
         """Run pytest on the suite with the plugin, which tries the mutants in place of the normal run."""

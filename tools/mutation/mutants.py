@@ -17,11 +17,11 @@ from msgspec import Struct
 from tools.mutation.operators import changes
 
 SHOWN = 160
-"""Characters of a statement that a key holds."""
+"""The most characters of a statement that a key holds."""
 _UNTOUCHED_FUNCTIONS = frozenset({"__repr__", "__str__"})
-"""They make texts for people."""
+"""Functions without mutants, because they make texts for people."""
 _UNTOUCHED_CALLS = frozenset({"isinstance", "cast", "len"})
-"""As mutmut, which leaves `len` and `isinstance` alone: without their arguments they raise."""
+"""Calls without mutants, because they raise without their arguments; mutmut also excludes these."""
 
 
 class Key(Struct, frozen=True, order=True):
@@ -185,7 +185,7 @@ class _Visitor(cst.CSTVisitor):
         self._functions: list[cst.FunctionDef] = []
         """The functions that hold the present node, from the outermost."""
         self.found: list[tuple[str, cst.CSTNode, str, cst.CSTNode, cst.CSTNode, cst.CSTNode]] = []
-        """Function with its node, operator, statement, node, and what replaces it."""
+        """The changes found: function, its node, operator, statement, replaced node, new node."""
 
     def on_visit(self, node: cst.CSTNode) -> bool:
         if isinstance(node, cst.Annotation | cst.Decorator | cst.Param | cst.Assert):

@@ -16,7 +16,7 @@ from tools.mutation.coverage_map import CoverageMap
 _WORD = re.compile(r"[A-Z]?[a-z]+")
 _RULE = re.compile(r"\b(?:DD|PD|QS|BT)-\d\d\b")
 SHORTEST = 4
-"""Letters of a word that means something."""
+"""The least number of letters of a word that is compared."""
 
 
 def words_of(text: str) -> frozenset[str]:

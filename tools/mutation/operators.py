@@ -76,7 +76,7 @@ OPERATORS: tuple[tuple[str, type[cst.CSTNode], Operator], ...] = (
     ("loop", cst.For, loop_never_entered),
     ("filter", cst.CompFor, filter_dropped),
 )
-"""Name, the kind of node, and the function that yields what may stand in its place."""
+"""Of each operator: its name, the type of node that it changes, and the function that yields the changed nodes."""
 
 
 def changes(node: cst.CSTNode) -> Iterator[tuple[str, cst.CSTNode]]:

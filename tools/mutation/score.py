@@ -15,7 +15,7 @@ from tools.mutation.triage import Kind, Triage
 CONVICTED = "convicted"
 STATUSES = (CONVICTED, "error", "timeout", "inconclusive", "survived", "uncovered")
 NOTICED = frozenset({CONVICTED, "error", "timeout", "inconclusive"})
-"""The statuses with which a run of the suite is not clean."""
+"""The statuses of mutants under which some scenario did not pass."""
 
 
 class Result(Struct, frozen=True):

@@ -70,7 +70,7 @@ PACKAGES = (
         ),
     ),
 )
-"""`log` holds back each answer until what it depends on is on the disk; `store` is the disk."""
+"""The packages with scores. `log` holds back answers until their records are on disk; `store` writes the records."""
 
 
 def modules_of(package: Package) -> Iterator[tuple[str, Path]]:

@@ -34,15 +34,15 @@ from tools.mutation.nearness import Nearness, Place
 from tools.mutation.swapping import Functions
 
 LEAST_SECONDS = 2.0
-"""Processor time that any scenario may take."""
+"""The processor time in seconds that every scenario may take, however fast it usually is."""
 TIMES = 12
-"""How many times its usual processor time a scenario may take with a mutant."""
+"""The factor of a scenario's usual processor time that the scenario may take with a mutant."""
 TIMEOUTS = 2
-"""So many scenarios may run into the limit before the mutant counts as an endless loop."""
+"""The number of scenarios beyond the time limit after which the mutant counts as an endless loop."""
 ERRORS = 12
-"""So many scenarios may end in an error before no others are tried: the mutant raises everywhere."""
+"""The number of scenarios with an error after which the trial ends, because the mutant always raises."""
 MEMORY = 2 << 30
-"""Octets that a process may take more than its parent."""
+"""The memory in octets that a trial's process may use beyond its parent's."""
 
 
 class Outcome(Struct, frozen=True):
@@ -130,7 +130,7 @@ class Trials:
         self._known: dict[str, list[int]] = {}
         self._run: Run
         self.done = False
-        """Whether the script has come to its end."""
+        """Whether the script has ended."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:

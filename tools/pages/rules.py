@@ -10,7 +10,7 @@ from assay_features.dimensions import Cell, State, table_of
 from assay_features.rule import Rule
 
 _UP = "../.."
-"""From a page to the folder of the project."""
+"""The relative path from a page to the project's folder."""
 _ROOTS = {
     "assay_broker": "broker",
     "assay_sdk": "sdk",

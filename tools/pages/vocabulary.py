@@ -11,7 +11,7 @@ from assay_steps.words.handbook import handbook
 
 PAGE = Path(__file__).parents[2] / "docs" / "vocabulary.md"
 WIDTH = 120
-"""Columns of a paragraph on the page."""
+"""The width of a paragraph on the page, in columns."""
 
 
 def vocabulary_page() -> str:

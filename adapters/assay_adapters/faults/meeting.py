@@ -43,7 +43,7 @@ from assay_adapters.ports.backend import BackendError
 from assay_sdk.time import Runner
 
 _POLL_NS = 20_000_000
-"""The interval between looks at the meeting's file, in nanoseconds."""
+"""The interval between two reads of the meeting's file, in nanoseconds."""
 _LIMIT_NS = 300 * 10**9
 """The longest wait for other members: longer than the steps of any scenario between two faults take."""
 

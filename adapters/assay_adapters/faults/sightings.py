@@ -33,7 +33,7 @@ from assay_sdk.amqp.performatives import (
 from assay_sdk.amqp.types import DecodeError, Described
 
 _HEAD_LIMIT = 1 << 16
-"""The kit's id is searched for in this many octets at the beginning of a message."""
+"""The number of octets at the beginning of a message in which the kit's id is searched for."""
 
 
 class Direction(StrEnum):

@@ -38,14 +38,12 @@ class Needs(Struct, frozen=True, kw_only=True):
 
 
 SHARED_FAULTS = frozenset({Capability.RESTART, Capability.CUT})
-"""The faults that several scenarios can have together.
-
-A kill is none of them. It must follow its scenario's step at once: while a scenario waited for others, a broker that
-writes its data late would write it, and so hide its defect.
+"""The faults that several scenarios can share. A kill cannot be shared, because it must follow its scenario's step at
+once: during a wait for other scenarios, a broker that writes its data late would write it, and so hide its defect.
 """
 
 TIMED = frozenset({Capability.DELIVERY_DELAY, Capability.TIME_TO_LIVE, Capability.SUBSCRIPTION_TTL})
-"""The capabilities of scenarios in which a time runs, so that they cannot wait for other scenarios before a restart."""
+"""The capabilities of scenarios with delays or expiry, which cannot wait for other scenarios before a restart."""
 
 
 class Unsupported(Struct, frozen=True):

@@ -14,13 +14,13 @@ from assay_adapters.traces.history import History
 from assay_adapters.traces.lines import few, safe, time_in
 
 READ_LIMIT = 5_000
-"""The most lines of a log that are read: the last ones."""
+"""The number of a log's last lines that are read."""
 _RESTARTED_NS = 10 * 10**9
-"""A container that started so much later than Docker made it was started again, in nanoseconds."""
+"""If a container started later than this after its creation, it was started again; in nanoseconds."""
 
 T = TypeVar("T")
 Find = Callable[[Any], Any]
-"""Returns a container from a client of Docker; None if there is none."""
+"""A function that returns a container, given a client of Docker; None if the container does not exist."""
 
 
 def at_port(port: int) -> Find:

@@ -11,9 +11,9 @@ from assay_adapters.traces.history import History
 from assay_adapters.traces.lines import few, safe, time_in
 
 READ_LIMIT = 1 << 20
-"""The most octets of a log that are read: the last ones."""
+"""The number of a log's last octets that are read."""
 _SLACK_NS = 5 * 10**9
-"""How far outside of the scenario a line's own time may lie, in nanoseconds; otherwise it is not the line's time."""
+"""The tolerance in nanoseconds: a time further outside of the scenario is not taken for the line's time."""
 
 
 class FileTrace:

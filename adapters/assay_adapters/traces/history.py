@@ -29,4 +29,4 @@ class History:
 
 
 STARTED = "started"
-"""The first deed on a broker that the kit starts."""
+"""The first action on a broker that the kit starts."""

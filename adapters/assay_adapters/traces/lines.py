@@ -27,10 +27,10 @@ _SECRETS = re.compile(
 )
 _IN_URL = re.compile(r"(://[^\s/:@]+:)[^\s/@]+(?=@)")
 _READ = 4 * LONGEST
-"""The characters of a line in which passwords are looked for; more than `LONGEST`, because hiding shortens a line."""
+"""The characters of a line that are searched for passwords: more than `LONGEST`, because hiding shortens a line."""
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?")
 _HEAD = 1_000
-"""The characters at the beginning of a line in which its time is looked for; a line in JSON may have it late."""
+"""The number of characters at a line's beginning that may contain its time; in JSON, the time may come late."""
 
 
 def few(lines: Sequence[T]) -> list[tuple[T, int]]:

@@ -50,7 +50,7 @@ PLACED_AT_COMMIT = (Phase.WRITTEN, Phase.FLUSHED, Phase.FLUSHED)
 """The phases for planned kills during a commit.  After such a kill, the disk may hold a part of the unit of work."""
 PLACED_PERCENT = 65
 TIMES = (5, 60)
-"""A planned kill happens when the broker has reached its phase this often: the least and the greatest number."""
+"""The least and the greatest number of times that the broker reaches a phase before a planned kill in it."""
 SPAN_S = (0.0, 0.3)
 """The least and the most seconds between the broker's start and a random kill."""
 COMMITS_PERCENT = 40

@@ -16,7 +16,7 @@ from assay_evidence.writer import Instant
 from assay_steps.cast.journal import ScenarioJournal, instant
 
 DEEDS = 20
-"""The most happenings of a broker's past that a journal gets: the last ones."""
+"""The number of a broker's last starts and faults that a journal gets."""
 
 
 class Periods:

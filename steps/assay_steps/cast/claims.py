@@ -15,7 +15,7 @@ from assay_steps.cast.journal import ScenarioJournal
 
 LIST_SEPARATOR = "|"
 QUIET = "quiet_ms"
-"""The name of a claim's bound: after so many milliseconds without a message, the silence counts as evidence."""
+"""The name of a claim's bound: the milliseconds without a message after which silence counts as evidence."""
 
 
 def listed(names: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ from assay_steps.cast.messages import Sighting
 from assay_steps.cast.recording import message_ref
 
 _CONNECTIONS = 24
-"""The most connections of which a scenario's journal gets the frames: the last ones."""
+"""The number of a scenario's last connections whose frames its journal gets."""
 
 
 class Sightings:

@@ -17,7 +17,7 @@ TOO_BROAD = 0.15
 """A defect that fails this share of all scenarios or more proves nothing about its rules."""
 
 SAMPLED = 7
-"""One scenario in this many is in the sample; with over a thousand scenarios, the error is about 3 %."""
+"""The interval of the sample: it has every n-th scenario. With over a thousand scenarios, the error is about 3 %."""
 
 SUSPECT = TOO_BROAD / 2
 """A defect that fails this share of its sample runs all scenarios.

@@ -24,7 +24,7 @@ from assay_steps.plugin.run_result import RunResult, usage_error
 from assay_steps.plugin.suite import SuiteOptions, run_suite
 
 AT_ONCE = 24
-"""In real time, so many trials run at a time; a trial that runs alone runs so many scenarios at a time."""
+"""The number of trials at a time in real time, and of scenarios at a time in a trial that runs alone."""
 
 _STORES: Mapping[str, str] = {"reference": "memory"}
 """The store for trials, by backend: a trial on a simulated disk takes a quarter less time than on files."""

@@ -16,15 +16,15 @@ from assay_sdk.runners.machine_clock import MachineClock
 
 _ROOT = "/api/latest"
 _QUOTED = 2
-"""Broker-J decodes the percent-encoding of a name twice, so that the name of a subscription can contain slashes."""
+"""How often Broker-J decodes the percent-encoding of a name, so that a subscription's name can contain slashes."""
 _HOST = ("default", "default")
-"""The virtual host's node, and the virtual host."""
+"""The names of the virtual host's node and of the virtual host in paths."""
 _TOPICS = "amq.topic"
 """The exchange whose binding keys are the topics."""
 _ABSENT = ("Held", "")
 """The states of a message whose delay is not over, and of a message that has just left its queue."""
 _BEGINNING = 500
-"""As many octets of a message without properties have the kit's id."""
+"""The number of octets at the beginning of a body in which the kit's id is searched for."""
 _PROPERTY = (str, int)  # and so bool
 _NS_PER_MS = 1_000_000
 

@@ -13,11 +13,11 @@ from assay_adapters.ports.outcome import Mqrc, Ok, Outcome, Refused
 
 _ROOT = "/api"
 _HOST = "/"
-"""The virtual host."""
+"""The name of the virtual host in paths."""
 _TOPICS = "amq.topic"
 """The exchange whose routing keys are the topics."""
 _NOW = {"disable_stats": "true", "enable_queue_totals": "true"}
-"""Asks for the number of messages now; RabbitMQ's statistics are up to five seconds old."""
+"""The query for the present number of messages; RabbitMQ's statistics are up to five seconds old."""
 
 
 class _Queue(Struct, frozen=True):

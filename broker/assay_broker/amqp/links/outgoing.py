@@ -44,7 +44,7 @@ from assay_sdk.amqp.types import DecodeError
 from assay_sdk.driver import Durability, Outcome
 
 _LOOK = 65_536
-"""After sending so many octets, the link asks the engine again how much output waits for the client."""
+"""The octets to send before the link asks the engine again how much output waits for the client."""
 _OPEN = LinkState.OPEN
 """Cached at import: `Enum` attribute lookup is slow in Python 3.11, and this runs for every message."""
 _FAILED = Disposition(Outcome.MODIFIED)

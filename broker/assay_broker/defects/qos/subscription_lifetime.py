@@ -29,8 +29,8 @@ _HOUR_MS = 3_600_000
 _LONG_MS = 1 << 31
 
 
-class Who(Struct, frozen=True):
-    """A subscription, as one of its receivers opened it."""
+class Opened(Struct, frozen=True):
+    """A subscription, with the command by which one of its receivers opened it."""
 
     client_id: str | None
     attach: Attach
@@ -41,21 +41,21 @@ class Who(Struct, frozen=True):
         return (None if self.attach.everybodys else self.client_id), self.attach.name
 
 
-def _who(attach: Attach, view: View) -> Who:
-    return Who(view.client_id(attach.connection), attach)
+def _who(attach: Attach, view: View) -> Opened:
+    return Opened(view.client_id(attach.connection), attach)
 
 
-def _leaving(command: Command, view: View) -> list[Who]:
+def _leaving(command: Command, view: View) -> list[Opened]:
     """Return the lasting subscriptions whose receivers a command ends."""
     return [_who(attach, view) for attach in view.leaving(command) if lasts(attach)]
 
 
-def _left(command: Command, view: View) -> list[Who]:
+def _left(command: Command, view: View) -> list[Opened]:
     """Return the lasting subscriptions that a connection has used, if a command ends the connection."""
     return [_who(attach, view) for attach in view.left(command) if lasts(attach)]
 
 
-def _others(who: Who, command: Command, view: View) -> bool:
+def _others(who: Opened, command: Command, view: View) -> bool:
     """Check whether another connection still has a receiver on the subscription."""
     return any(
         _who(attach, view).key == who.key and attach.connection != getattr(command, "connection", None)
@@ -63,7 +63,7 @@ def _others(who: Who, command: Command, view: View) -> bool:
     )
 
 
-def _visit(view: View, who: Who, timeout_ms: int | None) -> Commands:
+def _visit(view: View, who: Opened, timeout_ms: int | None) -> Commands:
     """Return commands that open a subscription as the same client, with another time to live, and disconnect.
 
     Args:
@@ -75,7 +75,7 @@ def _visit(view: View, who: Who, timeout_ms: int | None) -> Commands:
     return (Connect(view.agent, None, who.client_id), attach, Disconnect(view.agent, None, clean=True))
 
 
-Remaining = Callable[[Who, int, View], int | None]
+Remaining = Callable[[Opened, int, View], int | None]
 """A function that returns how long a subscription remains, in milliseconds; None for the subscription's time to live.
 
 Its arguments are the subscription, the time and the view.
@@ -119,7 +119,7 @@ def _ever(*, clean: bool) -> Seams:
     return commands(rewrite)
 
 
-def _from(first: Callable[[Command, View], list[Who]]) -> Seams:
+def _from(first: Callable[[Command, View], list[Opened]]) -> Seams:
     """Make filters by which the time to live begins at the first event of some kind.
 
     Args:
@@ -131,13 +131,13 @@ def _from(first: Callable[[Command, View], list[Who]]) -> Seams:
         for who in first(command, view):
             begun.setdefault(who.key, now_ms)
 
-    def remaining(who: Who, now_ms: int, _view: View) -> int | None:
+    def remaining(who: Opened, now_ms: int, _view: View) -> int | None:
         return max(0, begun.get(who.key, now_ms) + (who.attach.timeout_ms or 0) - now_ms)
 
     return _leaves(remaining, note)
 
 
-def _subscribing(command: Command, view: View) -> list[Who]:
+def _subscribing(command: Command, view: View) -> list[Opened]:
     return [_who(command, view)] if isinstance(command, Attach) and lasts(command) else []
 
 
@@ -179,7 +179,7 @@ def _ends_once() -> Seams:
 @defect(made, "shared-resumed-by-the-last-only", "QS-21")
 def _of_one_sharer() -> Seams:
     """After all sharers have left, only the client that left last can resume the shared subscription."""
-    last: dict[tuple[str | None, str | None], Who] = {}
+    last: dict[tuple[str | None, str | None], Opened] = {}
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         for who in _left(command, view):

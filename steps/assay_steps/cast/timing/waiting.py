@@ -24,7 +24,7 @@ RECONNECTED_MS = 90_000
 Longer than the longest pause between two attempts of the kit's client, also on a slow machine.
 """
 MOST_SPOILED = 3
-"""A wait ends after so many receives that got no message while the harness was delayed."""
+"""The number of receives without a message, each during a delay of the harness, after which a wait ends."""
 
 
 class Waiting:

@@ -24,7 +24,7 @@ from pytest_bdd.steps import step_function_context_registry
 _ALIKE = 0.7
 """The least likeness, from 0 to 1, of a mistyped word and its keyword: ``Gven`` and ``Given`` have 0.89."""
 _ALIKE_PART = 0.85
-"""The same for the keyword of a part, such as ``Scenaro``; ``Background story`` and ``Background`` have 0.77."""
+"""The least likeness of a mistyped part's keyword: ``Scenaro``; ``Background story`` and ``Background`` have 0.77."""
 _HEADING = re.compile(r"([^\W\d_][\w -]*?)\s*:(?:\s|$)")
 """The form of a line that begins a part of a feature, such as ``Scenario: It arrives``."""
 

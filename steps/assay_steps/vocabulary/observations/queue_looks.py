@@ -11,7 +11,7 @@ from assay_steps.cast.world import World
 from assay_steps.words.names import Place
 
 LOOKS = 30
-"""The number of browses within the time limit."""
+"""The number of inspections within the time limit."""
 MS_PER_TENTH = 100
 """The milliseconds in a unit of MQMD's Expiry field, which counts tenths of a second."""
 DELAY_UNITS_MS = (1, 100, 1000)

@@ -92,7 +92,7 @@ class AmqpSocket:
         self.attach_fields: dict[str, AttachFields] = {}
         """Fields to add to outgoing attaches, by the name of the link."""
         self.link_offers: LinkOffers | None = LinkOffers()
-        """Reader of what the broker offers in its attaches; None if nobody asks."""
+        """Reads the capabilities that the broker offers in its attaches; None if the client does not need them."""
         self._place = place
         self._login = login
         self._owner = owner
