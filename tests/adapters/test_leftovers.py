@@ -1,4 +1,4 @@
-"""Tests of the removal of folders and processes that ended runs have left; `tests/cli/test_clean.py` has containers."""
+"""Tests of the removal of folders and processes that ended runs have left; `tests/cli/commands` has containers."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def _connection(writers: Any) -> Connection:
 
 
 class _Behind:
-    """A broker whose AMQP port is that of a proxy before it."""
+    """A broker that clients reach through a proxy: its AMQP port is the proxy's."""
 
     def __init__(self, broker: object, port: str) -> None:
         self._broker = broker

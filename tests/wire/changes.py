@@ -87,12 +87,12 @@ def is_sent(direction: Direction, found: Performative, session: Session) -> bool
 
 
 def is_whole_and_unsettled(found: Performative) -> bool:
-    """Return whether a transfer is one whole message outside a unit of work, that the receiver must answer."""
+    """Return whether a transfer is one whole message outside a unit of work that its receiver must settle."""
     return found[4] is not True and found[5] is not True and found[7] is None and isinstance(found[1], int)
 
 
 def is_acknowledgement(direction: Direction, found: Performative) -> bool:
-    """Return whether a frame settles or accepts what the client has received."""
+    """Return whether a frame settles or accepts messages that the client has received."""
     return direction is TO_BROKER and found.code == DISPOSITION and found[0] is True
 
 
@@ -284,10 +284,10 @@ class DeliversTwice(Renumbers):
 
 
 class Reorders(Renumbers):
-    """The client gets each second message of a session before the first."""
+    """The client gets the messages of a session in pairs, the second before the first."""
 
     WAIT_S = 0.2
-    """How long the first message waits for a second one."""
+    """The longest time for which the first message of a pair waits for the second."""
 
     def __init__(self, writers: dict[Direction, asyncio.StreamWriter]) -> None:
         super().__init__(writers)
@@ -346,7 +346,7 @@ class DelaysFrames(Connection):
 
 
 class AddsHeartbeats(Connection):
-    """An empty frame follows each frame, from the connection's open to its close (2.4.5)."""
+    """An empty frame follows each frame, from the connection's open to its close (OASIS AMQP 1.0, 2.4.5)."""
 
     def __init__(self, writers: dict[Direction, asyncio.StreamWriter]) -> None:
         super().__init__(writers)

@@ -1,4 +1,4 @@
-"""Scenarios of several processes meet for a fault that one of them causes for all."""
+"""Tests of scenarios in several processes that wait for each other, so that one of them causes a fault for all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORK = multiprocessing.get_context("fork")
 
 
 class Notes:
-    """A file in which all processes of a test note what they did, in order."""
+    """A file in which all processes of a test write their actions, in order."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / "notes"
@@ -39,7 +39,7 @@ class Notes:
 
 
 class Scene:
-    """The processes of one test, each with a part in the same meeting."""
+    """The processes of one test, which all take part in the same meeting."""
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / "meeting.json"

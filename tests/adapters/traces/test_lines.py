@@ -1,4 +1,4 @@
-"""Tests of the lines of a broker's log: what is hidden, how much is kept, and when a line was written."""
+"""Tests of the lines of a broker's log: their hidden secrets, the number of kept lines, and their times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of turns that are one unit: if the store refuses their records, the turn's other effects are undone, too."""
+"""Tests that a turn is atomic: if the store refuses its records, its other effects are undone, too."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ class BranchMachine(RuleBasedStateMachine):
         how=st.none() | st.sampled_from(XaEnd),
     )
     def whole_work(self, who: int, xid: bytes, puts: int, gets: int, how: XaEnd | None) -> None:
-        """Do a branch's whole work, which single random steps complete rarely."""
+        """Do all work of a branch in one step, because single random steps seldom complete a branch."""
         if xid in self.known:
             return
         self.start(who, xid, XaStart.NEW)

@@ -121,7 +121,7 @@ class Later:
 
 
 def rank(one: Copy) -> tuple[int, int]:
-    """Return the rank of a copy: by priority, then by arrival (JMS 3.4.10)."""
+    """Return the rank of a copy: by priority, then by arrival (Jakarta Messaging 3.1, 3.4.10)."""
     return -one.sent.priority, one.order
 
 

@@ -118,7 +118,10 @@ class Working(Processor):
         return unit, None
 
     def commit(self, connection: int, number: int) -> str | None:
-        """Commit a unit of work: remove its accepted messages, then add its sent ones in their order (JMS 6.2.7)."""
+        """Commit a unit of work: remove its accepted messages, then add its sent ones in their order.
+
+        Rule: Jakarta Messaging 3.1, 6.2.7.
+        """
         if connection not in self.connections:
             return "CONNECTION_BROKEN"
         unit = self._open_unit(connection, number)

@@ -7,12 +7,14 @@ was allowed (`Model.delivered`), and that no required delivery is missing (`Mode
 The rules of the model, by subject:
 
 - quality of service: QS-06, QS-08, QS-09, QS-14, QS-30
-- order of a queue, one receiver for each message: PD-18, JMS 3.4.10 (priority, then arrival), JMS 3.4.7 (redelivered)
+- order of a queue, one receiver for each message: PD-18, Jakarta Messaging 3.1, 3.4.10 (priority, then
+  arrival) and 3.4.7 (redelivered)
 - persistence and kills: PD-20, PD-22 to PD-34; an answer never comes before the flush
-- subscriptions: PD-10 to PD-17, PD-27; selectors JMS 3.8
+- subscriptions: PD-10 to PD-17, PD-27; selectors: Jakarta Messaging 3.1, 3.8
 - delay: DD-02, DD-03, DD-04, DD-14, DD-17, DD-26, DD-27, DD-38, DD-50, DD-51, DD-60 to DD-65, DD-78, DD-80
 - delayed messages that cannot be put: DD-57, DD-70 to DD-77
-- expiry: DD-55, DD-56; units of work: DD-25, DD-26, JMS 6.2.7; message groups: `assay_broker.core.messages.groups`
+- expiry: DD-55, DD-56; units of work: DD-25, DD-26, Jakarta Messaging 3.1, 6.2.7
+- message groups: `assay_broker.core.messages.groups`
 
 The store: a step of the core may write one batch, and the disk stores or refuses the batch later.  Until then, each
 object that a batch adds or removes has the batch's number (`born`, `dies`).  So `Model.kill` can keep exactly the

@@ -71,7 +71,7 @@ class Standing:
         return one.sent.expires_ms is not None and one.sent.expires_ms <= self.now
 
     def waiting(self, queue: str) -> list[Copy]:
-        """Return the deliverable copies of a queue in their order: by priority, then by arrival (JMS 3.4.10)."""
+        """Return the deliverable copies of a queue by priority, then by arrival (Jakarta Messaging 3.1, 3.4.10)."""
         found = [
             one
             for one in self.alive()
@@ -185,7 +185,7 @@ class Standing:
         return next((sub for sub in self.subs if sub.queue == queue and sub.dies is None), None)
 
     def runs(self) -> bool:
-        """Check whether the delivery delay processor moves what is due (DD-60, DD-61, DD-64)."""
+        """Check whether the delivery delay processor moves due messages (DD-60, DD-61, DD-64)."""
         stopped = self.zos and self.is_shut(STAGING, "PUT")
         return not (self.failed or stopped or self.is_shut(STAGING, "GET"))
 

@@ -92,7 +92,7 @@ class Processor(Standing):
             self._look(ran=ran)
 
     def _look(self, *, ran: bool) -> None:
-        """Adapt the processor's state to the staging queue's (DD-61 to DD-64)."""
+        """Adapt the processor's state to the staging queue's state (DD-61 to DD-64)."""
         if self.is_shut(STAGING, "GET") or (self.zos and self.is_shut(STAGING, "PUT")):
             self.failed, self.restart_ms = False, None
         if self.runs() and not ran:

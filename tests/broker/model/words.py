@@ -10,7 +10,7 @@ from assay_broker.core.objects.factory import DEAD_LETTER_QUEUE, STAGING_QUEUE
 DEAD, STAGING, REPLY = DEAD_LETTER_QUEUE, STAGING_QUEUE, "REPLY"
 QUEUES = ("P", "Q")
 TEMPORARY = "X"
-"""A temporary queue, which belongs to the connection that opens it first and ends with it (JMS 6.2.2)."""
+"""A temporary queue, which ends with the connection that opened it first (Jakarta Messaging 3.1, 6.2.2)."""
 TOPICS = ("T", "T/U")
 FITS = {"T": {"T"}, "T/U": {"T/U"}, "T/#": {"T", "T/U"}}
 """The topic strings that match each subscription's topic."""
@@ -67,4 +67,4 @@ SELECTORS: dict[str | None, Callable[[Sent], bool]] = {
     "color = 1": lambda sent: sent.color == 1,
     "color <> 1": lambda sent: sent.color is not None and sent.color != 1,
 }
-"""JMS selectors; a message without a colour, such as a report, matches no comparison (JMS 3.8.1.2)."""
+"""Selectors. A message without a colour, such as a report, matches no comparison (Jakarta Messaging 3.1, 3.8.1.2)."""

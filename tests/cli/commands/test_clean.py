@@ -1,4 +1,4 @@
-"""Tests of ``assay clean``, with folders of ended processes and a container that nobody owns any more."""
+"""Tests of ``assay clean``, with folders of ended processes and a container whose owner has ended."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def a_missing_size_is_an_error(story: Story) -> Finding:
 
 
 def deferred(story: Story, handed_ms: int, handed_ns: int = 0) -> Finding:
-    """Return the finding on messages of 10 ms and 50 ms; a batch is due after 100 ms, and late after 5 ms more."""
+    """Return the finding on a batch of messages sent at 10 and 50 ms, with a deferral of 100 ms and a limit of 5 ms."""
     story.watch()
     story.at(10).send("a")
     story.at(50).send("b")
@@ -194,7 +194,7 @@ def a_full_batch_that_waits_fails(story: Story) -> Finding:
 
 
 def like_an_unbatched_message(story: Story, took_ms: int | None) -> Finding:
-    """Return the finding on an unbatched message with a duration, or none, and a full batch that is 20 ms late."""
+    """Return the finding on a full batch that is 20 ms late, after an unbatched message that took `took_ms`."""
     story.watch()
     story.send("plain")
     if took_ms is not None:

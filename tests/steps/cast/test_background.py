@@ -30,7 +30,7 @@ def journal(tmp_path: Path) -> Iterator[ScenarioJournal]:
 
 
 class FakeTrace:
-    """The trace of a broker with these lines and these deeds."""
+    """The trace of a broker, with these lines of its log and these starts and faults (`deeds`)."""
 
     name = "container 3f2a of acme/mq:1"
 

@@ -1,4 +1,4 @@
-"""Tests of a login with the client's driver, with the iteration count of new users' entries."""
+"""Tests of a login through the client's driver, with as many iterations as a new user's entry has."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Tests of the release of messages whose delay is over (DD-56, DD-57, DD-70 to DD-77, DD-83, DD-85).
 
-Every combination of obstacles is compared with `expected`, a second form of the document's lines 64, 74 and 76 without
-the core's table.
+The result of every combination of obstacles is compared with `expected`, which computes it from lines 64, 74 and 76 of
+the document DELAY, and not from the core's table.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Expected(Struct, frozen=True, kw_only=True):
 
 
 def expected(case: Case) -> Expected:
-    """Return the result that the document's lines 64, 74 and 76 demand."""
+    """Return the result that lines 64, 74 and 76 of the document DELAY demand."""
     if case.target == "free":
         return Expected(target=1)
     # A report has 0, 100 or all 200 bytes of the body; a dead-letter queue with MAXMSGL(110) takes only the first kind.

@@ -108,7 +108,7 @@ def clients_that_are_lost(story: Story) -> None:
 
 
 def several_over_kills(story: Story) -> None:
-    """Prepare branches on two queues, commit one in one phase and leave another, over kills."""
+    """Run a story of branches on two queues with kills: some prepared, one committed in one phase, one never ended."""
     one = _begun(story, "one")
     one.submit(driver.OpenSender(one.token(), 1, 4, OTHER))
     one.put("on another queue", 4)

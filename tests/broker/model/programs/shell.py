@@ -1,4 +1,4 @@
-"""A minimal shell with the contract of `assay_broker.core.effects`; the test decides when batches are stored."""
+"""A minimal shell that follows the rules of `assay_broker.core.effects`; the test decides when batches are stored."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Shell:
         platform: The core's platform.
         hits: The counter of lookups of the core's tables.
         seams: The seams, which may have a defect.
-        let_out: Called with each effect that leaves.
+        let_out: Called with each effect that waits for no batch, or no longer.
     """
 
     def __init__(
