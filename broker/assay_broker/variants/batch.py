@@ -44,7 +44,7 @@ BATCH_VARIANTS = (
         name="redelivery-counted-only",
         rules=("BT-09",),
         text="A redelivered message has a delivery count above 1, but not the flag for redelivery.",
-        allowed_by="JMS 3.5.11: JMSXDeliveryCount above 1 says that a message was delivered before.",
+        allowed_by="Jakarta Messaging 3.1, 3.5.11: JMSXDeliveryCount above 1 says that a message was delivered before.",
         apply=lambda: deliveries(_counted),
     ),
 )

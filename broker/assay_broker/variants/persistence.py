@@ -91,7 +91,7 @@ PERSISTENCE_VARIANTS = (
         name="non-persistent-kept-through-restart",
         rules=("PD-22", "PD-30", "PD-31"),
         text="Non-persistent messages outlive a restart and a kill.",
-        allowed_by="PERSIST:59 and JMS 3.4.10: the delivery is not guaranteed, and never happens more than once.",
+        allowed_by="PERSIST:59 and Jakarta Messaging 3.1, 3.4.10: delivery is not guaranteed, but at most once.",
         apply=_keeps_non_persistent,
     ),
     Variant(
@@ -112,14 +112,14 @@ PERSISTENCE_VARIANTS = (
         name="recovered-marked-redelivered",
         rules=("PD-15", "PD-20", "PD-23", "PD-24", "PD-25"),
         text="After a restart every stored message is marked as redelivered, even if it was never delivered before.",
-        allowed_by="JMS 3.4.7: the mark says that a message was likely delivered before.",
+        allowed_by="Jakarta Messaging 3.1, 3.4.7: the mark says that a message was likely delivered before.",
         apply=lambda: Seams(read=_marks_recovered),
     ),
     Variant(
         name="non-persistent-lost-with-receiver",
         rules=("PD-18", "PD-21"),
         text="When a receiver on a queue ends, its unacknowledged non-persistent messages are lost.",
-        allowed_by="PERSIST:59 and JMS 3.4.10: a non-persistent message is delivered at most once.",
+        allowed_by="PERSIST:59 and Jakarta Messaging 3.1, 3.4.10: a non-persistent message is delivered at most once.",
         apply=lambda: commands(_loses_with_receiver),
     ),
 )

@@ -134,7 +134,7 @@ QOS_VARIANTS = (
         name="first-sending-with-mark",
         rules=("QS-08", "QS-09"),
         text="Every message of a subscription is marked as redelivered, even at its first delivery.",
-        allowed_by="JMS 3.4.7: the mark says that a message was likely delivered before.",
+        allowed_by="Jakarta Messaging 3.1, 3.4.7: the mark says that a message was likely delivered before.",
         apply=lambda: deliveries(_marked),
     ),
     Variant(

@@ -297,9 +297,9 @@ Feature: A batch is acknowledged as a whole
   @BT-09 @needs-batch-listener
   Rule: After a failure under automatic acknowledgement, any message of the last batch may come again
     Line 38.  The client cannot know which messages were acknowledged, so the scenarios record which messages come
-    again.  The line does not mention a mark.  Jakarta Messaging 3.1 demands one from a client that delivers again
-    (section 6.2.11); a broker that lost its client, or was killed, need not know which messages were delivered
-    (sections 3.4.7 and 3.5.11).
+    again.  The line does not mention that redelivered messages are marked.  Jakarta Messaging 3.1 demands the mark of
+    a client that delivers a message again (section 6.2.11); a broker that lost its client, or was killed, need not know
+    which messages were delivered (sections 3.4.7 and 3.5.11).
 
     Scenario: After the loss of its client, a batch comes again once, in part, or not at all
       Given an empty queue

@@ -642,8 +642,9 @@ Feature: A delayed message is delivered once its delay is over
 
   @DD-27 @needs-delivery-delay @needs-local-transaction
   Rule: The earliest delivery counts from the send, not from the commit
-    Line 5 adds the delay to the time of the send; so does JMS 3.4.13, also in a unit of work.  A commit after the end
-    of the delay delivers at once, long before the end of a delay that would count from the commit.
+    Line 5 adds the delay to the time of the send; so does Jakarta Messaging 3.1, section 3.4.13, also in a unit of
+    work.  A commit after the end of the delay delivers at once, long before the end of a delay that would count from
+    the commit.
 
     @evidence @judges-client
     Scenario Outline: JMSDeliveryTime of a <style> producer's message is its send plus <delay>

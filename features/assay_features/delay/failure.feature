@@ -6,7 +6,7 @@ Feature: Delayed messages that cannot be put to their target
     Line 74.  MQRO_DISCARD_MSG asks for the discard.  MQRO_DEAD_LETTER_Q, which is the default and has no bit, asks
     for the dead letter.  A target can be full, disabled for puts, deleted, or too small.  The send checks the target,
     too (line 78), so each obstacle begins during the delay.  The header on the dead-letter queue names the reason and
-    the target.  That a dead letter has its own ids and priority is our own expectation, and tagged kit.
+    the target.  The kit expects a dead letter to have its own ids and priority; the scenario is tagged kit.
 
     Scenario Outline: A <mode> message goes to the dead-letter queue when its target <has become>
       Given a queue with MAXDEPTH(10)

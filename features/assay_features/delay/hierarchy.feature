@@ -212,8 +212,8 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
 
   @DD-84 @needs-delivery-delay @needs-topic @topology-hierarchy
   Rule: A subscriber that comes to the other queue manager during the delay may receive the publication
-    Line 82, which calls this a deviation from JMS 2.0 itself: by 7.9 of the specification, a subscription gets only
-    messages that are sent after it was made.  The scenarios record whether the publication is received; it comes
+    Line 82, which itself calls this a deviation from JMS 2.0: by section 7.9 of that specification, a subscription gets
+    only messages that are sent after it was made.  The scenarios record whether the publication is received; it comes
     neither early nor twice, and each subscriber from before the send gets it.  At the publisher's own queue manager,
     subscriptions are matched at the send (line 56).
 

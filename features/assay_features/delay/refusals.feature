@@ -87,7 +87,7 @@ Feature: A delay longer than the time to live is refused
 
   @DD-13 @needs-delivery-delay @needs-time-to-live
   Rule: A delay above the producer's nonzero time to live is refused with MQRC_EXPIRY_ERROR
-    The mirror of DD-12, after line 15's "vice versa".  Reading: when the delay is set.  A client that refuses only
+    The opposite order of DD-12: line 15 says "vice versa".  Reading: when the delay is set.  A client that refuses only
     the send is recorded as such; a client that accepts both fails.  With a time to live of 0, which never ends, every
     delay is allowed.
 
@@ -386,7 +386,7 @@ Feature: A delay longer than the time to live is refused
   @DD-18 @needs-delivery-delay @needs-time-to-live
   Rule: The classic producer raises the checked exception, the simplified one the runtime exception, with the same reason
     Line 11: the restrictions hold for both styles alike, with an unchecked exception for the simplified producer.  The
-    same means: the same code; that the texts have the same words is asked of our own client.
+    same reason means the same code; only our own client must give the same words, too.
 
     Scenario Outline: A time to live below the delay of a <style> producer raises a <exception> exception
       Given an empty queue

@@ -3,10 +3,10 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
 
   @DD-19 @needs-delivery-delay @own-instance
   Rule: A failed send of a delayed message raises an exception that gives the reason
-    Line 19 asks for a suitable error message, and gives "queue full" as an example.  Here, the application can tell
-    the failure by a word of the text or by the reason code, which IBM's own client gives in a linked exception.  Only
-    our own broker must give a certain code and text.  A refused message is not sent: neither queue has it, then or
-    later.
+    Line 19 asks for a suitable error message, and gives "queue full" as an example.  Here, the application can
+    recognise the failure by a word of the text or by the reason code, which IBM's own client gives in a linked
+    exception.  Only our own broker must give a certain code and text.  A refused message is not sent: neither queue has
+    it, then or later.
 
     @needs-queue-limit
     Scenario Outline: A <style> producer's delayed send fails because the queue is full

@@ -4,7 +4,8 @@ Feature: Uncommitted messages of a unit of work
   @DD-25 @needs-local-transaction
   Rule: A unit of work can get a message that it has put and not committed
     Line 21: IBM MQ permits this for a message without a delay.  No other receiver gets the message before the commit,
-    and a rollback removes it.  Tension: JMS 6.2.7 sends the messages of a transaction at its commit.
+    and a rollback removes it.  Tension: by Jakarta Messaging 3.1, section 6.2.7, the messages of a transaction are
+    sent at its commit.
 
     @needs-own-uncommitted
     Scenario Outline: A session gets a <mode> message that it has put itself

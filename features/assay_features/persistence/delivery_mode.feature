@@ -630,7 +630,8 @@ Feature: The sender chooses whether a message is persistent
 
   @PD-04 @needs-non-persistent
   Rule: A delivery mode set on the message before the send has no effect
-    Line 10, JMS 3.4.2: the mode of the producer or of the send applies; after the send, the message shows it.
+    Line 10, and Jakarta Messaging 3.1, section 3.4.2: the mode of the producer or of the send applies; after the send,
+    the message shows it.
 
     Scenario Outline: A <style> producer with the mode <mode> sends a message object that is set to <own> as <mode>
       Given an empty queue

@@ -824,8 +824,8 @@ Feature: Messages on a queue, through restart and kill
 
   @PD-31 @needs-non-persistent
   Rule: Non-persistent messages are not persisted and need not survive a restart
-    Lines 50 and 59.  The scenarios record survival, because paging to disk is not persistence.  Our own broker must
-    keep the rule literally: its data folder has no byte of the body.
+    Lines 50 and 59.  A broker may page messages out to disk and still not persist them, so the scenarios only record
+    what survives.  Our own broker must keep the rule literally: its data folder has no byte of the body.
 
     @needs-topic @needs-durable-subscription
     Scenario Outline: A message that an active durable subscriber has not received yet may be gone after the broker <event>

@@ -809,7 +809,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
 
   @PD-15 @needs-topic @needs-durable-subscription
   Rule: With the same client id and name, a durable subscription opens again, with the missed messages, in order
-    Line 32; JMS 6.2.9 for the order.
+    Line 32; Jakarta Messaging 3.1, section 6.2.9, demands the order.
 
     @needs-restart
     Scenario: Stored messages also come in order after a restart
@@ -1191,8 +1191,9 @@ Feature: A subscription is durable or not, and a queue is one subscription share
 
   @PD-17 @needs-topic @needs-durable-subscription
   Rule: An unshared durable subscription needs a client id, and no second connection gets a client id in use
-    JMS 8.3.3 and 6.1.2.  A shared durable subscription needs no client id.  The second connection with a client id in
-    use is refused, or waits until the first one has ended; a client that stops waiting counts as refused.
+    Jakarta Messaging 3.1, sections 8.3.3 and 6.1.2.  A shared durable subscription needs no client id.  The second
+    connection with a client id in use is refused, or waits until the first one has ended; a client that stops waiting
+    counts as refused.
 
     Scenario Outline: A <style> client without an id gets no unshared durable subscription
       Given a topic

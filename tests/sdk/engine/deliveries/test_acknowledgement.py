@@ -127,7 +127,9 @@ def test_acknowledge_works_after_the_consumer_was_closed() -> None:
     bench.wire.put("a")
     receive(bench, consumer, 1)
     bench.do(consumer.close(THREAD))
-    assert not bench.wire.all(port.CloseLink), "the link stays until what it delivered is settled (JMS 8.8)"
+    assert not bench.wire.all(port.CloseLink), (
+        "the link stays until its deliveries are settled (Jakarta Messaging 3.1, 8.8)"
+    )
     bench.do(bench.session.acknowledge())
     bench.let(1)
     assert len(bench.wire.all(port.CloseLink)) == 1
