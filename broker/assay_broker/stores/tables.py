@@ -243,12 +243,12 @@ def _spans(numbers: Collection[int]) -> list[tuple[int, int]]:
 
 
 def _owner(number: int) -> int:
-    """Return the owner number for the pieces of a message: an even number."""
+    """Return the high bits of the numbers of a message's pieces (see `_PIECE_BITS`): an even number."""
     return number << 1
 
 
 def _named_owner(number: int) -> int:
-    """Return the owner number for the pieces of a named slot: an odd number."""
+    """Return the high bits of the numbers of the pieces in a named slot: an odd number."""
     return number << 1 | 1
 
 
