@@ -65,7 +65,7 @@ class Flushes:
         self.count = self.batches = self.ns = 0
 
     def note(self, batches: int, ns: int) -> None:
-        """Count a flush of some batches that took so many nanoseconds; a flush without batches is not counted."""
+        """Count a flush with its batches and its duration in nanoseconds; a flush without batches is not counted."""
         if batches:
             self.count += 1
             self.batches += batches

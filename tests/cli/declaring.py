@@ -59,7 +59,7 @@ DECLARABLE = (
     Capability.LOCAL_TRANSACTION,
     Capability.CLIENT_ID,
 )
-"""What a message broker may have, without what the kit does to it."""
+"""The abilities of a message broker, without the faults and the administration that the kit adds."""
 IGNORED = frozenset({Setting.DELAY, Setting.TTL, Setting.PRIORITY})
 PROFILES = (Profile.PERSISTENCE, Profile.DELAY)
 

@@ -1,4 +1,4 @@
-"""The operators that make mutants: most of mutmut's, and some of our own.
+"""The operators that make mutants: most operators of mutmut, and some of our own.
 
 Some of mutmut's operators are left out, because mypy refuses their mutants or no rule depends on them: changed strings,
 arguments and assignments set to None, and lambdas without a result.  Only named arguments are dropped, because a call

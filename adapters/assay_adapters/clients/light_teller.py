@@ -80,7 +80,7 @@ class LightTeller(EventMaker):
     def _subscriber(self, link: str) -> str:
         """Return the name of a link's consumer in the scenario; for other links, the connection's name.
 
-        The link's name is its subscription's, or begins with it and a ``|``.
+        The link's name is the name of its subscription, or begins with that name and a ``|``.
         """
         found = (actor for name, actor in self._subscribers.items() if link == name or link.startswith(f"{name}|"))
         return next(found, self._connection)

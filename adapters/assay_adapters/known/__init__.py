@@ -1,7 +1,7 @@
 """Known outcomes of a backend: scenarios for which the backend expects another verdict than pass, with the reasons.
 
-These scenarios still run. A run ends as not expected if an entry has expired, matches no scenario, or names another
-verdict than the run's.
+These scenarios still run. A run has an unexpected result if an entry has expired, matches no scenario, or names
+another verdict than its scenario has in the run.
 """
 
 from assay_adapters.known.outcomes import (

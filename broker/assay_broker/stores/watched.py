@@ -105,11 +105,11 @@ class WatchedDisk:
     # calls of a test ---------------------------------------------------------------------------------------------
 
     def fail_syncs(self, times: int = 1) -> None:
-        """Make the next flushes fail, as many as ``times``."""
+        """Make the next `times` flushes fail."""
         self._failing_syncs = times
 
     def fail_writes(self, times: int = 1) -> None:
-        """Make the next writes fail, as many as ``times``."""
+        """Make the next `times` writes fail."""
         self._failing_writes = times
 
     def fill(self, room_bytes: int | None = 0) -> None:

@@ -182,7 +182,7 @@ class Part:
                 pause = RETRY_S
 
     def last(self) -> None:
-        """Send one message of each kind after the last kill, so that at least one of each kind is sent without a kill."""
+        """Send one message of each kind after the last kill, so at least one of each kind is sent without a kill."""
         acts = self._acts
         if self._order.role is Role.MIXED:
             for act in (acts.send_delayed, acts.send, acts.send_passing, acts.work, acts.branch):

@@ -103,5 +103,5 @@ def proposals(runs: Sequence[RunEvidence]) -> Iterator[Proposal]:
 
 
 def _quoted(text: str) -> str:
-    r"""Return a text as a basic string of TOML: JSON's, and DEL escaped, too."""
+    r"""Return a text as a basic string of TOML: a string of JSON with DEL escaped, too."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,4 +1,4 @@
-"""The capabilities of a broker that a file describes: the file's own, the kit's, and the reasons for missing ones."""
+"""The capabilities of a broker: those in its file, those that the kit adds, and the reasons for missing ones."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Comparing:
         predict: Callable[[], Predicted],
         ended: Callable[[], None] | None = None,
     ) -> Answer:
-        """Give a command to the core, compare its answer with the model's, and store, unless the disk waits."""
+        """Give a command to core and model, compare their answers, and store the batch, unless the disk waits."""
         token = next(self.tokens)
         self.asked.add(token)
         effects = self.shell.handle(command(token))
