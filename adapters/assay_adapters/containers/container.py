@@ -14,6 +14,7 @@ import socket
 import tempfile
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +36,10 @@ _PORTS = range(20_000, 32_000)
 Linux uses higher ports for outgoing connections, so no such connection can take the port of a restarting broker.
 """
 
-_POLL_NS = 50_000_000
-"""The interval between checks of a starting broker, in nanoseconds."""
+_FIRST_POLL_NS = 50_000_000
+"""The shortest pause between two checks of a starting broker, in nanoseconds."""
+_WAITS_PER_PAUSE = 8
+"""A pause is at least the time since the start, divided by this number, so that checks do not slow it down."""
 
 STOP_LIMIT_S = 30
 """The longest time that a broker may take for an orderly stop, in seconds."""
@@ -109,8 +112,16 @@ def probe_image(images: tuple[str, ...], title: str, *, remedy: str) -> tuple[st
     return Unavailable(f"neither this machine nor a registry has the image {' or '.join(images)}", remedy)
 
 
+@cache
+def _asked_digest(image: str) -> str:
+    with docker_client() as client:
+        return str(client.images.get(image).id)
+
+
 def image_digest(image: str) -> str:
     """Return the content id of an image; an empty text if this machine does not have the image.
+
+    A process asks Docker for an image only once, because the record of each scenario has the content id.
 
     Raises:
         BackendError: Docker does not answer.
@@ -118,8 +129,7 @@ def image_digest(image: str) -> str:
     import docker.errors
 
     try:
-        with docker_client() as client:
-            return str(client.images.get(image).id)
+        return _asked_digest(image)
     except docker.errors.ImageNotFound:
         return ""
     except (docker.errors.DockerException, OSError) as error:
@@ -375,7 +385,8 @@ class Container:
 
     def _await_answer(self) -> None:
         clock = self._runner.clock
-        deadline_ns = clock.monotonic_ns() + self._spec.start_limit_s * 10**9
+        begun_ns = clock.monotonic_ns()
+        deadline_ns = begun_ns + self._spec.start_limit_s * 10**9
         while not self._answers(self.port):
             code = self.exit_code()
             if code is not None:
@@ -388,7 +399,7 @@ class Container:
                     f"{self._spec.title} did not answer within {self._spec.start_limit_s} s;"
                     f" its last lines:\n{self.last_lines()}"
                 )
-            self._runner.run_until(lambda: False, now_ns + _POLL_NS)
+            self._runner.run_until(lambda: False, now_ns + max(_FIRST_POLL_NS, (now_ns - begun_ns) // _WAITS_PER_PAUSE))
         self.find_process()
 
     def _note_process(self, box: Any) -> None:

@@ -22,7 +22,7 @@ from assay_sdk.model.capabilities import Capability
 
 T = TypeVar("T")
 
-FAULT_GROUPS = 4
+FAULT_GROUPS = 5
 """The number of broker instances for scenarios that inject faults; each instance belongs to one worker."""
 
 Groups = dict[str, str]

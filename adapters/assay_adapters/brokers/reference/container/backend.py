@@ -171,7 +171,6 @@ class ReferenceContainerBackend(ReferenceServerBackend):
     name = "reference-container"
 
     _image = ""
-    _digest = ""
     _swept = False
 
     @property
@@ -179,8 +178,7 @@ class ReferenceContainerBackend(ReferenceServerBackend):
         """The tested product, with its version, container image and store."""
         details = {"protocol": "AMQP 1.0", "administration": "HTTP", "store": "SQLite files", "image": self._image}
         if self._image:
-            self._digest = self._digest or image_digest(self._image)
-            details["digest"] = self._digest
+            details["digest"] = image_digest(self._image)
         details |= self._behaviour
         return Environment(product=PRODUCT, version=product_version(), details=details, ours=True)
 
