@@ -375,9 +375,11 @@ Feature: The acknowledgement of a message by the client or by the application
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m5" are sent to the topic with quality of service at-least-once
       And "s" has seen "m1" to "m5"
-      And "s" acknowledges message "<first>"
-      And "s" acknowledges message "<second>"
-      And 2 s pass
+      And "s" acknowledges message "<first>" as it first saw it
+      Then it is accepted
+      When "s" acknowledges message "<second>" as it first saw it
+      Then it is accepted
+      When 2 s pass
       And every connection is cut
       Then "s" sees <others> again
       And "s" sees <acknowledged> exactly once

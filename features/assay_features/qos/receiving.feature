@@ -342,7 +342,7 @@ Feature: The broker's copy of a message that is delivered
       And subscriber "sure" comes back
       Then "sure" sees "m1" to "m5" again
 
-    @evidence @needs-cut @needs-reconnect
+    @evidence @judges-client @needs-cut @needs-reconnect
     Scenario: An unacknowledged message comes to each subscription of a client after a cut
       Given a topic "one"
       And a topic "two"

@@ -479,7 +479,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
       And subscriber "lasting" comes back 8 s after it left
       Then "lasting" sees "m1" exactly once
 
-    @evidence @needs-cut @needs-reconnect
+    @evidence @judges-client @needs-cut @needs-reconnect
     Scenario: After a cut, each of three subscriptions of a client resumes
       Given a topic "one"
       And a topic "two"
@@ -521,7 +521,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
       And 10 s pass
       Then "lasting" sees "held" again
 
-    @needs-cut @needs-reconnect
+    @evidence @judges-client @needs-cut @needs-reconnect
     Scenario: A client that reconnected by itself has requested the same time to live
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 30 s

@@ -1,4 +1,4 @@
-"""Defects of the client that refuse a call of acknowledge which JMS allows (BT-11)."""
+"""Defects of the client that refuse a call of acknowledge or recover which the documents allow (BT-11, QS-14)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_sdk.driver import Login
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter
 from assay_steps.defects.model import Defect
-from assay_steps.defects.ports import ConnectionFilter
+from assay_steps.defects.ports import ConnectionFilter, SessionFilter
 
 
 def _refused(why: str) -> Refused:
@@ -98,7 +98,64 @@ def _acknowledged_once(client: Client) -> Client:
     return ConsumingClientFilter(client, NotesSession, tell, acknowledge)
 
 
+class _RecoversNothing(SessionFilter):
+    """A session that refuses recover once a batch listener has received messages."""
+
+    def recover(self) -> Outcome[None]:
+        return _refused("a session with a listener cannot recover")
+
+
+class _RefusesRecover(ConsumingClientFilter):
+    def connect(
+        self, to: Endpoint, *, client_id: str | None = None, login: Login | None = None, checks: bool = True
+    ) -> Outcome[ClientConnection]:
+        """Connect; the sessions of the connection refuse recover."""
+        made = super().connect(to, client_id=client_id, login=login, checks=checks)
+        return Ok(_WithoutRecover(made.value)) if isinstance(made, Ok) else made
+
+
+class _WithoutRecover(ConnectionFilter):
+    def __init__(self, behind: ClientConnection) -> None:
+        super().__init__(behind, lambda producer: producer)
+
+    def session(self, ack: AckMode) -> Outcome[ClientSession]:
+        made = self._behind.session(ack)
+        return Ok(_RecoversNothing(made.value, lambda producer: producer)) if isinstance(made, Ok) else made
+
+
+def _oldest_first(client: Client) -> Client:
+    """Make a client refuse to acknowledge a message before the messages that its receiver got earlier."""
+    waiting: dict[str, list[str]] = {}
+
+    def tell(event: ClientEvent) -> tuple[ClientEvent, ...]:
+        if event.what == "seen" and event.seen is not None:
+            waiting.setdefault(event.actor, []).append(event.seen.key)
+        return (event,)
+
+    def acknowledge(session: ClientSession, seen: Seen) -> Outcome[None]:
+        for keys in waiting.values():
+            if seen.key in keys:
+                if keys[0] != seen.key:
+                    return _refused("an earlier message is not acknowledged yet")
+                keys.remove(seen.key)
+        return session.acknowledge(seen)
+
+    return ConsumingClientFilter(client, tell=tell, acknowledge=acknowledge)
+
+
 REFUSED_CALL_DEFECTS = (
+    Defect(
+        name="recover-refused",
+        rules=("BT-11",),
+        text="A session in client mode refuses to recover.",
+        port=_RefusesRecover,
+    ),
+    Defect(
+        name="acknowledged-oldest-first-only",
+        rules=("QS-14",),
+        text="The client refuses to acknowledge a message before all earlier messages of the receiver.",
+        port=_oldest_first,
+    ),
     Defect(
         name="call-refused-without-delivery",
         rules=("BT-11",),
