@@ -45,6 +45,7 @@ class Sightings:
         self._counts: Counter[tuple[str, str]] = Counter()
         self._disposed: list[ClientEvent] = []
         self._last_ns: dict[str, int] = {}
+        self._last_new_ns: dict[str, int] = {}
         self._at_first_sight: dict[str, Callable[[], None]] = {}
         self._at_settlement: dict[str, Callable[[], None]] = {}
 
@@ -120,6 +121,8 @@ class Sightings:
             batch=event.batch,
         )
         self.all.append(Sighting(event.actor, seen.key, written.ref, seen, event.batch))
+        if not self._counts[event.actor, seen.key]:
+            self._last_new_ns[event.actor] = written.mono_ns
         self._counts[event.actor, seen.key] += 1
         self._last_ns[event.actor] = written.mono_ns
         job = self._at_first_sight.pop(seen.key, None)
@@ -157,6 +160,13 @@ class Sightings:
     def last_ns(self, actors: Iterable[str]) -> int:
         """Return the time of the actors' last reception, in nanoseconds of the monotonic clock; 0 without one."""
         return max((self._last_ns.get(actor, 0) for actor in actors), default=0)
+
+    def last_new_ns(self, actors: Iterable[str]) -> int:
+        """Return the time at which an actor last received a message for the first time; 0 without a reception.
+
+        The time is in nanoseconds of the monotonic clock.
+        """
+        return max((self._last_new_ns.get(actor, 0) for actor in actors), default=0)
 
     def complete(self, actors: Iterable[str], keys: Iterable[str], times: int) -> bool:
         """Return whether the actors together have received each of the messages at least ``times`` times."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 
 from assay_adapters.ports.backend import Instance
@@ -169,7 +169,7 @@ class Waiting:
         listeners = [name for name in names if self.consumers[name].listening]
         if listeners:
             self.await_reconnections(listeners)
-            self.wait_until(complete, expected_ms)
+            self._await_receptions(names, complete, expected_ms)
             self.listen_for(self.limits.quiet_ms, listeners)
         for name in names:
             consumer = self.consumers[name]
@@ -177,11 +177,26 @@ class Waiting:
                 self._drain(consumer, complete, expected_ms)
 
     def await_sightings(self, actors: Iterable[str], keys: Iterable[str], times: int = 1) -> None:
-        """Wait until the actors' listeners have received each message ``times`` times, or until the time limit."""
+        """Wait until the actors' listeners have received each message ``times`` times.
+
+        The wait ends earlier if no new message comes within the time limit.
+        """
         names = tuple(actors)
         complete = partial(self._sightings.complete, names, tuple(keys), times)
         self.await_reconnections(names, complete)
-        self.wait_until(complete, self.limits.expected_ms)
+        self._await_receptions(names, complete, self.limits.expected_ms)
+
+    def _await_receptions(self, actors: Sequence[str], complete: Callable[[], bool], limit_ms: int) -> None:
+        """Wait until a condition on receptions is true, or until ``limit_ms`` after the last new message.
+
+        The limit is for the next message, not for all: a slow broker may need longer for a thousand messages.
+        """
+        deadline_ns = self.instance.clock.monotonic_ns() + limit_ms * NS_PER_MS
+        while not self._run_until(complete, deadline_ns):
+            later_ns = self._sightings.last_new_ns(actors) + limit_ms * NS_PER_MS
+            if later_ns <= deadline_ns:
+                return
+            deadline_ns = later_ns
 
     def _drain(self, consumer: Consumer, complete: Callable[[], bool], expected_ms: int) -> None:
         spoiled = 0
