@@ -83,6 +83,16 @@ def known_file(name: str) -> Path | None:
     return entry.known
 
 
+def not_run_here(name: str) -> str:
+    """Return the sentence that the authors of a backend have never run its broker; empty if they have.
+
+    Raises:
+        UnknownBackendError: No backend has that name.
+        UnusableBackendError: The backend's package cannot be used.
+    """
+    return _load(name).not_run_here
+
+
 def open_backend(name: str, options: BackendOptions | None = None) -> Backend:
     """Return the backend with a name, without starting a broker.
 

@@ -225,6 +225,24 @@ def test_a_backend_that_is_missing_here_is_an_error_with_its_remedy(
     assert not (tmp_path / "out").exists()
 
 
+def test_ibm_mq_that_is_missing_here_is_told_where_to_get_it(
+    assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_image(images: tuple[str, ...], title: str, *, remedy: str) -> Unavailable:
+        del title
+        return Unavailable(f"there is no image {images[0]}", remedy)
+
+    monkeypatch.setattr("assay_adapters.brokers.amqp.backend.probe_image", no_image)
+    ended = assay("run", "--backend", "ibmmq", "--out", tmp_path / "out")
+    assert ended.code is Exit.INCONCLUSIVE
+    assert sentence(ended.err) == (
+        "assay: Backend 'ibmmq' cannot be started: there is no image localhost/ibmmq-amqp:9.4.5.0; build an image with "
+        "AMQP as docs/how-to/test-ibm-mq.md says, or name another one in ASSAY_IMAGE_IBMMQ."
+    )
+    shown = assay("backends").out
+    assert "  Not run here by the authors of Assay: " in shown[shown.index("ibmmq  not available: there is no") :]
+
+
 @pytest.mark.filterwarnings(
     "ignore::pytest.PytestUnraisableExceptionWarning"
 )  # the docker package leaves its socket open

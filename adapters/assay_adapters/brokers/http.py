@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import ssl
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 
@@ -24,10 +25,12 @@ class Answer(Struct, frozen=True):
     Args:
         status: The HTTP status.
         body: The body's octets.
+        headers: The headers by name, in lower case.
     """
 
     status: int
     body: bytes
+    headers: Mapping[str, str] = {}
 
 
 class HttpServer:
@@ -37,12 +40,16 @@ class HttpServer:
         host: The server's address.
         port: Returns the port at which the server listens now.
         login: The user and password; None to log in without them.
+        tls: The settings of TLS; None for requests without TLS.
     """
 
-    def __init__(self, host: str, port: Callable[[], int], login: Login | None = None) -> None:
+    def __init__(
+        self, host: str, port: Callable[[], int], login: Login | None = None, tls: ssl.SSLContext | None = None
+    ) -> None:
         self._host = host
         self._port = port
         self._login = login
+        self._tls = tls
 
     def ask(
         self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
@@ -62,12 +69,18 @@ class HttpServer:
         if self._login is not None:
             named = f"{self._login.user}:{self._login.password}".encode()
             sent["Authorization"] = f"Basic {b64encode(named).decode()}"
-        line = http.client.HTTPConnection(self._host, self._port(), timeout=_LIMIT_S)
+        line = self._line()
         try:
             line.request(method, path, body, sent)
             answer = line.getresponse()
-            return Answer(answer.status, answer.read())
+            headers = {name.lower(): value for name, value in answer.getheaders()}
+            return Answer(answer.status, answer.read(), headers)
         except (OSError, http.client.HTTPException) as error:
             raise NoAnswerError(str(error) or type(error).__name__) from error
         finally:
             line.close()
+
+    def _line(self) -> http.client.HTTPConnection:
+        if self._tls is None:
+            return http.client.HTTPConnection(self._host, self._port(), timeout=_LIMIT_S)
+        return http.client.HTTPSConnection(self._host, self._port(), timeout=_LIMIT_S, context=self._tls)

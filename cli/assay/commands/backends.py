@@ -11,7 +11,13 @@ from rich.text import Text
 from assay.terminal import Terminal, write_json
 from assay_adapters.ports.backend import Available
 from assay_adapters.ports.client import Source
-from assay_adapters.registry import FileOfBackendError, UnusableBackendError, backend_names, open_backend
+from assay_adapters.registry import (
+    FileOfBackendError,
+    UnusableBackendError,
+    backend_names,
+    not_run_here,
+    open_backend,
+)
 
 
 class BackendReport(Struct, frozen=True):
@@ -23,6 +29,7 @@ class BackendReport(Struct, frozen=True):
         detail: The description of the backend, or the missing software and the way to install it.
         capabilities: The capabilities of the backend, each with its source.
         lacks: The capabilities that the backend lacks, each with the reason.
+        not_run_here: The sentence that the backend's authors have never run its broker; empty if they have.
     """
 
     name: str
@@ -30,6 +37,7 @@ class BackendReport(Struct, frozen=True):
     detail: str
     capabilities: dict[str, Source]
     lacks: dict[str, Source]
+    not_run_here: str = ""
 
 
 def backends(
@@ -44,6 +52,8 @@ def backends(
     for report in reports:
         state = "available" if report.available else "not available"
         console.print(Text.assemble((report.name, "bold"), f"  {state}: {report.detail}"))
+        if report.not_run_here:
+            console.print(f"  {report.not_run_here}", markup=False)
         console.print(f"  can: {', '.join(sorted(report.capabilities))}", markup=False)
         for capability, source in sorted(report.lacks.items()):
             console.print(f"  cannot: {capability}: {source.text}", markup=False)
@@ -63,4 +73,5 @@ def report_on(name: str) -> BackendReport:
         detail=probe.detail if isinstance(probe, Available) else f"{probe.reason}; {probe.remedy}.",
         capabilities={capability.value: source for capability, source in backend.capabilities.items()},
         lacks={capability.value: source for capability, source in backend.lacks.items()},
+        not_run_here=not_run_here(name),
     )

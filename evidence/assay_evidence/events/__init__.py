@@ -15,11 +15,12 @@ from assay_evidence.events._broker import Admin, Disk, Fault, Log, Past
 from assay_evidence.events._client import Call, Callback, RefusedInfo, Return, Seen, Settle, Unit, Watch
 from assay_evidence.events._event import Event, MessageRef, Phase, Scalar
 from assay_evidence.events._frame import Frame, Said, Wire
-from assay_evidence.events._run import LATENESS, PACE, Begin, End, Plan, PlannedScenario
+from assay_evidence.events._run import LATENESS, NOT_RUN_HERE, PACE, Begin, End, Plan, PlannedScenario
 from assay_evidence.events._scenario import Claim, Late, Predicate, ScenarioBegin, ScenarioEnd, Step, Unsupported
 
 __all__ = [
     "LATENESS",
+    "NOT_RUN_HERE",
     "PACE",
     "Admin",
     "AnyEvent",

@@ -8,6 +8,8 @@ from assay_evidence.events._event import Event
 
 LATENESS = "a message may be late by"
 """The entry of `Begin.environment` with the run's own limit for lateness; without it, the default limit holds."""
+NOT_RUN_HERE = "not run here"
+"""The entry of `Begin.environment` with the sentence that the kit's authors have never run the product."""
 PACE = "times of the scenarios are multiplied by"
 """The entry of `Begin.environment` with the run's pace (`assay_steps.cast.timing.pace`); without it, the pace is 1."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from assay_evidence.concluding.clients import client_title, faces_sentence
-from assay_evidence.events import LATENESS, PACE, AnyEvent, Plan
+from assay_evidence.events import LATENESS, NOT_RUN_HERE, PACE, AnyEvent, Plan
 from assay_evidence.verdicts import RuleVerdict, ScenarioVerdict, Verdict, Verdicts
 from assay_features import Catalogue, Judged, UnknownRuleError
 from assay_reports.errors import SourceError
@@ -23,6 +23,7 @@ _CIRCUMSTANCES = {
     "defect": "The pair breaks rules on purpose: the defect {} is switched on.",
     "variant": "The pair differs on purpose: the tolerated variant {} is switched on.",
     LATENESS: "A message may be late by {}.",
+    NOT_RUN_HERE: "{}",
     PACE: "The pair answers slowly, so all times of the scenarios are {} times as long as written.",
 }
 """The sentences about circumstances on which a run's verdicts depend, by their key in the journal's environment."""
@@ -124,7 +125,7 @@ class Pair(Struct, frozen=True, kw_only=True):
 
     @property
     def circumstances(self) -> str:
-        """The sentences about the run's defect, variant, allowed lateness and pace; empty for a usual run."""
+        """The sentences about defect, variant, allowed lateness, pace and an untried adapter; empty for a usual run."""
         told = self._environment
         return " ".join(sentence.format(told[name]) for name, sentence in _CIRCUMSTANCES.items() if name in told)
 

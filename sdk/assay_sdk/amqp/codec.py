@@ -95,12 +95,13 @@ def wire_name(address: Address, prefixes: Prefixes) -> str:
 # --- encoding
 
 
-def encode(message: Message, prefixes: Prefixes = Prefixes()) -> bytes:  # noqa: B008  a frozen value
+def encode(message: Message, prefixes: Prefixes = Prefixes(), *, annotated: bool = True) -> bytes:  # noqa: B008  a frozen value
     """Encode the sections of a message.
 
     Args:
         message: Message to encode.  If it has `Message.encoded`, the result is this value.
         prefixes: Prefixes that the broker requires for names.
+        annotated: Whether to encode the message annotations.
 
     Raises:
         EncodeError: AMQP cannot carry a part of the message.
@@ -111,15 +112,16 @@ def encode(message: Message, prefixes: Prefixes = Prefixes()) -> bytes:  # noqa:
         header = _header(message)
     except struct.error as error:
         raise EncodeError(f"{_UNFIT}: {error}") from error
-    return header + without_header(message, prefixes)
+    return header + without_header(message, prefixes, annotated=annotated)
 
 
-def without_header(message: Message, prefixes: Prefixes = Prefixes()) -> bytes:  # noqa: B008  a frozen value
+def without_header(message: Message, prefixes: Prefixes = Prefixes(), *, annotated: bool = True) -> bytes:  # noqa: B008  a frozen value
     """Encode the sections of a message after its header: annotations, properties and body.
 
     Args:
         message: Message to encode; `Message.encoded` is ignored.
         prefixes: Prefixes that the broker requires for names.
+        annotated: Whether to encode the message annotations.
 
     Raises:
         EncodeError: AMQP cannot carry a part of the message.
@@ -127,7 +129,7 @@ def without_header(message: Message, prefixes: Prefixes = Prefixes()) -> bytes: 
     try:
         return b"".join(
             (
-                _annotations(message),
+                _annotations(message) if annotated else b"",
                 _properties(message, prefixes),
                 application_properties(message.properties),
                 _body(message.body),

@@ -22,6 +22,8 @@ class Conventions(Struct, frozen=True, kw_only=True):
         first_acquirer: Whether a first-acquirer of false means that the message was delivered before.  By OASIS AMQP
             1.0, 3.2.1, it only means that the message may have been delivered before.  RabbitMQ's classic queues count
             no deliveries, and set first-acquirer to false at a redelivery.
+        message_annotations: Whether the broker takes messages with message annotations.  By its documentation, an AMQP
+            channel of IBM MQ rejects them.
         released_publications: Whether the broker releases a publication that no subscription gets.  Such a publication
             has reached all of its subscribers, so the send succeeds.
     """
@@ -34,4 +36,5 @@ class Conventions(Struct, frozen=True, kw_only=True):
     settles_second: bool = True
     durable_termini: bool = False
     first_acquirer: bool = False
+    message_annotations: bool = True
     released_publications: bool = False

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from assay_adapters.brokers.http import HttpServer
+from assay_adapters.containers.container import LOOPBACK
 from assay_adapters.ports.administration import (
     Alter,
     Authorise,
@@ -27,6 +28,7 @@ from assay_adapters.ports.administration import (
 from assay_adapters.ports.client import Endpoint, Source
 from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_broker.core.messages.descriptor import native_id
+from assay_sdk.driver import Login
 from assay_sdk.model.capabilities import Capability
 
 _TENTH_MS = 100
@@ -111,6 +113,21 @@ class Management(Struct, frozen=True):
 
     port: int
     open: Callable[[HttpServer], Administrator]
+
+    def endpoint(self, port: int, login: Login) -> Endpoint:
+        """Return the endpoint of the interface at a port of the loopback address."""
+        return Endpoint(f"http://{LOOPBACK}:{port}", login)
+
+    def admin(
+        self, title: str, at: Endpoint, has: Mapping[Capability, Source], lacks: Mapping[Capability, Source]
+    ) -> ProductAdmin:
+        """Return the administrator of the broker at an endpoint, as the `Admin` port."""
+        return ProductAdmin(title, self.administrator(at), has, lacks)
+
+    def answers(self, at: Endpoint) -> bool:
+        """Return True: these products start their interface before AMQP, or do not need it at the start."""
+        del at
+        return True
 
     def administrator(self, at: Endpoint) -> Administrator:
         """Return the administrator of the broker at an endpoint.

@@ -39,6 +39,7 @@ from assay_adapters.ports.capabilities import Needs, Unsupported, missing
 from assay_adapters.ports.client import Endpoint, Source
 from assay_adapters.ports.outcome import JmsErrorKind
 from assay_adapters.traces.history import History
+from assay_evidence.events import NOT_RUN_HERE
 from assay_sdk.driver import Close, Closed, Driver, DriverEvent, Opened, Target
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.time import Runner
@@ -120,6 +121,8 @@ class ProductBackend(AmqpBackend):
         details = {"image": image, "protocol": "AMQP 1.0"}
         if self._image is not None:
             details["digest"] = image_digest(self._image)
+        if self._product.not_run_here:
+            details[NOT_RUN_HERE] = self._product.not_run_here
         return Environment(product=self._product.title, version=version, details=details, ours=False)
 
     def probe(self) -> Available | Unavailable:
@@ -130,10 +133,15 @@ class ProductBackend(AmqpBackend):
         found = probe_image(
             product.wanted_images(),
             product.title,
-            remedy=f"build one with images/build {product.name}, or name another one in {product.image_variable}",
+            remedy=product.remedy,
         )
         if isinstance(found, Unavailable):
             return found
+        if (licence := product.licence) is not None and not licence.is_accepted:
+            return Unavailable(
+                f"you have not accepted the licence of {product.title}",
+                f"read it, then set {licence.variable}={licence.value}",
+            )
         self._image, available = found
         return available
 
@@ -147,7 +155,7 @@ class ProductBackend(AmqpBackend):
         if (unmet := missing(needs, self.capabilities, self.lacks, f"{title} through this adapter")) is not None:
             return unmet
         if (asked := (needs.platform, needs.level, needs.topology)) != _GIVEN:
-            why = f"{title} runs as a single broker here, and knows neither platforms nor levels of a queue manager."
+            why = f"{title} runs as a single broker here, without a choice of platform and level."
             return Unsupported(", ".join(asked), Source(why))
         with self._lock:
             if not needs.own_instance:
@@ -178,8 +186,8 @@ class ProductBackend(AmqpBackend):
     # --- instances
 
     def _endpoint(self, port: int, admin_port: int | None = None) -> Endpoint:
-        login = self._product.login
-        admin = None if admin_port is None else Endpoint(f"http://{LOOPBACK}:{admin_port}", login)
+        login, management = self._product.login, self._product.management
+        admin = None if admin_port is None or management is None else management.endpoint(admin_port, login)
         return Endpoint(f"amqp://{LOOPBACK}:{port}", login, admin)
 
     def _shared_instance(self, *, proxied: bool = False) -> ProductInstance:
@@ -267,10 +275,17 @@ class ProductBackend(AmqpBackend):
             image=self._image,
             port=self._product.port,
             admin_port=None if management is None else management.port,
-            environment=self._product.environment,
+            environment=self._product.settings,
             title=title,
+            start_limit_s=self._product.start_limit_s,
         )
         driver = self._driver()
-        return Container(
-            spec, self._runner, lambda port: answers(driver, self._runner, self._endpoint(port)) is not None
-        )
+
+        def is_ready(port: int) -> bool:
+            at = self._endpoint(port, container.admin_port)
+            if answers(driver, self._runner, at) is None:
+                return False
+            return management is None or at.admin is None or management.answers(at.admin)
+
+        container = Container(spec, self._runner, is_ready)
+        return container

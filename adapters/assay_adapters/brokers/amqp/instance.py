@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from assay_adapters.brokers.amqp.creating import QueuesOnUse
 from assay_adapters.brokers.amqp.product import Product
 from assay_adapters.brokers.base import ALL_FACES, SdkInstance
+from assay_adapters.brokers.creating import CreatingDriver
 from assay_adapters.containers.files import folder_holds
 from assay_adapters.faults.proxied import ProxiedFaults
 from assay_adapters.ports.backend import Environment, WireProtocol
@@ -46,9 +48,11 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
         history: History | None = None,
         leave: Callable[[], None] | None = None,
     ) -> None:
+        self.admin = product.admin_of(endpoint.admin)
+        if product.defines_queues and self.admin is not None:
+            driver = CreatingDriver(driver, QueuesOnUse(self.admin))
         super().__init__(ALL_FACES, runner, driver, environment, faults)
         self.members = (product.name,)
-        self.admin = product.admin_of(endpoint.admin)
         self._product = product
         self._endpoint = endpoint
         self._port = port

@@ -7,12 +7,32 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from assay_adapters.brokers.amqp.administration import Management, ProductAdmin
+from assay_adapters.brokers.amqp.interface import Interface
+from assay_adapters.ports.administration import Admin
 from assay_adapters.ports.client import Endpoint, Source
 from assay_features import Profile
 from assay_sdk.amqp.conventions import Conventions
 from assay_sdk.driver import Login
 from assay_sdk.model.capabilities import Capability
+
+
+class Licence(Struct, frozen=True):
+    """A licence that the user must accept before the kit may start the product.
+
+    Args:
+        variable: The environment variable with which the user accepts it.
+        setting: The environment variable of the container that states the acceptance.
+        value: The value of both.
+    """
+
+    variable: str
+    setting: str
+    value: str = "accept"
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether the user's environment accepts the licence."""
+        return os.environ.get(self.variable) == self.value
 
 
 class Product(Struct, frozen=True, kw_only=True):
@@ -32,6 +52,11 @@ class Product(Struct, frozen=True, kw_only=True):
         profiles: The profiles that the backend claims for the product.
         port: The port for AMQP inside the container.
         management: The interface for administrators; None if the kit has no administrator for the product.
+        defines_queues: Whether the administrator creates each queue before a client uses it.
+        licence: The licence that the user must accept; None if there is none to accept.
+        source_of_images: The way to get an image, for the user; empty for images/build.
+        not_run_here: The sentence that the kit's authors never ran the product; empty if they did.
+        start_limit_s: The time within which the broker must answer after its start, in seconds.
     """
 
     name: str
@@ -45,7 +70,12 @@ class Product(Struct, frozen=True, kw_only=True):
     lacks: Mapping[Capability, Source]
     profiles: tuple[Profile, ...] = (Profile.PERSISTENCE, Profile.DELAY, Profile.QOS, Profile.BATCH)
     port: int = 5672
-    management: Management | None = None
+    management: Interface | None = None
+    defines_queues: bool = False
+    licence: Licence | None = None
+    source_of_images: str = ""
+    not_run_here: str = ""
+    start_limit_s: int = 90
 
     @property
     def image_variable(self) -> str:
@@ -57,8 +87,21 @@ class Product(Struct, frozen=True, kw_only=True):
         named = os.environ.get(self.image_variable)
         return (named,) if named else self.images
 
-    def admin_of(self, at: Endpoint | None) -> ProductAdmin | None:
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """The environment variables of the container, with the accepted licence."""
+        if self.licence is None:
+            return self.environment
+        return {**self.environment, self.licence.setting: self.licence.value}
+
+    @property
+    def remedy(self) -> str:
+        """The advice for a user without an image."""
+        source = self.source_of_images or f"build one with images/build {self.name}"
+        return f"{source}, or name another one in {self.image_variable}"
+
+    def admin_of(self, at: Endpoint | None) -> Admin | None:
         """Return the administrator of the broker at an administrator's endpoint; None if there is no such endpoint."""
         if self.management is None or at is None:
             return None
-        return ProductAdmin(self.title, self.management.administrator(at), self.capabilities, self.lacks)
+        return self.management.admin(self.title, at, self.capabilities, self.lacks)

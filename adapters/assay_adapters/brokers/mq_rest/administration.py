@@ -49,11 +49,14 @@ class RestAdmin:
     Args:
         rest: The queue manager's REST interface.
         turn: Starts (True) or stops (False) the queue manager; None if the kit cannot do so.
+        on_use: Whether a queue that does not exist yet is shown as the queue manager would create it on use, which is
+            an extension of the reference broker.
     """
 
-    def __init__(self, rest: MqRest, turn: Callable[[bool], None] | None = None) -> None:
+    def __init__(self, rest: MqRest, turn: Callable[[bool], None] | None = None, *, on_use: bool = True) -> None:
         self._rest = rest
         self._turn = turn
+        self._on_use = on_use
 
     def execute(self, change: Change, member: str | None = None) -> Outcome[None]:
         """Carry out a change; if the broker refuses it, return the refusal."""
@@ -77,7 +80,7 @@ class RestAdmin:
                 qualifier="QUEUE" if kind in _QUEUES else _NOUNS[kind],
                 name=name,
                 response_parameters=_ALL,
-                on_use=kind in _QUEUES and not name.startswith(_SYSTEM),
+                on_use=self._on_use and kind in _QUEUES and not name.startswith(_SYSTEM),
             )
         outcome = self._rest.run(asked)
         if isinstance(outcome, Refused):
@@ -89,7 +92,7 @@ class RestAdmin:
     def subscriptions(self, topic: str, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
         """Return all subscriptions to a topic string, in the order of their creation."""
         del member
-        return self._all(
+        return self.all(
             Command(
                 command="DISPLAY",
                 qualifier="SUB",
@@ -102,16 +105,12 @@ class RestAdmin:
     def units(self, member: str | None = None) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
         """Return the branches of global units of work that are in doubt, or that an operator has resolved."""
         del member
-        return self._all(Command(command="DISPLAY", qualifier="THREAD", name="*", parameters={"TYPE": "INDOUBT"}))
+        return self.all(Command(command="DISPLAY", qualifier="THREAD", name="*", parameters={"TYPE": "INDOUBT"}))
 
-    def _all(self, asked: Command) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
+    def all(self, asked: Command) -> Outcome[tuple[Mapping[str, Scalar], ...]]:
         """Return all objects that a DISPLAY command shows; empty if the broker refuses because no object matches."""
         outcome = self._rest.run(asked)
-        nothing = isinstance(outcome, Refused) and outcome.mqrc in {
-            Mqrc.UNKNOWN_OBJECT_NAME,
-            Mqrccf.UNKNOWN_OBJECT_NAME,
-        }
-        return Ok(()) if nothing else outcome
+        return Ok(()) if isinstance(outcome, Refused) and is_unknown(outcome) else outcome
 
     def browse(self, queue: str, member: str | None = None) -> Outcome[tuple[RawMessage, ...]]:
         """Return a queue's messages with descriptor and headers."""
@@ -144,6 +143,11 @@ class RestAdmin:
     def identify(self, text: str) -> bytes:
         """Return the 24 bytes that stand for a JMS message id or correlation id in a message descriptor."""
         return native_id(text)
+
+
+def is_unknown(refused: Refused) -> bool:
+    """Return whether a refusal says that there is no such object."""
+    return refused.mqrc in {Mqrc.UNKNOWN_OBJECT_NAME, Mqrccf.UNKNOWN_OBJECT_NAME}
 
 
 def command(change: Define | Alter | Delete | Clear | Authorise | Resolve) -> Command:

@@ -8,6 +8,7 @@ Two requests are extensions of the reference broker; other products refuse them 
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
@@ -16,7 +17,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 from msgspec import Struct
 
-from assay_adapters.brokers.http import HttpServer, NoAnswerError
+from assay_adapters.brokers.http import Answer, HttpServer, NoAnswerError
 from assay_adapters.ports.outcome import JmsErrorKind, Mqrc, Ok, Outcome, Refused, refused
 from assay_sdk.driver import Login
 
@@ -99,10 +100,18 @@ class MqRest:
         host: The interface's address.
         queue_manager: The queue manager's name.
         login: The user and password; None to log in without them.
+        tls: The settings of TLS; None for requests without TLS.
     """
 
-    def __init__(self, host: str, port: Callable[[], int], queue_manager: str, login: Login | None = None) -> None:
-        self._server = HttpServer(host, port, login)
+    def __init__(
+        self,
+        host: str,
+        port: Callable[[], int],
+        queue_manager: str,
+        login: Login | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._server = HttpServer(host, port, login, tls)
         self._queue_manager = queue_manager
 
     def run(self, command: Command) -> Outcome[tuple[Row, ...]]:
@@ -113,10 +122,16 @@ class MqRest:
         """
         body = msgspec.json.encode({"type": "runCommandJSON", **msgspec.to_builtins(command)})
         path = f"admin/action/qmgr/{quote(self._queue_manager, safe='')}/mqsc"
-        answered = self._ask("POST", path, {"Content-Type": "application/json"}, body)
+        answered = self.ask("POST", path, {"Content-Type": "application/json"}, body)
         if isinstance(answered, Refused):
             return answered
-        answer = msgspec.json.decode(answered.value, type=_Answer)
+        try:
+            answer = msgspec.json.decode(answered.value.body, type=_Answer)
+        except msgspec.DecodeError as error:
+            text = (
+                f"the answer of {self._queue_manager} to {command.command} {command.qualifier} cannot be read: {error}"
+            )
+            return Refused(JmsErrorKind.MESSAGING, text)
         for item in answer.command_response:
             if item.completion_code:
                 text = " ".join(item.message) or f"{command.command} {command.qualifier} was refused."
@@ -131,10 +146,10 @@ class MqRest:
 
     def messages(self, queue: str) -> Outcome[tuple[WholeMessage, ...]]:
         """Return all messages of a queue."""
-        answered = self._ask("GET", f"{self._of(queue)}/messagelist?detail=full", {}, None, queue)
+        answered = self.ask("GET", f"{self.queue(queue)}/messagelist?detail=full", {}, None, queue)
         if isinstance(answered, Refused):
             return answered
-        listed = msgspec.json.decode(answered.value, type=_Messages)
+        listed = msgspec.json.decode(answered.value.body, type=_Messages)
         if listed.more:
             text = f"the queue {queue} has more messages than the server lists in one answer"
             return Refused(JmsErrorKind.UNSUPPORTED, text, objects=(queue,))
@@ -143,10 +158,11 @@ class MqRest:
     def take(self, queue: str, correlation_id: bytes) -> Outcome[WholeMessage | None]:
         """Get the first message with a correlation id from a queue; None if the queue has no such message."""
         query = urlencode({"correlationId": f"ID:{correlation_id.hex().upper()}", "detail": "full"})
-        answered = self._ask("DELETE", f"{self._of(queue)}/message?{query}", {}, None, queue)
+        answered = self.ask("DELETE", f"{self.queue(queue)}/message?{query}", {}, None, queue)
         if isinstance(answered, Refused):
             return answered
-        return Ok(msgspec.json.decode(answered.value, type=WholeMessage) if answered.value else None)
+        octets = answered.value.body
+        return Ok(msgspec.json.decode(octets, type=WholeMessage) if octets else None)
 
     def put(self, queue: str, headers: Mapping[str, str], body: bytes) -> Outcome[None]:
         """Put a message on a queue.
@@ -157,16 +173,17 @@ class MqRest:
             body: The body: text in UTF-8.
         """
         kind = {"Content-Type": "text/plain; charset=utf-8"}
-        answered = self._ask("POST", f"{self._of(queue)}/message", {**kind, **headers}, body, queue)
+        answered = self.ask("POST", f"{self.queue(queue)}/message", {**kind, **headers}, body, queue)
         return answered if isinstance(answered, Refused) else Ok(None)
 
-    def _of(self, queue: str) -> str:
+    def queue(self, queue: str) -> str:
+        """Return the path of a queue, after the API's version."""
         return f"messaging/qmgr/{quote(self._queue_manager, safe='')}/queue/{quote(queue, safe='')}"
 
-    def _ask(
+    def ask(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes | None, *objects: str
-    ) -> Outcome[bytes]:
-        """Send one request, and return the body of the answer.
+    ) -> Outcome[Answer]:
+        """Send one request, and return the answer, or the refusal that the answer contains.
 
         Args:
             method: The HTTP method.
@@ -181,7 +198,7 @@ class MqRest:
             text = f"{self._queue_manager} does not answer its administrator: {error}"
             return refused(Mqrc.Q_MGR_NOT_AVAILABLE, text, self._queue_manager)
         if answer.status < HTTPStatus.BAD_REQUEST:
-            return Ok(answer.body)
+            return Ok(answer)
         return _problem(answer.status, answer.body, objects)
 
 

@@ -16,9 +16,10 @@ from urllib.parse import urlsplit
 from msgspec import Struct, structs
 
 from assay_adapters.brokers.base import ALL_FACES, AmqpBackend
+from assay_adapters.brokers.creating import CreatingDriver
 from assay_adapters.brokers.url.boxes import RunningContainer
 from assay_adapters.brokers.url.checks import absences, mistakes
-from assay_adapters.brokers.url.creating import CreatingDriver, Destinations
+from assay_adapters.brokers.url.creating import Destinations
 from assay_adapters.brokers.url.declaring import capabilities, lacks
 from assay_adapters.brokers.url.file import DescriptionError, read
 from assay_adapters.brokers.url.instance import Place

@@ -10,12 +10,15 @@ from assay_adapters.brokers.amqp.backend import ProductBackend
 from assay_adapters.brokers.amqp.product import Product
 from assay_adapters.brokers.artemis.product import ARTEMIS
 from assay_adapters.brokers.broker_j.product import BROKER_J
+from assay_adapters.brokers.ibmmq.product import IBM_MQ
 from assay_adapters.brokers.rabbitmq.product import RABBITMQ
+from assay_adapters.ports.backend import Available, Unavailable
 from assay_adapters.ports.capabilities import Needs, Unsupported
-from assay_adapters.registry import open_backend
+from assay_adapters.registry import not_run_here, open_backend
+from assay_evidence.events import NOT_RUN_HERE
 from assay_sdk.model.capabilities import Capability
 
-PRODUCTS = [ARTEMIS, ACTIVEMQ, BROKER_J, RABBITMQ]
+PRODUCTS = [ARTEMIS, ACTIVEMQ, BROKER_J, RABBITMQ, IBM_MQ]
 
 
 @pytest.fixture(params=PRODUCTS, ids=lambda product: product.name)
@@ -55,3 +58,25 @@ def test_a_product_is_a_single_broker(product: Product) -> None:
     answer = ProductBackend(product).provision(Needs(topology="cluster"))
     assert isinstance(answer, Unsupported)
     assert answer.source.text.startswith(f"{product.title} runs as a single broker here")
+
+
+def test_a_licence_must_be_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def image_is_there(images: tuple[str, ...], title: str, *, remedy: str) -> tuple[str, Available]:
+        del title, remedy
+        return images[0], Available("there")
+
+    monkeypatch.setattr("assay_adapters.brokers.amqp.backend.probe_image", image_is_there)
+    monkeypatch.delenv("ASSAY_LICENSE_IBMMQ", raising=False)
+    assert ProductBackend(IBM_MQ).probe() == Unavailable(
+        "you have not accepted the licence of IBM MQ", "read it, then set ASSAY_LICENSE_IBMMQ=accept"
+    )
+    monkeypatch.setenv("ASSAY_LICENSE_IBMMQ", "accept")
+    assert ProductBackend(IBM_MQ).probe() == Available("there")
+    assert IBM_MQ.settings["LICENSE"] == "accept"
+    assert ARTEMIS.settings == ARTEMIS.environment
+
+
+def test_a_product_that_was_never_run_says_so(product: Product) -> None:
+    marked = ProductBackend(product).environment.details.get(NOT_RUN_HERE, "")
+    assert marked == not_run_here(product.name)
+    assert marked.startswith("Not run here by the authors of Assay") == (product is IBM_MQ)

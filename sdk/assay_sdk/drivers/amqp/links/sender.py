@@ -86,7 +86,8 @@ class SenderEnd(LinkEnd):
             self.answers.fail(command.token, refused(Mqrc.OPTIONS_ERROR, f"{self.what} is closed", *self.objects))
             return
         try:
-            octets = codec.encode(command.message, self.context.message_prefixes)
+            annotated = self.context.conventions.message_annotations
+            octets = codec.encode(command.message, self.context.message_prefixes, annotated=annotated)
         except codec.EncodeError as error:
             self.answers.fail(command.token, Refused(JmsErrorKind.MESSAGE_FORMAT, str(error)))
             return

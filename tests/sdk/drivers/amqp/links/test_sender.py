@@ -108,6 +108,19 @@ def test_names_in_messages_may_have_another_prefix_than_in_links() -> None:
         assert codec.decode(made.peer.initial[-1], prefixes=codec.Prefixes("/queues/", slash="%2F")).message.to == queue
 
 
+@pytest.mark.parametrize("taken", [True, False])
+def test_messages_have_no_annotations_where_the_broker_rejects_them(*, taken: bool) -> None:
+    with bench() as made:
+        made.peer.handlers["DELIVERY"] = made.peer.answer(settle(Delivery.ACCEPTED))
+        made.connect(conventions=Conventions(message_annotations=taken))
+        made.done(OpenSession, 1)
+        made.done(OpenSender, 1, 1, QUEUE)
+        made.done(Send, 1, HELLO)
+        octets = made.peer.initial[-1]
+        assert (b"x-opt-jms-msg-type" in octets) == taken
+        assert codec.decode(octets).message.body == HELLO.body
+
+
 def test_what_the_broker_says_of_a_destination_comes_with_the_sender(opened: Bench) -> None:
     def accept(link: Any) -> None:
         link.properties = {symbol("x-opt-mq-defbind"): symbol("OPEN"), symbol("x-opt-mq-clustered"): True}

@@ -1,0 +1,46 @@
+"""The interface of a product for administrators, as a product's data names it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from assay_adapters.ports.administration import Admin
+from assay_adapters.ports.client import Endpoint, Source
+from assay_sdk.driver import Login
+from assay_sdk.model.capabilities import Capability
+
+
+class Interface(Protocol):
+    """An interface over HTTP for administrators."""
+
+    @property
+    def port(self) -> int:
+        """The port inside the container."""
+        ...
+
+    def endpoint(self, port: int, login: Login) -> Endpoint:
+        """Return the administrator's endpoint.
+
+        Args:
+            port: The port on the loopback address.
+            login: The login of clients, for an interface that has no other one.
+        """
+        ...
+
+    def admin(
+        self, title: str, at: Endpoint, has: Mapping[Capability, Source], lacks: Mapping[Capability, Source]
+    ) -> Admin:
+        """Return the administrator of the broker at an endpoint.
+
+        Args:
+            title: The product's name.
+            at: The administrator's endpoint.
+            has: The capabilities of the pair.
+            lacks: The reasons for missing capabilities.
+        """
+        ...
+
+    def answers(self, at: Endpoint) -> bool:
+        """Return whether a broker whose AMQP port answers has started completely."""
+        ...

@@ -1,0 +1,99 @@
+"""Creation of queues and topics before a client uses them, for a broker that does not create them on first use.
+
+`CreatingDriver` stands between the SDK's engine and its driver. Before the first use of a destination it creates the
+destination, on a thread of its own, and then passes the command on.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Protocol
+
+from assay_adapters.ports.backend import BackendError
+from assay_adapters.ports.outcome import JmsErrorKind, Refused
+from assay_sdk.driver import Browse, Driver, DriverCommand, DriverEvent, Failed, OpenReceiver, OpenSender, Target, Wire
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.message import Address
+from assay_sdk.time import Runner
+
+
+class Creator(Protocol):
+    """The part of a backend that creates destinations."""
+
+    def wants(self, address: Address) -> bool:
+        """Return whether the kit must create a destination before its use."""
+        ...
+
+    def create(self, address: Address) -> Refused | None:
+        """Create a destination, unless the kit has created it before; return the broker's refusal, or None.
+
+        Raises:
+            BackendError: The kit cannot create it.
+        """
+        ...
+
+
+class CreatingDriver:
+    """A driver that creates destinations before their first use.
+
+    Args:
+        behind: The driver that connects.
+        destinations: Creates the destinations.
+    """
+
+    def __init__(self, behind: Driver, destinations: Creator) -> None:
+        self._behind = behind
+        self._destinations = destinations
+
+    @property
+    def name(self) -> str:
+        """The URL scheme of the driver that connects."""
+        return self._behind.name
+
+    def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> Wire:
+        """Start to connect, with the driver behind this one."""
+        return _CreatingWire(self._behind.connect(target, sink, runner), self._destinations, sink, runner)
+
+
+class _CreatingWire:
+    def __init__(
+        self, behind: Wire, destinations: Creator, sink: Callable[[DriverEvent], None], runner: Runner
+    ) -> None:
+        self._behind = behind
+        self._destinations = destinations
+        self._sink = sink
+        self._runner = runner
+
+    @property
+    def epoch(self) -> int:
+        return self._behind.epoch
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        return self._behind.capabilities
+
+    def abort(self) -> None:
+        self._behind.abort()
+
+    def submit(self, command: DriverCommand) -> None:
+        if not isinstance(command, OpenSender | OpenReceiver | Browse):
+            self._behind.submit(command)
+            return
+        is_dynamic = isinstance(command, OpenSender) and command.dynamic
+        address = None if is_dynamic else command.address
+        if address is None or not self._destinations.wants(address):
+            self._behind.submit(command)
+            return
+        creating = threading.Thread(target=self._create, args=(command, address), name="assay-create", daemon=True)
+        creating.start()
+
+    def _create(self, command: OpenSender | OpenReceiver | Browse, address: Address) -> None:
+        try:
+            refused = self._destinations.create(address)
+        except BackendError as error:
+            refused = Refused(JmsErrorKind.MESSAGING, f"the kit could not create {address.name}: {error}")
+        if refused is None:
+            self._runner.call_soon(lambda: self._behind.submit(command))
+        else:
+            self._runner.call_soon(lambda: self._sink(Failed(command.token, refused)))
