@@ -143,7 +143,7 @@ def test_the_error_for_an_unknown_backend_names_the_closest(name: str, nearest: 
 def test_the_error_names_all_backends_where_none_is_close() -> None:
     with pytest.raises(
         UnknownBackendError,
-        match="there is activemq, artemis, broker-j, ibmmq, rabbitmq, reference, reference-container, .*, url",
+        match=r"there is activemq, artemis, broker-j, ibmmq, rabbitmq, reference, reference-container, .*, url",
     ):
         open_backend("zzz")
 
