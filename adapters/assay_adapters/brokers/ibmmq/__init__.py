@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from assay_adapters.brokers.ibmmq.not_run import NOT_RUN
 from assay_adapters.ports.backend import Backend
 from assay_adapters.ports.entry import BackendEntry, BackendOptions
-
-NOT_RUN = (
-    "Not run here by the authors of Assay: they had no IBM MQ, and tried this adapter only against the interface of "
-    "the reference broker, so that a fail or an error may be a mistake of the adapter (docs/how-to/test-ibm-mq.md)."
-)
-"""The mark of the backend in ``assay backends`` and in reports."""
 
 
 def _open(options: BackendOptions) -> Backend:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from assay_adapters.brokers.amqp.common import OF_THE_KIT, lacks_of
 from assay_adapters.brokers.amqp.product import Licence, Product
-from assay_adapters.brokers.ibmmq import NOT_RUN
 from assay_adapters.brokers.ibmmq.administration import MqManagement
+from assay_adapters.brokers.ibmmq.not_run import NOT_RUN
 from assay_adapters.ports.client import Source
 from assay_features import Profile
 from assay_sdk.amqp.conventions import Conventions

@@ -8,14 +8,13 @@ from itertools import count
 import pytest
 
 from assay_adapters.brokers.activemq.product import ACTIVEMQ
-from assay_adapters.brokers.amqp.administration import ProductAdmin
 from assay_adapters.brokers.amqp.backend import ProductBackend
 from assay_adapters.brokers.amqp.instance import ProductInstance
 from assay_adapters.brokers.amqp.product import Product
 from assay_adapters.brokers.artemis.product import ARTEMIS
 from assay_adapters.brokers.broker_j.product import BROKER_J
 from assay_adapters.brokers.rabbitmq.product import RABBITMQ
-from assay_adapters.ports.administration import Alter, Clear, Define, Delete, ObjectKind
+from assay_adapters.ports.administration import Admin, Alter, Clear, Define, Delete, ObjectKind
 from assay_adapters.ports.backend import Unavailable
 from assay_adapters.ports.capabilities import Needs
 from assay_adapters.ports.client import AckMode, ClientSession, Draft, Origin, Sent, Setting
@@ -54,7 +53,7 @@ def instance(product: Product) -> Iterator[ProductInstance]:
 
 
 @pytest.fixture
-def admin(instance: ProductInstance) -> ProductAdmin:
+def admin(instance: ProductInstance) -> Admin:
     assert instance.admin is not None
     return instance.admin
 
@@ -82,7 +81,7 @@ def send(own: ClientSession, to: Address, draft: Draft, delay_ms: int = 0) -> st
     return sent.value.message_id
 
 
-def depth(admin: ProductAdmin, name: str) -> object:
+def depth(admin: Admin, name: str) -> object:
     shown = admin.inspect(ObjectKind.QUEUE, name)
     assert isinstance(shown, Ok), shown
     return shown.value["CURDEPTH"]
@@ -97,7 +96,7 @@ def having(product: Product, *capabilities: Capability) -> None:
 
 @pytest.mark.parametrize("name", ["plain", "with a+b"])
 def test_a_queue_is_defined_filled_counted_cleared_and_deleted(
-    instance: ProductInstance, admin: ProductAdmin, name: str
+    instance: ProductInstance, admin: Admin, name: str
 ) -> None:
     assert admin.execute(Define(ObjectKind.QUEUE, name)) == Ok(None)
     assert admin.execute(Define(ObjectKind.QUEUE, name)) == Ok(None)
@@ -109,9 +108,7 @@ def test_a_queue_is_defined_filled_counted_cleared_and_deleted(
     assert isinstance(admin.inspect(ObjectKind.QUEUE, name), Refused)
 
 
-def test_a_look_shows_messages_without_taking_them(
-    product: Product, instance: ProductInstance, admin: ProductAdmin
-) -> None:
+def test_a_look_shows_messages_without_taking_them(product: Product, instance: ProductInstance, admin: Admin) -> None:
     having(product, Capability.QUEUE_LOOK)
     name = f"administered.{next(_names)}"
     assert admin.browse(name) == Ok(())
@@ -132,7 +129,7 @@ def test_a_look_shows_messages_without_taking_them(
     assert admin.browse(name) == Ok(())
 
 
-def test_a_full_queue_refuses(product: Product, instance: ProductInstance, admin: ProductAdmin) -> None:
+def test_a_full_queue_refuses(product: Product, instance: ProductInstance, admin: Admin) -> None:
     having(product, Capability.QUEUE_LIMIT)
     name = f"administered.{next(_names)}"
     assert admin.execute(Define(ObjectKind.QUEUE, name, {"MAXDEPTH": 1})) == Ok(None)
@@ -148,7 +145,7 @@ def test_a_full_queue_refuses(product: Product, instance: ProductInstance, admin
         send(own, queue, draft)
 
 
-def test_a_subscription_is_listed(instance: ProductInstance, admin: ProductAdmin) -> None:
+def test_a_subscription_is_listed(instance: ProductInstance, admin: Admin) -> None:
     topic = Address(AddressKind.TOPIC, f"administered.{next(_names)}")
     assert admin.subscriptions(topic.name) == Ok(())
     passing = session(instance).consumer(Origin(address=topic), actor="passing")
@@ -160,7 +157,7 @@ def test_a_subscription_is_listed(instance: ProductInstance, admin: ProductAdmin
 
 
 def test_durable_subscriptions_are_listed_with_their_messages(
-    product: Product, instance: ProductInstance, admin: ProductAdmin
+    product: Product, instance: ProductInstance, admin: Admin
 ) -> None:
     having(product, Capability.DURABLE_SUBSCRIPTION)
     topic = Address(AddressKind.TOPIC, f"administered.{next(_names)}")

@@ -8,6 +8,7 @@ from assay_adapters.brokers.activemq.product import ACTIVEMQ
 from assay_adapters.brokers.amqp.administration import (
     OFFERED_BY,
     Administrator,
+    Management,
     ProductAdmin,
     descriptor_of,
     not_offered,
@@ -149,7 +150,7 @@ def test_what_no_product_has_is_refused() -> None:
 
 @pytest.mark.parametrize("product", ADMINISTERED, ids=lambda product: product.name)
 def test_a_product_declares_the_operations_that_it_has(product: Product) -> None:
-    assert product.management is not None
+    assert isinstance(product.management, Management)
     own = type(product.management.administrator(Endpoint("http://127.0.0.1:1")))
     for capability, methods in OFFERED_BY.items():
         overridden = all(getattr(own, method) is not getattr(Administrator, method) for method in methods)

@@ -72,3 +72,4 @@ def test_a_queue_is_created_before_a_client_uses_it(instance: ProductInstance) -
     assert isinstance(listed, Ok), listed
     assert len(listed.value) == 1
     assert admin.browse(str(listed.value[0]["DEST"])) == Ok(())
+    assert connected.value.close() == Ok(None)
