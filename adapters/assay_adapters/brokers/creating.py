@@ -1,21 +1,36 @@
 """Creation of queues and topics before a client uses them, for a broker that does not create them on first use.
 
 `CreatingDriver` stands between the SDK's engine and its driver. Before the first use of a destination it creates the
-destination, on a thread of its own, and then passes the command on.
+destination, on a thread of its own, and then passes the command on. A message that names a new destination holds back
+all later commands of its connection, so that the order of messages remains.
 """
 
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
 from assay_adapters.ports.backend import BackendError
 from assay_adapters.ports.outcome import JmsErrorKind, Refused
-from assay_sdk.driver import Browse, Driver, DriverCommand, DriverEvent, Failed, OpenReceiver, OpenSender, Target, Wire
+from assay_sdk.driver import (
+    Browse,
+    Driver,
+    DriverCommand,
+    DriverEvent,
+    Failed,
+    OpenReceiver,
+    OpenSender,
+    Send,
+    Target,
+    Wire,
+)
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address
 from assay_sdk.time import Runner
+
+_Using = OpenSender | OpenReceiver | Browse | Send
 
 
 class Creator(Protocol):
@@ -64,6 +79,9 @@ class _CreatingWire:
         self._destinations = destinations
         self._sink = sink
         self._runner = runner
+        self._held: deque[DriverCommand] = deque()
+        """The commands after a message whose destination is being created."""
+        self._holds = False
 
     @property
     def epoch(self) -> int:
@@ -77,23 +95,35 @@ class _CreatingWire:
         self._behind.abort()
 
     def submit(self, command: DriverCommand) -> None:
-        if not isinstance(command, OpenSender | OpenReceiver | Browse):
+        if self._holds:
+            self._held.append(command)
+        elif isinstance(command, _Using) and (address := _used(command)) and self._destinations.wants(address):
+            self._holds = isinstance(command, Send)
+            creating = threading.Thread(target=self._create, args=(command, address), name="assay-create", daemon=True)
+            creating.start()
+        else:
             self._behind.submit(command)
-            return
-        is_dynamic = isinstance(command, OpenSender) and command.dynamic
-        address = None if is_dynamic else command.address
-        if address is None or not self._destinations.wants(address):
-            self._behind.submit(command)
-            return
-        creating = threading.Thread(target=self._create, args=(command, address), name="assay-create", daemon=True)
-        creating.start()
 
-    def _create(self, command: OpenSender | OpenReceiver | Browse, address: Address) -> None:
+    def _create(self, command: _Using, address: Address) -> None:
         try:
             refused = self._destinations.create(address)
         except BackendError as error:
             refused = Refused(JmsErrorKind.MESSAGING, f"the kit could not create {address.name}: {error}")
+        self._runner.call_soon(lambda: self._created(command, refused))
+
+    def _created(self, command: _Using, refused: Refused | None) -> None:
         if refused is None:
-            self._runner.call_soon(lambda: self._behind.submit(command))
+            self._behind.submit(command)
         else:
-            self._runner.call_soon(lambda: self._sink(Failed(command.token, refused)))
+            self._sink(Failed(command.token, refused))
+        if isinstance(command, Send):
+            self._holds = False
+            while self._held and not self._holds:
+                self.submit(self._held.popleft())
+
+
+def _used(command: _Using) -> Address | None:
+    """Return the destination that a command uses; None for a destination that the broker makes."""
+    if isinstance(command, Send):
+        return command.message.to
+    return None if isinstance(command, OpenSender) and command.dynamic else command.address
