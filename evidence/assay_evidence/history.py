@@ -23,6 +23,7 @@ from assay_evidence.events import (
     Event,
     Fault,
     Frame,
+    Inspected,
     Late,
     Log,
     Past,
@@ -37,7 +38,7 @@ from assay_evidence.events import (
     Wire,
 )
 
-_NO_EVIDENCE = frozenset({Claim, Step, ScenarioBegin, ScenarioEnd, Wire, Log, Past})
+_NO_EVIDENCE = frozenset({Claim, Step, ScenarioBegin, ScenarioEnd, Wire, Inspected, Log, Past})
 """The kinds of events from which no claim is decided."""
 _GIVING_BACK = frozenset({"abort", "close-connection", "close-consumer", "close-session", "recover", "unsubscribe"})
 """The calls by which a client gives unacknowledged messages back to the broker."""

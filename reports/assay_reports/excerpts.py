@@ -13,6 +13,7 @@ from assay_evidence.events import (
     Event,
     Fault,
     Frame,
+    Inspected,
     Log,
     MessageRef,
     Past,
@@ -31,6 +32,7 @@ from assay_evidence.names import plain
 from assay_reports.clock import ScenarioClock
 
 _ENVELOPE = frozenset(Event.__struct_fields__)
+_SHOWN_APART = Frame | Wire | Inspected | Log | Past
 LINES = 400
 """The most lines that an excerpt shows; of a longer one, it leaves out lines in the middle and gives their number."""
 
@@ -85,7 +87,7 @@ def excerpt(events: Sequence[AnyEvent], limit: int = LINES, offenders: Collectio
     scenario = next((event.scenario for event in events if event.scenario), "")
     clock = ScenarioClock(events)
     # Sorting is stable, so events of one writer at one instant (virtual time) keep the order of `seq`.
-    shown = sorted((event for event in events if not isinstance(event, Frame | Wire | Log | Past)), key=clock.at_ns)
+    shown = sorted((event for event in events if not isinstance(event, _SHOWN_APART)), key=clock.at_ns)
 
     def lines(those: Sequence[AnyEvent]) -> tuple[Line, ...]:
         return tuple(

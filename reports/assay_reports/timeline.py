@@ -13,7 +13,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from assay_evidence.events import AnyEvent, Log, Past
+from assay_evidence.events import AnyEvent, Inspected, Log, Past
 from assay_evidence.figures import counted, duration
 from assay_reports.clock import ScenarioClock
 from assay_reports.moments import Due, Interval, Moment, MomentKind, Moments
@@ -162,7 +162,7 @@ def timeline(events: Sequence[AnyEvent], offenders: Collection[str] = (), *, bro
         found.dues or found.watches or found.faults or any(one.kind in ("seen", "look", "empty") for one in moments)
     ):
         return None
-    ends = [clock.at_ns(event) for event in ordered if not isinstance(event, Log | Past)] + [
+    ends = [clock.at_ns(event) for event in ordered if not isinstance(event, Inspected | Log | Past)] + [
         due.at_ns for due in found.dues
     ]
     scale = _Scale(min(ends), max(ends))

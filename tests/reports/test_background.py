@@ -1,4 +1,4 @@
-"""Tests of the broker's log and past on a rule's page, and of known outcomes with a frequency and an issue."""
+"""Tests of what a rule's page shows of the broker, and of known outcomes with a frequency and an issue."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.reports.failing import EARLY, failing
 from tests.reports.pages import Page
 from tests.reports.test_escaping import HOSTILE
 
-from assay_evidence.events import AnyEvent, Log, Past, Return, ScenarioBegin
+from assay_evidence.events import AnyEvent, Inspected, Log, Past, Return, ScenarioBegin
 from assay_evidence.judge import judge
 from assay_reports import KnownOutcome, RunEvidence, render_site
 from assay_reports.excerpts import excerpt
@@ -49,7 +49,11 @@ def with_broker(text: str = "a line", lines: int = 3, what: str = "killed") -> R
         beside(begin, Log, 20_000 + number, 100 * number, source=source, text=f"{text} {number}", untimed=number == 1)
         for number in range(lines)
     )
-    return structs.replace(run, events=(*run.events, *past, *log))
+    inspected = (
+        beside(begin, Inspected, 30_000, 5, object=f"queue {text}", fields={"CURDEPTH": 1, "DESCR": text}),
+        beside(begin, Inspected, 30_001, 5, object="topic T", refused=text),
+    )
+    return structs.replace(run, events=(*run.events, *past, *log, *inspected))
 
 
 def test_the_past_says_what_happened_before_and_during_which_scenario() -> None:
@@ -72,6 +76,15 @@ def test_lines_near_the_breach_are_marked_and_without_a_breach_the_last() -> Non
     calm = background(events)
     assert calm is not None
     assert [line.near for line in calm.log] == [False] * 28 + [True] * 12
+
+
+def test_what_the_broker_says_of_its_objects_is_one_line_each() -> None:
+    found = background(of_the_scenario(with_broker("x")))
+    assert found is not None
+    assert [(one.object, one.text) for one in found.inspected] == [
+        ("queue x", "CURDEPTH(1) DESCR(x)"),
+        ("topic T", "x"),
+    ]
 
 
 def test_without_such_events_there_is_nothing_to_show() -> None:
@@ -122,6 +135,7 @@ def test_the_rules_page_shows_the_broker_with_its_log(good: Path) -> None:
     assert "AMQ222 &lt;b&gt; 2" in page.source
     assert "What had happened to it (4)" in page.text
     assert "Its log during the scenario (3 lines)" in page.text
+    assert "CURDEPTH(1) DESCR(AMQ222 <b>)" in page.text
 
 
 def test_hostile_lines_stay_text(bad: Path, good: Path) -> None:

@@ -11,7 +11,7 @@ Spark pipeline reads all kinds with one flat schema.
 
 from __future__ import annotations
 
-from assay_evidence.events._broker import Admin, Disk, Fault, Log, Past
+from assay_evidence.events._broker import Admin, Disk, Fault, Inspected, Log, Past
 from assay_evidence.events._client import Call, Callback, RefusedInfo, Return, Seen, Settle, Unit, Watch
 from assay_evidence.events._event import Event, MessageRef, Phase, Scalar
 from assay_evidence.events._frame import Frame, Said, Wire
@@ -33,6 +33,7 @@ __all__ = [
     "Event",
     "Fault",
     "Frame",
+    "Inspected",
     "Late",
     "Log",
     "MessageRef",
@@ -75,6 +76,7 @@ AnyEvent = (
     | Disk
     | Frame
     | Wire
+    | Inspected
     | Log
     | Past
     | Watch

@@ -71,6 +71,20 @@ class Log(Event, frozen=True, kw_only=True, tag="log"):
     omitted: int = 0
 
 
+class Inspected(Event, frozen=True, kw_only=True, tag="inspected"):
+    """What the broker's administration says of an object after a scenario that did not pass; no claim uses it.
+
+    Args:
+        object: The queue, topic or subscription, as a command names it, such as ``queue orders``.
+        fields: The object's attributes; for a topic, the number of its subscriptions.
+        refused: The broker's refusal; empty if it has answered.
+    """
+
+    object: str
+    fields: dict[str, Scalar] = {}
+    refused: str = ""
+
+
 class Past(Event, frozen=True, kw_only=True, tag="past"):
     """An earlier fault or start of the broker on which a scenario did not pass; no claim is decided from it.
 

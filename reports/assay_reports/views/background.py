@@ -1,4 +1,4 @@
-"""The broker of a scenario that did not pass: its container or process, its earlier starts and faults, and its log."""
+"""The broker of a scenario that did not pass: what it says of its objects, its earlier starts and faults, its log."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
-from assay_evidence.events import AnyEvent, Log, Past
+from assay_evidence.events import AnyEvent, Inspected, Log, Past
 from assay_evidence.figures import duration
 from assay_evidence.names import plain
 from assay_reports.clock import ScenarioClock
@@ -49,16 +49,30 @@ class LogView(Struct, frozen=True):
     near: bool
 
 
-class BackgroundView(Struct, frozen=True):
-    """The broker, its past and its log.
+class InspectedView(Struct, frozen=True):
+    """What the broker says of one of its objects after the scenario.
 
     Args:
-        source: The broker's container or process.
+        object: The queue, topic or subscription.
+        text: The attributes as ``NAME(value)``, or the broker's refusal.
+    """
+
+    object: str
+    text: str
+
+
+class BackgroundView(Struct, frozen=True):
+    """The broker, what it says of its objects, its past and its log.
+
+    Args:
+        source: The broker's container or process; empty if the journal does not name it.
+        inspected: What the broker says of the scenario's queues and topics.
         past: The broker's earlier faults and starts.
         log: The lines of the broker's log from the time of the scenario.
     """
 
     source: str
+    inspected: tuple[InspectedView, ...]
     past: tuple[PastView, ...]
     log: tuple[LogView, ...]
 
@@ -72,13 +86,15 @@ def background(events: Sequence[AnyEvent], offenders: Collection[str] = ()) -> B
     """
     past = [event for event in events if isinstance(event, Past)]
     log = [event for event in events if isinstance(event, Log)]
-    if not past and not log:
+    inspected = [event for event in events if isinstance(event, Inspected)]
+    if not past and not log and not inspected:
         return None
     clock = ScenarioClock(events)
     begun_ns = min(event.wall_ns for event in events)
     near = _near(log, clock, [clock.at_ns(event) for event in events if event.ref in offenders])
     return BackgroundView(
-        past[0].source if past else log[0].source,
+        past[0].source if past else log[0].source if log else "",
+        tuple(_inspected(event) for event in inspected),
         tuple(_past(event, begun_ns) for event in past),
         tuple(
             LogView(
@@ -90,6 +106,12 @@ def background(events: Sequence[AnyEvent], offenders: Collection[str] = ()) -> B
             for line in log
         ),
     )
+
+
+def _inspected(event: Inspected) -> InspectedView:
+    shown = " ".join(f"{name}({value})" for name, value in event.fields.items())
+    scenario = event.scenario or ""
+    return InspectedView(plain(event.object, scenario), plain(event.refused or shown, scenario))
 
 
 def _past(event: Past, begun_ns: int) -> PastView:

@@ -1,6 +1,6 @@
-"""The broker's log and past, which a scenario's journal gets if the scenario failed, was in error or inconclusive.
+"""The broker's log, past and inspections, for a scenario that failed, was in error or inconclusive.
 
-Both are written after the verdict, so no verdict depends on them.
+They are written after the verdict, so no verdict depends on them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from assay_adapters.ports.backend import Instance
 from assay_adapters.ports.traces import Deed, LogLine, Trace, Traced
 from assay_evidence import events
 from assay_evidence.writer import Instant
+from assay_steps.cast.inspections import inspect
 from assay_steps.cast.journal import ScenarioJournal, instant
 
 DEEDS = 20
@@ -38,7 +39,7 @@ class Periods:
 
 
 class Background:
-    """Writes the log and the past of a scenario's broker; create it when the scenario begins.
+    """Writes what a scenario's broker says of itself; create it when the scenario begins.
 
     Args:
         instance: The scenario's broker instance.
@@ -49,12 +50,20 @@ class Background:
     def __init__(self, instance: Instance, journal: ScenarioJournal, periods: Periods) -> None:
         self._trace: Trace | None = instance.trace if isinstance(instance, Traced) else None
         self._log: Callable[[], Sequence[LogLine]] = (lambda: ()) if self._trace is None else self._trace.log_from_now()
+        self._instance = instance
         self._journal = journal
         self._periods = periods
         self._begun = instant(instance.clock)
 
     def write(self) -> None:
-        """Write the broker's past and its log since the scenario's begin to the journal."""
+        """Write the broker's inspections, its past, and its log since the scenario's begin to the journal."""
+        try:
+            inspect(self._instance, self._journal)
+        except Exception as error:  # noqa: BLE001 - the broker may have ended; and no inspection may change a verdict
+            self._journal.write(events.Inspected, object="the broker", refused=f"{type(error).__name__}: {error}")
+        self._write_trace()
+
+    def _write_trace(self) -> None:
         trace = self._trace
         if trace is None:
             return

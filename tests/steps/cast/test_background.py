@@ -1,4 +1,4 @@
-"""Tests of the broker's log and past in the journal of a scenario that did not pass."""
+"""Tests of the broker's log, past and inspections in the journal of a scenario that did not pass."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from typing import Any
 
 import pytest
 
+from assay_adapters.ports.administration import ObjectKind, Scalar
+from assay_adapters.ports.outcome import Ok, Outcome, Refused
 from assay_adapters.ports.traces import Deed, LogLine
 from assay_evidence import events
 from assay_evidence.history import visible_to
 from assay_evidence.writer import JournalWriter
+from assay_sdk.model.reasons import JmsErrorKind
 from assay_sdk.runners.machine_clock import MachineClock
 from assay_steps.cast.background import DEEDS, Background, Periods
+from assay_steps.cast.inspections import FIELDS
 from assay_steps.cast.journal import ScenarioJournal, instant
 
 CLOCK = MachineClock()
@@ -44,8 +48,8 @@ class FakeTrace:
         return lambda: self._lines
 
 
-def written(journal: ScenarioJournal, trace: object, periods: Periods | None = None) -> list[Any]:
-    instance: Any = SimpleNamespace(clock=CLOCK, trace=trace)
+def written(journal: ScenarioJournal, trace: object, periods: Periods | None = None, admin: object = None) -> list[Any]:
+    instance: Any = SimpleNamespace(clock=CLOCK, trace=trace, admin=admin)
     Background(instance, journal, periods or Periods()).write()
     return list(journal.events)
 
@@ -91,13 +95,60 @@ def test_a_trace_that_fails_is_told_and_ends_nothing(journal: ScenarioJournal) -
     assert told.text == "its log cannot be read: KeyError: 'State'"
 
 
-@pytest.mark.parametrize("instance", [SimpleNamespace(clock=CLOCK), SimpleNamespace(clock=CLOCK, trace=None)])
+@pytest.mark.parametrize(
+    "instance", [SimpleNamespace(clock=CLOCK, admin=None), SimpleNamespace(clock=CLOCK, trace=None, admin=None)]
+)
 def test_without_a_trace_nothing_is_written(journal: ScenarioJournal, instance: Any) -> None:
     Background(instance, journal, Periods()).write()
     assert journal.events == []
 
 
-def test_no_claim_is_decided_from_log_or_past(journal: ScenarioJournal) -> None:
+class FakeAdmin:
+    """The administration of a broker with one queue and one topic, to which two subscriptions exist."""
+
+    def inspect(self, kind: ObjectKind, name: str) -> Outcome[dict[str, Scalar]]:
+        assert kind is ObjectKind.QUEUE
+        if name == "gone":
+            return Refused(JmsErrorKind.INVALID_DESTINATION, "no such queue")
+        return Ok({"DESCR": "x", "CURDEPTH": 2} | {f"A{number}": number for number in range(FIELDS)})
+
+    def subscriptions(self, topic: str) -> Outcome[tuple[dict[str, Scalar], ...]]:
+        if topic == "silent":
+            return Refused(JmsErrorKind.UNSUPPORTED, "not by this product")
+        return Ok(({"SUB": "one", "DURABLE": "YES"}, {"SUB": "two", "DURABLE": "NO"}))
+
+
+def call(journal: ScenarioJournal, destination: str) -> None:
+    journal.write(events.Call, id="1", actor="sender", op="send", destination=destination)
+
+
+def inspected(journal: ScenarioJournal, *destinations: str, admin: object) -> list[events.Inspected]:
+    for destination in destinations:
+        call(journal, destination)
+    return [one for one in written(journal, None, admin=admin) if isinstance(one, events.Inspected)]
+
+
+def test_the_broker_is_asked_about_each_queue_once(journal: ScenarioJournal) -> None:
+    found = inspected(journal, "queue://Q", "queue://Q", "queue://gone", admin=FakeAdmin())
+    assert [(one.object, one.refused) for one in found] == [("queue Q", ""), ("queue gone", "no such queue")]
+    assert list(found[0].fields)[:2] == ["CURDEPTH", "DESCR"]
+    assert len(found[0].fields) == FIELDS
+
+
+def test_a_topic_is_shown_with_its_subscriptions(journal: ScenarioJournal) -> None:
+    found = inspected(journal, "topic://T", "topic://silent", admin=FakeAdmin())
+    assert [one.object for one in found] == ["topic T", "subscription 1 to topic T", "subscription 2 to topic T"]
+    assert [one.fields.get("SUB") for one in found] == [None, "one", "two"]
+    assert found[0].fields == {"subscriptions": 2}
+
+
+def test_an_inspection_that_raises_is_told_and_ends_nothing(journal: ScenarioJournal) -> None:
+    (told,) = inspected(journal, "queue://Q", admin=object())
+    assert told.refused.startswith("AttributeError")
+
+
+def test_no_claim_is_decided_from_log_past_or_inspection(journal: ScenarioJournal) -> None:
     written(journal, FakeTrace((LogLine("x"),), (Deed("started", 1),)))
+    journal.write(events.Inspected, object="queue Q", fields={"CURDEPTH": 1})
     claim = journal.write(events.Claim, rule="DD-02", predicate="not-before")
     assert visible_to(claim, journal.events) == []

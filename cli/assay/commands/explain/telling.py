@@ -187,7 +187,9 @@ def _broker(view: ScenarioView, *, log: bool) -> Iterator[Text]:
     found = view.background
     if found is None:
         return
-    yield _line(("  the broker: ", _QUIET), found.source)
+    yield _line(("  the broker: ", _QUIET), found.source or "its process is not known")
+    for said in found.inspected:
+        yield _line((f"    after the scenario, {said.object}: ", _QUIET), said.text)
     for one in found.past:
         if one.omitted:
             yield _line((f"      … {counted(one.omitted, 'earlier event')} left out", _QUIET))
