@@ -6,7 +6,7 @@ OUT ?= assay-out
 # What has to have been done before a container is tried.
 READY ?= true
 
-.PHONY: demo test coverage pages lint mypy pyright bench bench-broker crash fuzz interop model clean
+.PHONY: demo test coverage pages lint mypy pyright bench bench-broker crash fuzz interop tck model clean
 
 demo: $(VENV)/.base ## the suite against the in-process reference broker, and where its report lies
 	$(BIN)/assay run --out $(OUT)
@@ -42,6 +42,9 @@ pyright: $(VENV)/.dev
 
 interop: $(VENV)/.dev ## clients of other languages: proven on Artemis, then judges of our server; Artemis behind broken proxies
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m pytest tests/interop tests/wire
+
+tck: $(VENV)/.dev ## the delay tests of the Jakarta Messaging TCK beside our scenarios, on our server with ten defects
+	$(BIN)/python -m tests.interop.tck
 
 crash: $(VENV)/.dev ## the reference broker under load, killed 300 times, and judged
 	$(BIN)/assay crash --kills 300 --out crash-out
