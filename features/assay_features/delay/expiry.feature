@@ -162,6 +162,22 @@ Feature: A message whose time to live is over is not delivered
       Then "steady" sees "fresh" exactly once
       And "steady" never sees "stale"
 
+    @kit @needs-delivery-delay @needs-topic @needs-admin @needs-durable-subscription
+    Scenario: A delayed message whose queue has become an alias of a topic expires
+      Given a topic
+      And a queue "orders" with MAXDEPTH(10)
+      And a durable subscriber "steady" on the topic
+      And subscriber "steady" is inactive
+      And message "stale" is sent to queue "orders" with a delivery delay of 5 s and a time to live of 8 s
+      And the sender's connection has been closed
+      And queue "orders" has been deleted
+      And an alias "orders" for the topic
+      When 11 s have passed since "stale" was sent
+      And message "fresh" is sent to the topic
+      And subscriber "steady" comes back
+      Then "steady" sees "fresh" exactly once
+      And "steady" never sees "stale"
+
     @needs-delivery-delay @may
     Scenario: A message with a time to live equal to the delay comes or expires
       Given an empty queue

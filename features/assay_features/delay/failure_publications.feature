@@ -172,6 +172,20 @@ Feature: Delayed publications that a subscriber cannot receive
       Then queue "replies" holds 1 report
       And the staging queue has become empty
 
+    @kit
+    Scenario: A persistent publication whose non-durable subscriber has gone stays staged while its report cannot be delivered
+      Given a topic
+      And a queue "replies" with MAXDEPTH(10)
+      And there is no dead-letter queue
+      And a non-durable subscriber "passer" on the topic
+      And message "news" is sent to the topic with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And queue "replies" has been altered to PUT(DISABLED)
+      When subscriber "passer" goes away
+      And "news" is overdue
+      And queue "replies" is altered to PUT(ENABLED)
+      Then queue "replies" holds 1 report
+      And the staging queue has become empty
+
     @kit @needs-durable-subscription
     Scenario: Our own report says that there is no subscription
       Given a topic

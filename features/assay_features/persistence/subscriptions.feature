@@ -64,6 +64,32 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "leaver" never sees "missed"
 
     @evidence @needs-shared-subscription
+    Scenario: A non-durable subscription is open to a client while a durable one of its name has a consumer
+      Jakarta Messaging 3.1, section 8.3.2: they are completely separate.
+      Given a topic
+      And subscriber "passer" shares non-durable subscription "club" on the topic
+      And subscriber "passer" is inactive
+      And subscriber "keeper" shares durable subscription "club" on the topic
+      When subscriber "passer" tries to come back
+      Then it is accepted
+
+    @evidence @needs-shared-subscription
+    Scenario: A non-durable subscription takes nothing from an inactive durable one of its name
+      Given a topic
+      And subscriber "passer" shares non-durable subscription "club" on the topic
+      And subscriber "passer" is inactive
+      And subscriber "keeper" shares durable subscription "club" on the topic
+      And subscriber "keeper" is inactive
+      When message "missed" is sent to the topic
+      And subscriber "passer" comes back
+      And message "after" is sent to the topic
+      Then "passer" sees "after" exactly once
+      And "passer" never sees "missed"
+      When subscriber "passer" goes away
+      And subscriber "keeper" comes back
+      Then "keeper" sees "missed", "after" exactly once
+
+    @evidence @needs-shared-subscription
     Scenario: A durable and a non-durable subscription of one name are two subscriptions
       Jakarta Messaging 3.1, section 8.3.2: they are completely separate.
       Given a topic

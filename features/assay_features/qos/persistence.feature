@@ -340,6 +340,17 @@ Feature: The persistence of messages on a subscriber's queue
         | YES      | persistent     | a binary body                  |
         | YES      | persistent     | a body of 300 KB               |
 
+    Scenario Outline: DEFPSIST(YES) makes a message persistent that is sent <quality>
+      Given a topic with DEFPSIST(YES)
+      And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription that does not receive yet
+      When message "m1" is sent to the topic with quality of service <quality>
+      Then "m1" on the queue of the subscription to the topic is persistent
+
+      Examples:
+        | quality       |
+        | at-most-once  |
+        | at-least-once |
+
     Scenario Outline: DEFPSIST(<child>) under DEFPSIST(<parent>) makes a message <persistence>
       Given a topic "a" with DEFPSIST(<parent>)
       And a topic "a/b" with DEFPSIST(<child>)

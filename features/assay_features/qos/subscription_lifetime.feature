@@ -355,6 +355,17 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | lost   | the durable header false | 6 s | 3 s    |
 
     @kit
+    Scenario: A time to live that is no whole number of seconds does not end earlier
+      The field of AMQP 1.0 (section 3.5.3) has whole seconds, so a client has to round up.
+
+      Given a topic
+      And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 1999 ms
+      When the connection of "lasting" is closed
+      And message "missed" is sent to the topic with the durable header true
+      And subscriber "lasting" comes back 1200 ms after it left
+      Then "lasting" sees "missed" exactly once
+
+    @kit
     Scenario Outline: Messages that came meanwhile are in order after the connection was <ended>
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 6 s
@@ -495,6 +506,18 @@ Feature: A subscription outlives its application for its time to live, and no lo
       Then "first" sees "m1" exactly once
       And "second" sees "m2" exactly once
       And "third" sees "m3" exactly once
+
+    @kit @judges-client @needs-cut @needs-reconnect @needs-admin
+    Scenario: A subscription that the broker refuses after a cut does not keep the client's next one from resuming
+      Given a topic "one" with SUB(ENABLED)
+      And a topic "two"
+      And subscriber "first" on topic "one" with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "second", of the client of "first", on topic "two" with quality of service at-least-once and a subscription that lives for 1 h
+      When topic "one" is altered to SUB(DISABLED)
+      And every connection is cut
+      And 10 s pass
+      And message "m2" is sent to topic "two" with the durable header true
+      Then "second" sees "m2" exactly once
 
     @needs-auto-confirm
     Scenario: A resumed subscription has the messages that were held and not acknowledged

@@ -32,6 +32,41 @@ def _takes_durable_along(command: Command, _now_ms: int, view: View) -> Commands
     return (command, *others) if others else None
 
 
+def _passes(attach: Attach) -> bool:
+    """Check whether a receiver opens a shared non-durable subscription."""
+    return is_topic(attach.address) and attach.shared and not is_durable(attach)
+
+
+@defect(commands, "refused-beside-a-durable-namesake", "PD-10")
+def _refused_beside_namesake(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """The broker refuses a non-durable subscription while a durable one of its name has a consumer."""
+    if not isinstance(command, Attach) or not _passes(command):
+        return None
+    if not any(is_durable(one) and one.name == command.name for one in view.on(command.address)):
+        return None
+    return (replace(command, name=""),)  # the broker refuses an empty name
+
+
+@defect(made, "ends-a-durable-namesake", "PD-10")
+def _ends_namesake() -> Seams:
+    """A new non-durable subscription ends an inactive durable one of its name."""
+    known: set[tuple[str | None, bool]] = set()
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if not isinstance(command, Attach) or not is_topic(command.address):
+            return None
+        key = command.name, command.everybodys
+        if is_durable(command) and command.shared:
+            known.add(key)
+        used = any(is_durable(one) and one.name == command.name for one in view.on(command.address))
+        if not _passes(command) or used or key not in known:
+            return None
+        known.discard(key)
+        return (Unsubscribe(command.connection, None, str(command.name), everybodys=command.everybodys), command)
+
+    return commands(rewrite)
+
+
 @defect(deliveries, "second-of-a-kind-starved", "PD-11")
 def _second_starved(delivery: Deliver, view: View) -> Deliver | None:
     """Only the first durable and the first non-durable subscriber of a topic get publications."""
@@ -157,6 +192,8 @@ def _restart_replays() -> Seams:
 
 SUBSCRIBER_DEFECTS = (
     _takes_durable_along,
+    _refused_beside_namesake,
+    _ends_namesake,
     _second_starved,
     _shared_goes_on,
     _client_alone,

@@ -91,6 +91,14 @@ def _not_inherited(put: Put, target: Address, _now_ms: int, view: View) -> Comma
     return None if view.said(target.name).get("DEFPSIST") in {"YES", "NO"} else resent(put, durable=False)
 
 
+@defect(puts, "settled-sends-non-persistent", "QS-33")
+def _settled_non_persistent(put: Put, target: Address, _now_ms: int, _view: View) -> Commands | None:
+    """A publication that its client sends settled is non-persistent unless its durable header is true."""
+    if put.token is not None or put.unit is not None or not is_topic(target) or put.message.durable:
+        return None
+    return resent(put, durable=False)
+
+
 def _above(topic: Address, view: View) -> list[bool]:
     """Return the DEFPSIST of each level above a topic, the topmost level first: True for YES, False for NO.
 
@@ -209,6 +217,7 @@ QOS_PERSISTENCE_DEFECTS = (
         apply=lambda: _says(given=None, instead=True),
     ),
     _not_inherited,
+    _settled_non_persistent,
     Defect(
         name="defpsist-of-the-topmost",
         rules=("QS-33",),

@@ -139,6 +139,15 @@ def _asks_for_less(driver: Driver) -> Driver:
     return wires(Less)(driver)
 
 
+class _WholeSeconds(WireFilter):
+    """The client rounds the time to live of a subscription down to whole seconds."""
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if not isinstance(command, OpenReceiver) or not command.timeout_ms:
+            return (command,)
+        return (replace(command, timeout_ms=command.timeout_ms // 1_000 * 1_000),)
+
+
 class _OnlyListeners(LightLinks):
     """With automatic confirmation, the client acknowledges only messages that go to a callback."""
 
@@ -367,6 +376,7 @@ RETURNING_QOS_DEFECTS: tuple[Defect, ...] = (
         text="After a first refused attempt to reconnect, the client does not try again.",
         wire=_tries_once,
     ),
+    on_wire(wires, _WholeSeconds, "time-to-live-in-whole-seconds", "QS-21"),
     on_wire(wires, _OnlyListeners, "auto-confirm-for-callbacks-only", "QS-11"),
     on_wire(wires, _CreditOnce, "credit-not-topped-up", "QS-14"),
     at_port(consuming, _FirstCallbackStays, "first-callback-stays", "QS-13"),

@@ -187,6 +187,8 @@ def persistent_or_not(story: Story) -> None:
                 for header in (None, False, True):
                     message = Message(message_id=f"{header}", body=f"{header}", durable=header)
                     sender.submit(driver.Send(sender.token(), 9, message))
+                at_most_once = Message(message_id="at most once", body="at most once", durable=None)
+                sender.submit(driver.Send(sender.token(), 9, at_most_once, settled=True))
                 where = Condition("TOPICSTR", "EQ", name)
                 office.do(DisplayObjects(kinds=(Kind.SUB,), name="*", where=where))
                 office.do(NativeBrowse(f"SYSTEM.MANAGED.{'DURABLE' if ttl_ms else 'NDURABLE'}.{next(numbers)}"))

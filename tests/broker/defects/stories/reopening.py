@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.broker.defects.stories.failures import Office
-from tests.broker.defects.stories.story import DURABLE, SHARED_DURABLE, TOPIC, Q
+from tests.broker.defects.stories.story import DURABLE, SHARED, SHARED_DURABLE, TOPIC, Q
 
 from assay_broker.core.administration.changes import AlterObject, DefineObject
 from assay_broker.core.objects.factory import DURABLE_MODEL
@@ -41,6 +41,20 @@ def opened_again(story: Story) -> None:
     story.run(10)
     story.client("ben", "ben").listen(3, TOPIC, DURABLE, "news")
     story.client("ann again", "ann").listen(3, TOPIC, DURABLE, "news")
+    story.run(10)
+
+
+def of_one_name(story: Story) -> None:
+    """Run a story of a durable and a non-durable share of one name, both with consumers and the durable one without."""
+    one, other = story.client("one"), story.client("other")
+    one.listen(3, TOPIC, SHARED_DURABLE, "club")
+    other.listen(3, TOPIC, SHARED, "club")
+    story.client("sender").put("both", 2)
+    one.close(3)
+    other.close(3)
+    story.run(10)
+    other.listen(4, TOPIC, SHARED, "club")
+    one.listen(4, TOPIC, SHARED_DURABLE, "club")
     story.run(10)
 
 
@@ -123,6 +137,7 @@ def two_objects_up(story: Story) -> None:
 
 REOPENING_STORIES = (
     opened_again,
+    of_one_name,
     without_their_own,
     nested,
     refused_for_one,
