@@ -149,6 +149,7 @@ class History:
         self.consumers: list[Call] = []
         self._receives: list[Call] = []
         self._acknowledgements: list[Call] = []
+        self._commits: defaultdict[tuple[str, str], list[Call]] = defaultdict(list)
         self.disk: list[Disk] = []
         self.callbacks: list[Callback] = []
         self.units: list[Unit] = []
@@ -210,6 +211,8 @@ class History:
             self._receives.append(call)
         if call.op == "acknowledge":
             self._acknowledgements.append(call)
+        if call.op == "commit" and call.unit is not None:
+            self._commits[call.writer, call.unit].append(call)
 
     def _add_answer(self, answer: Return) -> None:
         if self._answers.setdefault((answer.writer, answer.call), answer) is not answer:
@@ -242,6 +245,12 @@ class History:
     def answer(self, call: Call) -> Return | None:
         """Return the answer to a call; None if the call did not return."""
         return self._answers.get((call.writer, call.id))
+
+    def refused_commit(self, send: Call) -> Return | None:
+        """Return the refusal of the commit of a send's unit of work; None if no commit of the unit was refused."""
+        commits = self._commits.get((send.writer, send.unit), ()) if send.unit is not None else ()
+        answers = (self.answer(commit) for commit in commits)
+        return next((answer for answer in answers if answer is not None and answer.refused is not None), None)
 
     def sends(self, keys: Collection[str]) -> list[Call]:
         """Return all sends of the messages with these keys."""

@@ -213,3 +213,20 @@ class Saying(Struct, frozen=True):
             if answer.refused is not None:
                 return self.inconclusive(f"The {send.op} was refused: {phrase(answer.refused)}.", "refused")
         return None
+
+    def unless_committed(self, history: History, sends: list[Call], observed: str) -> Finding | None:
+        """Return an inconclusive finding if the commit of a send's unit of work was refused; otherwise None.
+
+        A message of such a unit does not exist, so its absence breaks no rule about deliveries.
+
+        Args:
+            history: The evidence.
+            sends: The sends of the missing messages.
+            observed: The evidence, for the finding.
+        """
+        for send in sends:
+            commit = history.refused_commit(send)
+            if commit is not None and commit.refused is not None:
+                why = f"The commit of the message's unit of work was refused: {phrase(commit.refused)}."
+                return self.inconclusive(why, observed)
+        return None

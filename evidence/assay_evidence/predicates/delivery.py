@@ -27,6 +27,7 @@ from assay_evidence.verdicts import Finding
 from assay_evidence.watching import NS_PER_MS, Axis, Mark, Silence, release_marks, was_prompt, watchers_of
 
 DEFAULT_TIMES = 1
+_NOT_ENOUGH = "A message did not come, or not often enough."
 FEWEST_FOR_AN_ORDER = 2
 
 
@@ -100,8 +101,8 @@ def delivered_exactly(claim: Claim, history: History) -> Finding:
         return say.failed("A message came too often.", observed, certain=True, by=_beyond(times, seen))
     if other := unless_unaltered(say, history, seen) or unless_silent(say, silence, observed):
         return other
-    if any(len(sightings) < times for sightings in seen.values()):
-        return say.failed("A message did not come, or not often enough.", observed)
+    if missing := [key for key, sightings in seen.items() if len(sightings) < times]:
+        return say.unless_committed(history, history.sends(missing), observed) or say.failed(_NOT_ENOUGH, observed)
     return say.passed("Each message came as often as it must.", observed, certain=history.delays_placed)
 
 
@@ -139,7 +140,8 @@ def delivered_at_least(claim: Claim, history: History) -> Finding:
     observed = f"{counts(seen)}; {heard(silence)}"
     if undecided := unless_silent(say, silence, observed):
         return undecided
-    return say.failed("A message did not come, or not often enough.", observed)
+    missing = [key for key, sightings in seen.items() if len(sightings) < times]
+    return say.unless_committed(history, history.sends(missing), observed) or say.failed(_NOT_ENOUGH, observed)
 
 
 def _is_altered(sighting: Seen, history: History) -> bool:

@@ -145,7 +145,7 @@ def by(claim: Claim, history: History) -> Finding:
     deliveries = _deliveries(history, key, actors, actors)
     axis = Axis(history, origin, claim)
     if not deliveries:
-        return _never(claim, axis, due_ns, limit_ns, say)
+        return say.unless_committed(history, [call], "no delivery") or _never(claim, axis, due_ns, limit_ns, say)
     first = min(deliveries, key=lambda delivery: axis.at(delivery.event))
     apart = distance(first.event, origin)
     late = Distance(apart.ns - due_ns, apart.unc_ns)

@@ -31,6 +31,31 @@ def exactly_may_hold_for_a_send_that_was_cut_off(story: Story) -> Finding:
     return story.finds("delivered-exactly", {"kids": "m"}, unanswered=1)
 
 
+@rows.expect(Verdict.INCONCLUSIVE)
+def exactly_knows_nothing_of_a_message_whose_commit_was_refused(story: Story) -> Finding:
+    story.send("m", unit="work/0")
+    story.answer(story.call("commit", unit="work/0"), refusal("transaction-rolled-back"))
+    received(story, sent="other")
+    return story.finds("delivered-exactly", {"kids": "m"})
+
+
+@rows.expect(Verdict.INCONCLUSIVE)
+def at_least_knows_nothing_of_a_message_whose_commit_was_refused(story: Story) -> Finding:
+    story.send("m", unit="work/0")
+    story.answer(story.call("commit", unit="work/0"), refusal("transaction-rolled-back"))
+    received(story, sent="other")
+    return story.finds("delivered-at-least", {"kids": "m"})
+
+
+@rows.expect(Verdict.FAIL)
+def exactly_finds_a_missing_message_whose_commit_was_accepted(story: Story) -> Finding:
+    story.send("m", unit="work/0")
+    story.answer(story.call("commit", unit="work/1"), refusal("transaction-rolled-back"))
+    story.answer(story.call("commit", unit="work/0"))
+    received(story, sent="other")
+    return story.finds("delivered-exactly", {"kids": "m"})
+
+
 @rows.expect(Verdict.PASS, disclosed="lost")
 def at_most_may_hold_for_a_send_that_never_came_back(story: Story) -> Finding:
     story.call("send", destination="queue://Q", msg=message("m"))
