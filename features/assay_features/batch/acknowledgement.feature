@@ -837,6 +837,17 @@ Feature: A batch is acknowledged as a whole
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m6" exactly once
 
+    Scenario: The commit of a send and of a received batch is accepted
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m3"
+      And message "m4" is sent in session "s" to the queue
+      And session "s" is committed
+      Then it is accepted
+
     Scenario: A second rollback returns all messages once more
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue

@@ -246,6 +246,13 @@ Feature: Uncommitted messages of a unit of work
     Line 21: the message is placed on the staging queue when the unit of work is committed, so it has not reached its
     target before, however long ago its delay was over.
 
+    Scenario: The commit of a delayed message is accepted
+      Given an empty queue
+      And session "work" in transacted mode
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 2 s
+      And session "work" is committed
+      Then it is accepted
+
     @evidence @needs-admin
     Scenario: No message is staged before the commit
       Given an empty queue

@@ -1,10 +1,11 @@
-"""Defects of the client in the outcomes for the broker, and in the time at which a call returns (BT-08 to BT-12)."""
+"""Defects in the outcomes for the broker, and in the answers to acknowledgements and commits (BT-08 to BT-12)."""
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
-from assay_sdk.driver import Commit, DriverCommand, Outcome, Settle
+from assay_sdk.driver import Commit, Done, DriverCommand, DriverEvent, Failed, Outcome, Rollback, Settle
+from assay_sdk.model.reasons import Mqrc, refused
 from assay_steps.defects.model import on_wire
 from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 
@@ -22,6 +23,26 @@ class _CommitsUnanswered(WireFilter):
 
     def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
         return (replace(command, token=self.line.own_token()),) if isinstance(command, Commit) else (command,)
+
+
+class _CommitsRefused(WireFilter):
+    """A commit of a local unit of work rolls the unit back, and is refused."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._refused: set[int] = set()
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if not isinstance(command, Commit):
+            return (command,)
+        self._refused.add(command.token)
+        return (Rollback(command.token, command.unit),)
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        if not isinstance(event, Done) or event.token not in self._refused:
+            return (event,)
+        self._refused.discard(event.token)
+        return (Failed(event.token, refused(Mqrc.BACKED_OUT, "The unit of work was backed out.")),)
 
 
 class _FirstOutcomeForAll(WireFilter):
@@ -43,5 +64,6 @@ class _FirstOutcomeForAll(WireFilter):
 ANSWER_DEFECTS = (
     on_wire(wires, _AcknowledgesUnanswered, "acknowledge-returns-unanswered", "BT-11"),
     on_wire(wires, _CommitsUnanswered, "commit-returns-unanswered", "BT-12"),
+    on_wire(wires, _CommitsRefused, "commits-refused", "BT-12", "DD-26"),
     on_wire(wires, _FirstOutcomeForAll, "first-outcome-for-all", "BT-08", "BT-09"),
 )
