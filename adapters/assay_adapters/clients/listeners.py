@@ -57,6 +57,8 @@ class ScriptedListener(Generic[T]):
     def __call__(self, messages: Sequence[T]) -> None:
         """Carry out the script for one callback.
 
+        A callback that fails may close its consumer first, and does nothing else.
+
         Args:
             messages: The messages of the callback: one, or a batch.
 
@@ -70,8 +72,22 @@ class ScriptedListener(Generic[T]):
         if script.take_ms:
             due_ns = self._runner.clock.monotonic_ns() + script.take_ms * _NS_PER_MS
             self._runner.run_until(lambda: False, due_ns)
-        if script.fail_at is not None and script.fail_at <= self._callbacks < script.fail_at + script.fail_times:
+        fails = self._fails()
+        if not fails:
+            self._act(messages, before)
+        if self._reached(script.close_after, before):
+            self._close()
+        if fails:
             raise ScriptedFailureError(f"callback {self._callbacks} fails, as its script says")
+
+    def _act(self, messages: Sequence[T], before: int) -> None:
+        """Take the actions of a callback that does not fail, except for the close of its consumer.
+
+        Args:
+            messages: The messages of the callback.
+            before: The number of messages of all earlier callbacks.
+        """
+        script = self._script
         if script.acknowledge_each:
             for message in messages:
                 self._acknowledge(message)
@@ -83,8 +99,11 @@ class ScriptedListener(Generic[T]):
             self._rollback()
         if self._reached(script.again_after, before):
             self._again()
-        if self._reached(script.close_after, before):
-            self._close()
+
+    def _fails(self) -> bool:
+        """Return whether this callback fails."""
+        first = self._script.fail_at
+        return first is not None and first <= self._callbacks < first + self._script.fail_times
 
     def _reached(self, after: int | None, before: int) -> bool:
         """Return whether the number of received messages has reached a limit (`after`) in this callback."""

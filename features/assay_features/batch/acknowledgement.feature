@@ -139,6 +139,17 @@ Feature: A batch is acknowledged as a whole
       And receiver "after" starts to wait on queue "two"
       Then one of "patient" and "after" sees "b1" to "b3", at least once
 
+    @kit
+    Scenario: A callback that closes its receiver and then fails acknowledges no message of its batch
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And a receiver on the queue
+      When "receiver" starts to take batches of at most 3 within 500 ms and closes its receiver once 3 messages have come and fails in callback 1
+      And "receiver" has seen "m1" to "m3"
+      And 1 s pass
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m3" exactly once
+
     Scenario: The second batch comes again if its callback fails
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue

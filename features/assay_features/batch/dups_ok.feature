@@ -62,6 +62,18 @@ Feature: A batch is acknowledged lazily if duplicates are allowed
       Then every message of the failed batch comes to the receiver again
       And the receiver sees "m1" to "m12" at least once
 
+    @kit
+    Scenario: A callback that closes its receiver and then fails loses no message
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in dups-ok mode
+      And receiver "receiver" of session "s" on the queue
+      When "receiver" starts to take batches of at most 3 within 500 ms and closes its receiver once 3 messages have come and fails in callback 1
+      And "receiver" has seen "m1" to "m3"
+      And 1 s pass
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m3" at least once
+
     Scenario Outline: A client that is lost when "<seen>" is seen loses no message
       Given an empty queue
       And messages "m1" to "m20" are sent to the queue

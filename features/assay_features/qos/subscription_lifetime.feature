@@ -331,6 +331,30 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | consumer   | shared subscription "club", quality of service at-least-once and a subscription that lives for 30 s |
         | connection | shared subscription "club", quality of service at-least-once and a subscription that lives for 30 s |
 
+    @evidence
+    Scenario Outline: After the broker <event>, a subscriber with <terms> can subscribe again
+      Given a topic
+      And subscriber "lasting" on the topic with <terms>
+      And subscriber "lasting" is inactive
+      When the broker <event>
+      And subscriber "lasting" tries to come back
+      Then it is accepted
+
+      @needs-restart
+      Examples:
+        | event        | terms                                                                  |
+        | is restarted | quality of service at-least-once and a subscription that lives for 1 h |
+
+      @needs-shared-subscription @needs-restart
+      Examples: Shared
+        | event        | terms                                                                                              |
+        | is restarted | shared subscription "club", quality of service at-least-once and a subscription that lives for 1 h |
+
+      @needs-kill
+      Examples: After a kill
+        | event                    | terms                                                                  |
+        | is killed and comes back | quality of service at-least-once and a subscription that lives for 1 h |
+
     Scenario Outline: <almost> after its connection was <ended>, a subscriber gets all messages of its <ttl>
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
@@ -705,6 +729,15 @@ Feature: A subscription outlives its application for its time to live, and no lo
       Examples:
         | event                    | ttl | past |
         | is killed and comes back | 4 s | 8 s  |
+
+    @evidence
+    Scenario: A subscriber can subscribe again after the end of its subscription
+      Given a topic
+      And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 1 s
+      And subscriber "lasting" is inactive
+      When 4 s pass
+      And subscriber "lasting" tries to come back
+      Then it is accepted
 
     Scenario: A message that is published after the end of a subscription is not kept for it
       Given a topic

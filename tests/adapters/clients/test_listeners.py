@@ -84,3 +84,10 @@ def test_a_raising_callback_does_nothing_else() -> None:
     with pytest.raises(ScriptedFailureError):
         played.listener(["a"])
     assert played.did == []
+
+
+def test_a_raising_callback_closes_its_consumer_first() -> None:
+    played = Played(Script(fail_at=1, close_after=1, again_after=1))
+    with pytest.raises(ScriptedFailureError):
+        played.listener(["a"])
+    assert played.did == ["close"]

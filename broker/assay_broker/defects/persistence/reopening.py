@@ -38,6 +38,41 @@ def _opened_once() -> Seams:
     return commands(rewrite)
 
 
+@defect(made, "recovered-subscription-refused", "PD-25", "QS-21")
+def _recovered_refused() -> Seams:
+    """After a restart, the broker refuses to open the durable subscriptions that it has recovered."""
+    recovered: set[tuple[str | None, str | None]] = set()
+
+    def start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+        recovered.update((one.client_id, one.name) for one in records if isinstance(one, SubscriptionDefined))
+        return tuple(records)
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if not isinstance(command, Attach) or not is_durable(command):
+            return None
+        client = None if command.everybodys else view.client_id(command.connection)
+        return (replace(command, name=""),) if (client, command.name) in recovered else None
+
+    return filters(rewrite, read=start)
+
+
+@defect(made, "ended-subscription-refused", "QS-22")
+def _ended_refused() -> Seams:
+    """The broker refuses to open a subscription again whose time to live is over."""
+    left: dict[tuple[str | None, str | None], int] = {}
+
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        for one in view.leaving(command):
+            if one.timeout_ms:
+                left[view.client_id(one.connection), one.name] = now_ms + one.timeout_ms
+        if not isinstance(command, Attach) or not is_durable(command):
+            return None
+        ends_ms = left.pop((view.client_id(command.connection), command.name), now_ms)
+        return (replace(command, name=""),) if ends_ms < now_ms else None
+
+    return commands(rewrite)
+
+
 @defect(made, "namesake-handed-over-after-restart", "PD-16")
 def _namesake_handed_over() -> Seams:
     """After a restart, a new subscription gets messages stored for another client's subscription of the same name."""
@@ -148,6 +183,8 @@ def _kept_quiet(sent: Sent, answer: Answer) -> Answer:
 
 REOPENING_DEFECTS = (
     _opened_once,
+    _recovered_refused,
+    _ended_refused,
     _namesake_handed_over,
     _hears_nobody,
     _no_local_forgotten,
