@@ -51,7 +51,7 @@ def with_broker(text: str = "a line", lines: int = 3, what: str = "killed") -> R
     )
     inspected = (
         beside(begin, Inspected, 30_000, 5, object=f"queue {text}", fields={"CURDEPTH": 1, "DESCR": text}),
-        beside(begin, Inspected, 30_001, 5, object="topic T", refused=text),
+        beside(begin, Inspected, 30_001, 5, object="topic T", refusal=text),
     )
     return structs.replace(run, events=(*run.events, *past, *log, *inspected))
 

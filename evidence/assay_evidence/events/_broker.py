@@ -77,12 +77,12 @@ class Inspected(Event, frozen=True, kw_only=True, tag="inspected"):
     Args:
         object: The queue, topic or subscription, as a command names it, such as ``queue orders``.
         fields: The object's attributes; for a topic, the number of its subscriptions.
-        refused: The broker's refusal; empty if it has answered.
+        refusal: The broker's refusal; empty if it has answered.
     """
 
     object: str
     fields: dict[str, Scalar] = {}
-    refused: str = ""
+    refusal: str = ""
 
 
 class Past(Event, frozen=True, kw_only=True, tag="past"):

@@ -111,7 +111,7 @@ def background(events: Sequence[AnyEvent], offenders: Collection[str] = ()) -> B
 def _inspected(event: Inspected) -> InspectedView:
     shown = " ".join(f"{name}({value})" for name, value in event.fields.items())
     scenario = event.scenario or ""
-    return InspectedView(plain(event.object, scenario), plain(event.refused or shown, scenario))
+    return InspectedView(plain(event.object, scenario), plain(event.refusal or shown, scenario))
 
 
 def _past(event: Past, begun_ns: int) -> PastView:

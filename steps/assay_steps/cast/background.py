@@ -60,7 +60,7 @@ class Background:
         try:
             inspect(self._instance, self._journal)
         except Exception as error:  # noqa: BLE001 - the broker may have ended; and no inspection may change a verdict
-            self._journal.write(events.Inspected, object="the broker", refused=f"{type(error).__name__}: {error}")
+            self._journal.write(events.Inspected, object="the broker", refusal=f"{type(error).__name__}: {error}")
         self._write_trace()
 
     def _write_trace(self) -> None:

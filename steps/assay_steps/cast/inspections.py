@@ -61,7 +61,7 @@ def _write(journal: ScenarioJournal, what: str, answer: Outcome[Mapping[str, Att
     if isinstance(answer, Ok):
         journal.write(events.Inspected, object=what, fields=_chosen(answer.value))
     elif answer.kind is not JmsErrorKind.UNSUPPORTED:
-        journal.write(events.Inspected, object=what, refused=answer.text)
+        journal.write(events.Inspected, object=what, refusal=answer.text)
 
 
 def _chosen(attributes: Mapping[str, Attribute]) -> dict[str, Attribute]:

@@ -130,7 +130,7 @@ def inspected(journal: ScenarioJournal, *destinations: str, admin: object) -> li
 
 def test_the_broker_is_asked_about_each_queue_once(journal: ScenarioJournal) -> None:
     found = inspected(journal, "queue://Q", "queue://Q", "queue://gone", admin=FakeAdmin())
-    assert [(one.object, one.refused) for one in found] == [("queue Q", ""), ("queue gone", "no such queue")]
+    assert [(one.object, one.refusal) for one in found] == [("queue Q", ""), ("queue gone", "no such queue")]
     assert list(found[0].fields)[:2] == ["CURDEPTH", "DESCR"]
     assert len(found[0].fields) == FIELDS
 
@@ -144,7 +144,7 @@ def test_a_topic_is_shown_with_its_subscriptions(journal: ScenarioJournal) -> No
 
 def test_an_inspection_that_raises_is_told_and_ends_nothing(journal: ScenarioJournal) -> None:
     (told,) = inspected(journal, "queue://Q", admin=object())
-    assert told.refused.startswith("AttributeError")
+    assert told.refusal.startswith("AttributeError")
 
 
 def test_no_claim_is_decided_from_log_past_or_inspection(journal: ScenarioJournal) -> None:
