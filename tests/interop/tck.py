@@ -50,7 +50,7 @@ restart, a unit of work, a time to live or a priority.
 
 
 class Caught(Struct, frozen=True):
-    """What the two suites say of one server.
+    """The results of both suites on one server.
 
     Args:
         defect: The name of the server's defect; empty for none.

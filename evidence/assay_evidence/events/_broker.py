@@ -72,7 +72,7 @@ class Log(Event, frozen=True, kw_only=True, tag="log"):
 
 
 class Inspected(Event, frozen=True, kw_only=True, tag="inspected"):
-    """What the broker's administration says of an object after a scenario that did not pass; no claim uses it.
+    """An object, as the broker's administration shows it after a scenario that did not pass; no claim uses it.
 
     Args:
         object: The queue, topic or subscription, as a command names it, such as ``queue orders``.

@@ -50,7 +50,7 @@ class LogView(Struct, frozen=True):
 
 
 class InspectedView(Struct, frozen=True):
-    """What the broker says of one of its objects after the scenario.
+    """The answer of the broker's administration about one object after the scenario.
 
     Args:
         object: The queue, topic or subscription.

@@ -1,4 +1,4 @@
-"""What the broker's administration says of a scenario's queues and topics, for a scenario that did not pass."""
+"""Inspections of a scenario's queues and topics through the broker's administration, if the scenario did not pass."""
 
 from __future__ import annotations
 
