@@ -602,6 +602,15 @@ Feature: Messages to a topic, through restart and kill
       And subscriber "keeper" tries to come back
       Then it is accepted
 
+    @evidence @needs-kill
+    Scenario: The durable subscription can be opened again after a kill
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When the broker is killed and comes back
+      And subscriber "keeper" tries to come back
+      Then it is accepted
+
     @needs-restart @needs-shared-subscription @needs-client-id
     Scenario: A shared subscription of a client can be shared again after a restart
       Given a topic

@@ -378,7 +378,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | lost   | the durable header true  | 6 s | 3 s    |
         | lost   | the durable header false | 6 s | 3 s    |
 
-    @kit
+    @kit @judges-client
     Scenario: A time to live that is no whole number of seconds does not end earlier
       The field of AMQP 1.0 (section 3.5.3) has whole seconds, so a client has to round up.
 
