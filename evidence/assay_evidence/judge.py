@@ -4,7 +4,8 @@
    raises an unexpected exception gives `error`, never a pass.
 2. The circumstances of the scenario may change a finding's verdict (`assay_evidence.concluding.weighing`).
 3. A scenario's verdict is the worst of its findings, steps and missing capabilities.  A scenario stands *apart* if it
-   was not run for want of something that is no ability of the pair, such as virtual time.
+   was not run for want of something that is no ability of the pair, such as virtual time.  If a busy machine delayed
+   an attempt at the scenario, a later attempt decides (`assay_evidence.concluding.attempts`).
 4. A rule's verdict depends on the roles of its scenarios (`assay_evidence.concluding.rule_verdicts`).
 
 Damage to a writer's journal affects the scenarios that have an event of this writer.  It affects all scenarios
@@ -23,11 +24,13 @@ from typing import TypeVar
 
 from msgspec import Struct
 
+from assay_evidence.concluding.attempts import decided, grouped
 from assay_evidence.concluding.clients import clients_of
 from assay_evidence.concluding.probes import of_probe
 from assay_evidence.concluding.profiles import statements
 from assay_evidence.concluding.rules import find_rule, rule_verdicts
 from assay_evidence.concluding.weighing import (
+    HELD_UP_NS,
     NS_PER_SECOND,
     RESTS_ON_WHOLE_JOURNAL,
     STEP_VERDICTS,
@@ -93,7 +96,7 @@ def judge(events: Iterable[AnyEvent], catalogue: Catalogue, damage: Sequence[Jou
     """
     ordered = sorted(events, key=lambda event: (event.writer, event.seq))
     run = _Run(ordered, catalogue, damage)
-    scenarios = [run.scenario(name) for name in run.names()]
+    scenarios = [decided([run.scenario(name) for name in attempts]) for attempts in run.attempts()]
     begin = run.begin
     own = [one for one in scenarios if not one.foreign and not one.probe]
     rules = rule_verdicts(own, catalogue, run.left_out, begin.ours if begin else ())
@@ -191,9 +194,10 @@ class _Run:
             self._damage.setdefault(harm.writer, harm)
         self._common_harm = self._damage_to_all(damage)
 
-    def names(self) -> list[str]:
-        """Return the ids of all scenarios that were planned or have events."""
-        return sorted(self._planned.keys() | self._traces.keys())
+    def attempts(self) -> list[list[str]]:
+        """Return the ids of all scenarios that were planned or have events, each with those of its later attempts."""
+        begins = (begin for trace in self._traces.values() for begin in _of_kind(trace, ScenarioBegin))
+        return grouped(self._planned.keys() | self._traces.keys(), begins)
 
     def _damage_to_all(self, damage: Sequence[JournalDamage]) -> str:
         """Return the damage that affects all scenarios of the run, as a reason; empty if no damage does."""
@@ -247,6 +251,7 @@ class _Run:
             levels=() if verdict is Verdict.UNSUPPORTED else levels_of(trace),
             unseen=unseen,
             probe=facts.probe,
+            delayed=verdict is Verdict.INCONCLUSIVE and (because.delayed or _late_ns(trace) > HELD_UP_NS),
         )
         return of_probe(found, trace, self.begin, harm) if facts.probe else found
 

@@ -62,6 +62,7 @@ class Finding(Struct, frozen=True):
         certain: Whether a pass or fail is certain: no delay of the harness can have caused it.
         offenders: For a fail, the references (``writer:seq``) of the events that break the rule; empty if a missing
             event breaks it.
+        delayed: Whether the finding is inconclusive only because of a delay of the harness on a busy machine.
     """
 
     claim: str
@@ -72,6 +73,7 @@ class Finding(Struct, frozen=True):
     disclosed: str = ""
     certain: bool = False
     offenders: tuple[str, ...] = ()
+    delayed: bool = False
 
 
 class ScenarioVerdict(Struct, frozen=True):
@@ -99,6 +101,9 @@ class ScenarioVerdict(Struct, frozen=True):
         levels: The levels of evidence that the scenario reached; empty if it was not run.
         unseen: The levels of evidence that the scenario could not reach, because the pair lacks a capability.
         probe: The capability that a probe looks for (`assay_evidence.concluding.probes`); empty for other scenarios.
+        delayed: Whether the verdict is inconclusive because of a delay of the harness on a busy machine.
+        attempt: The number of the attempt that decides (`assay_evidence.concluding.attempts`).
+        ran_as: The id of that attempt in the journal; empty for the first attempt, whose id is the scenario's.
     """
 
     scenario: str
@@ -121,6 +126,14 @@ class ScenarioVerdict(Struct, frozen=True):
     levels: tuple[Level, ...] = ()
     unseen: tuple[Level, ...] = ()
     probe: str = ""
+    delayed: bool = False
+    attempt: int = 1
+    ran_as: str = ""
+
+    @property
+    def trace(self) -> str:
+        """The id under which the journal has the events that decide the scenario."""
+        return self.ran_as or self.scenario
 
 
 class RuleVerdict(Struct, frozen=True):

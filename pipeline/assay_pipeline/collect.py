@@ -192,7 +192,7 @@ def _remarks(events: DataFrame, runs: Mapping[tuple[str, str], RunOf]) -> dict[R
         events.where(begun | ended | lacking | (steps & F.col("outcome").isin(list(STEP_VERDICTS))))
         .groupBy(*CASE)
         .agg(
-            F.first(F.when(begun, F.struct("rules", "judged", "strength")), ignorenulls=True).alias("begun"),
+            F.first(F.when(begun, F.struct("rules", "judged", "strength", "repeats")), ignorenulls=True).alias("begun"),
             F.first(F.when(lacking, F.struct("capability", "reason")), ignorenulls=True).alias("lacking"),
             *(F.sum(F.when(ended, F.col(name))).alias(name) for name in ("late_ns", "elapsed_ns")),
             *(
@@ -226,4 +226,5 @@ def _remark(row: Row) -> Remark:
         reason=reason,
         late_ns=row.late_ns or 0,
         elapsed_ns=row.elapsed_ns or 0,
+        repeats=begun.repeats or "",
     )

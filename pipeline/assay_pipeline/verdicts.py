@@ -60,6 +60,7 @@ class Remark(Struct, frozen=True):
         reason: The reason in one sentence; empty for a pass.
         late_ns: The sum of the harness's delays during the scenario, in nanoseconds.
         elapsed_ns: The scenario's duration, in nanoseconds.
+        repeats: The id of the scenario of which this is a later attempt; empty for a first attempt.
     """
 
     scenario: str
@@ -70,6 +71,7 @@ class Remark(Struct, frozen=True):
     reason: str = ""
     late_ns: int = 0
     elapsed_ns: int = 0
+    repeats: str = ""
 
 
 class Tally(Struct, frozen=True):
@@ -152,9 +154,13 @@ class _RuleOf(Struct, frozen=True):
         examined = {tally.scenario: tally for tally in tallies}
         failing = {name for name, remark in remarks.items() if self._own(remark) is not None}
         plain = Remark("", (self.rule.id,), self.judged, self.rule.strength.value)
-        scenarios = tuple(
+        repeated = {remark.repeats for remark in remarks.values()}
+        all_attempts = (
             self._scenario(name, examined.get(name), remarks.get(name, plain))
             for name in sorted(examined.keys() | failing)
+        )
+        scenarios = tuple(
+            one for one in all_attempts if one.verdict is not Verdict.INCONCLUSIVE or one.scenario not in repeated
         )
         verdict = worst(scenario.verdict for scenario in scenarios) if examined else Verdict.NOT_DEMONSTRATED
         return RuleVerdict(

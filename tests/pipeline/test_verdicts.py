@@ -85,6 +85,13 @@ def test_a_busy_machine_leaves_only_what_no_delay_can_cause(*, certain: bool, ve
     assert judged({Outcome.KEPT: 1}, BUSY).verdict is Verdict.INCONCLUSIVE
 
 
+def test_an_attempt_on_a_busy_machine_counts_only_if_it_breaks_the_rule() -> None:
+    later = Remark("s (attempt 2)", ("DD-02",), "broker", "must", repeats="s")
+    assert judged({Outcome.KEPT: 1}, BUSY, later).scenarios == ()
+    broken = judged({Outcome.BROKEN: 1}, BUSY, later, of=invariant(certain=True))
+    assert [scenario.verdict for scenario in broken.scenarios] == [Verdict.FAIL]
+
+
 @pytest.mark.parametrize(("run", "verdict"), [(FOREIGN, Verdict.UNSUPPORTED), (OURS, Verdict.FAIL)])
 def test_a_rule_of_the_kit_fails_our_own_broker_only(run: RunOf, verdict: Verdict) -> None:
     rule = judged({Outcome.BROKEN: 1}, of=invariant(KIT_RULE.id), run=run)

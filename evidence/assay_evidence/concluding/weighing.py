@@ -101,7 +101,7 @@ def weigh(finding: Finding, circumstances: Iterable[Circumstance]) -> Finding:
         if one.kind is Kind.FOREIGN_KIT:
             disclosed = finding.disclosed or f"not kept: {finding.observed}"
             return msgspec.structs.replace(finding, verdict=verdict, reason=reason, disclosed=disclosed)
-        return msgspec.structs.replace(finding, verdict=verdict, reason=reason)
+        return msgspec.structs.replace(finding, verdict=verdict, reason=reason, delayed=one.kind is Kind.HELD_UP)
     return finding
 
 

@@ -40,6 +40,8 @@ class ScenarioBegin(Event, frozen=True, kw_only=True, tag="scenario"):
     Args:
         client: The name, version and face of the client that runs the scenario; empty if no client runs it.
         line: The scenario's line in the feature file; 0 if unknown.
+        attempt: The number of the attempt at the scenario, from 1.
+        repeats: For a second or later attempt, the scenario's id; `Event.scenario` is then the id of the attempt.
     """
 
     rules: tuple[str, ...]
@@ -50,6 +52,8 @@ class ScenarioBegin(Event, frozen=True, kw_only=True, tag="scenario"):
     line: int = 0
     role: str = "core"
     probe: str = ""
+    attempt: int = 1
+    repeats: str = ""
 
 
 class ScenarioEnd(Event, frozen=True, kw_only=True, tag="scenario-end"):

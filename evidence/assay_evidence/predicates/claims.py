@@ -166,7 +166,7 @@ class Saying(Struct, frozen=True):
             meanwhile: The end of the reason, after ``The harness was held up:``.
             observed: The evidence.
         """
-        return self.inconclusive(f"The harness was held up: {meanwhile}.", observed)
+        return structs.replace(self.inconclusive(f"The harness was held up: {meanwhile}.", observed), delayed=True)
 
     def inconclusive(self, reason: str, observed: str) -> Finding:
         """Return an inconclusive finding: the scenario tried the rule, but the evidence does not decide."""

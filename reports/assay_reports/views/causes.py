@@ -54,7 +54,7 @@ def cause_of(verdict: ScenarioVerdict, events: Sequence[AnyEvent]) -> Cause:
         if finding.verdict is verdict.verdict and finding.reason == verdict.reason
     ]
     claim = next((event for event in events if isinstance(event, Claim) and event.ref in refs[:1]), None)
-    wording = wording_of(verdict.reason, _names(verdict.scenario, events))
+    wording = wording_of(verdict.reason, _names(verdict.trace, events))
     if claim is None:
         return Cause(verdict.verdict, wording=wording)
     return Cause(verdict.verdict, claim.rule, claim.predicate, wording)

@@ -272,7 +272,7 @@ def _lacking(rule: RuleVerdict, pair: Pair) -> dict[str, str]:
     return {
         event.capability: event.reason
         for scenario in wanting
-        for event in pair.events.get(scenario.scenario, ())
+        for event in pair.events.get(scenario.trace, ())
         if isinstance(event, Unsupported)
     }
 

@@ -126,7 +126,7 @@ def scenario_view(
         defects: The defects that each scenario catches.
         names: Makes the scenario's anchor on the page.
     """
-    events = pair.events.get(verdict.scenario, ())
+    events = pair.events.get(verdict.trace, ())
     feature, name = split_id(verdict.scenario)
     known = pair.known(verdict)
     steps, loose = _steps(events, verdict.findings)
@@ -158,7 +158,7 @@ def scenario_view(
         unkilled=verdict.scenario in pair.evidence.kills.unkilled,
         opened=verdict.verdict not in (Verdict.PASS, Verdict.UNSUPPORTED),
         line=next((event.line for event in events if isinstance(event, ScenarioBegin)), 0),
-        prefix=_prefix(verdict.scenario, events),
+        prefix=_prefix(verdict.trace, events),
         cause=cause_of(verdict, events),
     )
 

@@ -42,7 +42,7 @@ from assay_steps.plugin.steps import own
 from assay_steps.plugin.steps.current import CURRENT_STEP, CurrentStep
 from assay_steps.plugin.steps.lookup import StepLookup
 from assay_steps.plugin.steps.unknown import explain
-from assay_steps.processes.forking import Forks
+from assay_steps.processes.forking import ATTEMPT, DELAYED, Forks, Order
 from assay_steps.processes.interrupts import Interrupts
 from assay_steps.processes.scheduling import FaultScheduling
 from assay_steps.vocabulary import VOCABULARY
@@ -75,7 +75,8 @@ def register(config: pytest.Config) -> None:
     collection = Collection(config, plugin.run, plugin.process)
     config.pluginmanager.register(collection, "assay-collection")
     if forks := plugin.process.forks:
-        forking = Forks(forks, plugin.run, plugin.run.writers, plugin.interrupts, collection.group, first=is_probe)
+        order = Order(group=collection.group, first=is_probe)
+        forking = Forks(forks, plugin.run, plugin.run.writers, plugin.interrupts, order)
         config.pluginmanager.register(forking, "assay-forks")
 
 
@@ -138,7 +139,8 @@ class AssayPlugin:
         except BackendError as problem:
             provisioned, absence = None, str(problem)
         clock = provisioned.instance.clock if isinstance(provisioned, Provided) else self.run.clock
-        journal = item.stash[JOURNAL] = self.run.journal(case, clock)
+        attempt = item.stash.get(ATTEMPT, 1)
+        journal = item.stash[JOURNAL] = self.run.journal(case, clock, attempt)
         template = template_of(item)
         if template is not None:
             item.stash[CURRENT_STEP] = CurrentStep(case.feature, template, journal)
@@ -152,6 +154,8 @@ class AssayPlugin:
             client=provisioned.faces.title if isinstance(provisioned, Provided) else "",
             probe=case.probe or "",
             line=template.line_number if template else 0,
+            attempt=attempt,
+            repeats=case.id if attempt > 1 else "",
         )
         if provisioned is None:
             journal.write(events.Step, keyword="*", text="a broker for the scenario", outcome="broken", detail=absence)
@@ -242,6 +246,7 @@ class AssayPlugin:
 
     def _conclude(self, item: pytest.Item, verdict: ScenarioVerdict, problem: BaseException | None) -> None:
         case, where = item.stash[CASE], item.stash[CURRENT_STEP].where(verdict)
+        item.stash[DELAYED] = verdict.delayed
         known = self.run.known(case, verdict)
         if known is not None:
             pytest.xfail(f"known: {known.reason} ({known.reference})")

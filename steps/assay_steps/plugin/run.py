@@ -22,6 +22,7 @@ from assay_adapters.ports.backend import Backend, BackendError, Instance
 from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.ports.client import Endpoint
 from assay_evidence import events
+from assay_evidence.concluding.attempts import attempt_id
 from assay_evidence.errors import JournalError
 from assay_evidence.interrupts import ctrl_c_deferred
 from assay_evidence.judge import judge
@@ -285,10 +286,10 @@ class Run:
 
     # a scenario ------------------------------------------------------------------------------------------------------
 
-    def journal(self, case: Case, clock: Clock) -> ScenarioJournal:
-        """Make the journal for the scenario of a case."""
+    def journal(self, case: Case, clock: Clock, attempt: int = 1) -> ScenarioJournal:
+        """Make the journal for an attempt at the scenario of a case."""
         self._begin()
-        return ScenarioJournal(self._journal, case.id, clock, self._interrupts)
+        return ScenarioJournal(self._journal, attempt_id(case.id, attempt), clock, self._interrupts)
 
     def world(self, case: Case, provided: Provided, journal: ScenarioJournal) -> World:
         """Make the world for the scenario of a case."""
@@ -349,15 +350,15 @@ class Run:
     def verdict(self, case: Case, journal: ScenarioJournal) -> ScenarioVerdict:
         """Judge the events of a case."""
         # A plan with this scenario only: with the whole plan, the run's cost would grow with the square of its size.
-        plan = self._journal_plan(case)
+        plan = self._journal_plan(structs.replace(case.planned, id=journal.scenario))
         verdicts = judge((self._begin(), plan, *journal.events), self.catalogue)
         judged = (*verdicts.scenarios, *verdicts.probes)
-        return next(scenario for scenario in judged if scenario.scenario == case.id)
+        return next(scenario for scenario in judged if scenario.scenario == journal.scenario)
 
-    def _journal_plan(self, case: Case) -> events.Plan:
+    def _journal_plan(self, planned: events.PlannedScenario) -> events.Plan:
         if self._plan is None:
             raise RuntimeError("A scenario ran before the run's plan was written.")
-        return structs.replace(self._plan, scenarios=(case.planned,))
+        return structs.replace(self._plan, scenarios=(planned,))
 
     def known(self, case: Case, verdict: ScenarioVerdict) -> KnownOutcome | None:
         """Return the known outcome that matches a case's verdict; None without one, and for a user's feature."""

@@ -1,5 +1,7 @@
 """Runs the scenarios in several processes, forked after the collection.
 
+If a busy machine delayed a scenario too much for a verdict, another round with fewer processes repeats the scenario.
+
 Forked processes share the start of Python, the imports and the collection; each of pytest-xdist's workers repeats them.
 A forked process has none of the parent's threads, so it makes its own backend (`Writer.go_on_as`).  The parent process
 keeps the shared broker.
@@ -17,7 +19,7 @@ import traceback
 import warnings
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from itertools import chain
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
@@ -25,7 +27,7 @@ from typing import IO, Any, Protocol
 
 import pytest
 from _pytest.runner import runtestprotocol
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from assay_evidence.interrupts import as_ctrl_c, ctrl_c_deferred
 from assay_steps.processes.garbage_collection import freeze
@@ -34,6 +36,14 @@ from assay_steps.processes.interrupts import Interrupts
 CAN_FORK = sys.platform == "linux"
 """Whether a process can fork safely: only on Linux, because elsewhere libraries may break in a forked process."""
 
+ATTEMPT = pytest.StashKey[int]()
+"""The key under which a pytest item holds the number of its present attempt; the first attempt has no entry."""
+DELAYED = pytest.StashKey[bool]()
+"""The key under which a pytest item holds whether a busy machine delayed its last attempt too much for a verdict."""
+FEWER = 4
+"""The factor by which each round of repeated scenarios has fewer processes, so that the machine is less busy."""
+ROUNDS = 3
+"""The most attempts at a scenario."""
 REPLACEMENTS = 4
 """The most replacements for each process that dies; the limit ends a run in which every process dies."""
 JOIN_TIMEOUT_S = 60.0
@@ -65,12 +75,26 @@ class _Said(Struct, frozen=True):
         begins: The index of the scenario that the process begins now; None if the process ends.
         follows: The index of the scenario after `begins`, for which pytest keeps shared fixtures.
         problem: The error that ended the process early; empty for none.
+        again: The index of the finished scenario, if it must be repeated; it has no reports then.
     """
 
     reports: tuple[dict[str, Any], ...] = ()
     begins: int | None = None
     follows: int | None = None
     problem: str = ""
+    again: int | None = None
+
+
+class Order(Struct, frozen=True, kw_only=True):
+    """The order in which processes take scenarios.
+
+    Args:
+        group: Returns a scenario's group; one process runs the whole group. Empty if any process may run the scenario.
+        first: Returns whether a scenario must run before the groups.
+    """
+
+    group: Callable[[pytest.Item], str]
+    first: Callable[[pytest.Item], bool] = lambda _item: False
 
 
 class _Forked(Struct, eq=False):
@@ -143,8 +167,7 @@ class Forks:
             own.
         writers: The plugin adds the names of the forked processes' journals to this list.
         interrupts: Notes whether the user has pressed Ctrl-C; each process receives the signal.
-        group: Returns a scenario's group; one process runs the whole group. Empty if any process may run the scenario.
-        first: Returns whether a scenario must run before the groups.
+        order: The order of the scenarios.
     """
 
     def __init__(
@@ -153,13 +176,10 @@ class Forks:
         run: Writer,
         writers: list[str],
         interrupts: Interrupts,
-        group: Callable[[pytest.Item], str],
-        *,
-        first: Callable[[pytest.Item], bool] = lambda _item: False,
+        order: Order,
     ) -> None:
         self._count = count
-        self._group = group
-        self._first = first
+        self._order = order
         self._run = run
         self._writers = writers
         self._interrupts = interrupts
@@ -167,10 +187,12 @@ class Forks:
         """In a forked process, pytest's reports on the present scenario; None in the parent."""
         self._ears: set[Connection] = set()
         """The parent's ends of the pipes from the forked processes."""
+        self._again: list[int] = []
+        """In the parent, the indexes of the scenarios that must be repeated after the present round."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
-        """Run the collected scenarios in the forked processes.
+        """Run the collected scenarios in the forked processes, and repeat those that a busy machine delayed.
 
         Raises:
             pytest.Session.Failed: A scenario failed, and an option lets pytest stop at the first failure.
@@ -180,12 +202,17 @@ class Forks:
         """
         if session.config.option.collectonly or session.testsfailed or not session.items:
             return None
-        tickets = _Tickets(_portions(session.items, self._group, self._first))
         freeze()
-        try:
-            self._try_all(session, tickets)
-        finally:
-            tickets.close()
+        numbers: Sequence[int] = range(len(session.items))
+        for attempt in range(1, ROUNDS + 1):
+            count = max(1, self._count // FEWER ** (attempt - 1))
+            with closing(_Tickets(_portions(session.items, numbers, self._order))) as tickets:
+                self._try_all(session, tickets, min(count, len(numbers)))
+            numbers, self._again = sorted(self._again), []
+            if not numbers:
+                break
+            for number in numbers:
+                session.items[number].stash[ATTEMPT] = attempt + 1
         return True
 
     @pytest.hookimpl(tryfirst=True)
@@ -198,11 +225,11 @@ class Forks:
 
     # the parent process ----------------------------------------------------------------------------------------------
 
-    def _try_all(self, session: pytest.Session, tickets: _Tickets) -> None:
+    def _try_all(self, session: pytest.Session, tickets: _Tickets, count: int) -> None:
         forked: list[_Forked] = []
-        replacements = self._count * REPLACEMENTS
+        replacements = count * REPLACEMENTS
         try:
-            for _ in range(min(self._count, len(session.items))):
+            for _ in range(count):
                 forked.append(self._fork(session, tickets))  # noqa: PERF401 - those are seen off if the next cannot be
             while forked:
                 self._interrupts.check()  # Python may have dropped the KeyboardInterrupt of a handler
@@ -251,6 +278,8 @@ class Forks:
         for data in said.reports:
             report = hook.pytest_report_from_serializable(config=session.config, data=data)
             hook.pytest_runtest_logreport(report=report)
+        if said.again is not None:
+            self._again.append(said.again)
         one.within, one.follows, one.problem = said.begins, said.follows, said.problem
         return True
 
@@ -299,23 +328,25 @@ class Forks:
 
     def _try_some(self, session: pytest.Session, numbers: Iterable[int], says: Connection) -> None:
         config, reports, numbers = session.config, self._reports, iter(numbers)
-        told: tuple[dict[str, Any], ...] = ()
+        said = _Said()
         number, following = next(numbers, None), next(numbers, None)
         while number is not None and reports is not None:
             with ctrl_c_deferred():
-                says.send(_Said(reports=told, begins=number, follows=following))
-            after = None if following is None else session.items[following]
-            config.hook.pytest_runtest_protocol(item=session.items[number], nextitem=after)
-            told = tuple(config.hook.pytest_report_to_serializable(config=config, report=one) for one in reports)
+                says.send(structs.replace(said, begins=number, follows=following))
+            item, after = session.items[number], None if following is None else session.items[following]
+            config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+            if item.stash.get(DELAYED, False) and item.stash.get(ATTEMPT, 1) < ROUNDS:
+                said = _Said(again=number)
+            else:
+                to_serializable = config.hook.pytest_report_to_serializable
+                said = _Said(reports=tuple(to_serializable(config=config, report=one) for one in reports))
             number, following = following, next(numbers, None)
         with ctrl_c_deferred():
-            says.send(_Said(reports=told))
+            says.send(said)
 
 
-def _portions(
-    items: Sequence[pytest.Item], group: Callable[[pytest.Item], str], first: Callable[[pytest.Item], bool]
-) -> list[list[int]]:
-    """Divide the items into portions that one process takes at a time; return the portions' indexes.
+def _portions(items: Sequence[pytest.Item], numbers: Iterable[int], order: Order) -> list[list[int]]:
+    """Divide the items of these indexes into portions that one process takes at a time; return the portions' indexes.
 
     The order is: first the items that must run first, then the groups, because they take longest, then the other items.
     Items without a group have a portion of their own.
@@ -323,9 +354,10 @@ def _portions(
     ahead: list[list[int]] = []
     groups: dict[str, list[int]] = {}
     alone: list[list[int]] = []
-    for place, item in enumerate(items):
-        name = group(item)
-        if first(item):
+    for place in numbers:
+        item = items[place]
+        name = order.group(item)
+        if order.first(item):
             ahead.append([place])
         elif name:
             groups.setdefault(name, []).append(place)

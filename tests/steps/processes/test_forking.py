@@ -5,20 +5,24 @@ from __future__ import annotations
 import multiprocessing
 import os
 import re
+import signal
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pytest_bdd.parser import Step
 
 from assay_adapters.brokers.reference.inprocess.backend import ReferenceBackend
 from assay_adapters.ports.backend import FaultSharing
 from assay_adapters.ports.capabilities import Needs
+from assay_evidence.concluding.attempts import attempt_id
+from assay_evidence.concluding.weighing import HELD_UP_NS
 from assay_evidence.events import Fault, ScenarioBegin
 from assay_evidence.reader import Journals, read_journals
 from assay_evidence.verdicts import Verdict, Verdicts, load_verdicts
 from assay_steps.plugin.suite import SuiteOptions, run_suite
-from assay_steps.processes.forking import CAN_FORK
+from assay_steps.processes.forking import CAN_FORK, ROUNDS
 from assay_steps.processes.scheduling import group_of
 
 pytestmark = pytest.mark.skipif(
@@ -27,6 +31,8 @@ pytestmark = pytest.mark.skipif(
 
 RULES = ("PD-31", "PD-34")
 HURTING = ("PD-20",)
+SENSITIVE = "delay/early.feature::A waiting receiver sees the message no earlier than its delay of <delay>[999 ms]"
+"""A scenario in which a delay of the harness could hide an early message."""
 
 
 class Meddler:
@@ -143,6 +149,49 @@ def test_a_server_is_tried_by_each_of_them_with_a_backend_of_its_own(tmp_path: P
     assert writers(journals).keys() == {"main", "gw0", "gw1", "gw2"}
     found = {scenario.verdict for scenario in verdicts.scenarios}
     assert found - {Verdict.UNSUPPORTED} == {Verdict.PASS}  # some of the scenarios need virtual time
+
+
+class Stopper:
+    """A pytest plugin that stops a process before each Then-step, for longer than the harness may be delayed.
+
+    Args:
+        processes: The names of the processes to stop.
+    """
+
+    def __init__(self, *processes: str) -> None:
+        self._processes = processes
+
+    def pytest_bdd_before_step_call(self, step: Step) -> None:
+        """Stop this process; a shell lets it go on."""
+        if step.type != "then" or multiprocessing.current_process().name not in self._processes:
+            return
+        seconds = HELD_UP_NS / 1e9 + 0.3
+        os.system(f"(sleep {seconds}; kill -CONT {os.getpid()}) &")  # noqa: S605 - our own words
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def test_a_scenario_that_a_busy_machine_delayed_is_repeated_and_the_second_attempt_decides(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    options = SuiteOptions(out=out, backend="reference-server", scenarios=(SENSITIVE,), workers=2, probes=False)
+    assert run_suite(options, plugins=[Stopper("gw0")]) is pytest.ExitCode.OK
+    journals, verdicts = evidence(out)
+    assert journals.damage == ()
+    assert [writers(journals)[name] for name in ("gw0", "gw1")] == [
+        [SENSITIVE],
+        [attempt_id(SENSITIVE, 2)],
+    ]
+    (found,) = verdicts.scenarios
+    assert (found.scenario, found.verdict, found.attempt) == (SENSITIVE, Verdict.PASS, 2)
+    assert "1 passed" in (out / "pytest.log").read_text()
+
+
+def test_a_scenario_that_is_delayed_every_time_stays_inconclusive(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    options = SuiteOptions(out=out, backend="reference-server", scenarios=(SENSITIVE,), workers=1, probes=False)
+    assert run_suite(options, plugins=[Stopper("gw0", "gw1", "gw2")]) is pytest.ExitCode.TESTS_FAILED
+    (found,) = evidence(out)[1].scenarios
+    assert (found.verdict, found.attempt) == (Verdict.INCONCLUSIVE, ROUNDS)
+    assert "1 failed" in (out / "pytest.log").read_text()
 
 
 def test_those_that_die_again_and_again_come_to_an_end(tmp_path: Path) -> None:

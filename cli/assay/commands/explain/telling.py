@@ -147,7 +147,7 @@ def _scenario(view: ScenarioView, pair: Pair, choice: Choice) -> Iterator[Text]:
 
 
 def _story(view: ScenarioView, pair: Pair) -> Iterator[Text]:
-    events = pair.events.get(view.verdict.scenario, ())
+    events = pair.events.get(view.verdict.trace, ())
     told = view.story or story(events, offenders_of(view.verdict))
     steps = {id(one.step): one for one in view.steps}
     for chapter in told.chapters:

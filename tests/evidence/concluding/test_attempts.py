@@ -1,0 +1,101 @@
+"""Tests of the attempts at a scenario; each case is a row of the table in `assay_evidence.concluding.attempts`."""
+
+from __future__ import annotations
+
+import pytest
+from tests.evidence.histories import Memory, Story, begin, plan, planned
+from tests.evidence.judged import CATALOGUE, NAME, Tell, breaks, keeps, wonders
+
+from assay_evidence.concluding.attempts import attempt_id
+from assay_evidence.events import ScenarioBegin
+from assay_evidence.judge import judge
+from assay_evidence.verdicts import ScenarioVerdict, Verdict, Verdicts
+
+BUSY_NS = 1_600_000_000
+
+
+def attempts(*told: tuple[Tell, int], foreign: bool = False) -> Verdicts:
+    """Return the verdicts of a run with attempts at one scenario: what each one tells, and the harness's delay."""
+    sink = Memory()
+    begin(sink)
+    plan(sink, planned(NAME))
+    for number, (tell, late_ns) in enumerate(told, 1):
+        story = Story(sink, attempt_id(NAME, number), rule="DD-02")
+        repeats = NAME if number > 1 else ""
+        story.tell(
+            ScenarioBegin,
+            rules=("DD-02",),
+            judged="broker",
+            strength="must",
+            foreign=foreign,
+            attempt=number,
+            repeats=repeats,
+        )
+        tell(story)
+        story.ends(late_ns)
+    return judge(sink.events, CATALOGUE)
+
+
+def verdict(*told: tuple[Tell, int]) -> ScenarioVerdict:
+    ((found,),) = (rule.scenarios for rule in attempts(*told).rules)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("told", "expected", "attempt"),
+    [
+        ([(breaks, BUSY_NS), (keeps, 0)], Verdict.PASS, 2),
+        ([(breaks, BUSY_NS), (breaks, 0)], Verdict.FAIL, 2),
+        ([(breaks, BUSY_NS), (breaks, BUSY_NS), (keeps, 0)], Verdict.PASS, 3),
+        ([(breaks, BUSY_NS), (breaks, BUSY_NS)], Verdict.INCONCLUSIVE, 2),
+        ([(breaks, 0), (keeps, 0)], Verdict.FAIL, 1),
+        ([(keeps, 0), (breaks, 0)], Verdict.PASS, 1),
+        ([(wonders, 0), (keeps, 0)], Verdict.INCONCLUSIVE, 1),
+        ([(wonders, BUSY_NS), (keeps, 0)], Verdict.PASS, 2),
+    ],
+    ids=[
+        "kept the second time",
+        "broken the second time",
+        "kept the third time",
+        "busy to the end",
+        "a fail stays",
+        "a pass stays",
+        "inconclusive for another reason",
+        "inconclusive for another reason on a busy machine",
+    ],
+)
+def test_the_first_attempt_that_no_busy_machine_delayed_decides(
+    told: list[tuple[Tell, int]], expected: Verdict, attempt: int
+) -> None:
+    found = verdict(*told)
+    assert (found.verdict, found.attempt, found.scenario) == (expected, attempt, NAME)
+    assert found.trace == attempt_id(NAME, attempt)
+
+
+def test_an_attempt_of_a_scenario_that_the_journals_lack_is_judged_by_itself() -> None:
+    sink = Memory()
+    begin(sink)
+    plan(sink)
+    story = Story(sink, attempt_id(NAME, 2), rule="DD-02")
+    story.tell(ScenarioBegin, rules=("DD-02",), judged="broker", strength="must", attempt=2, repeats=NAME)
+    keeps(story)
+    story.ends()
+    ((found,),) = (rule.scenarios for rule in judge(sink.events, CATALOGUE).rules)
+    assert (found.scenario, found.verdict) == (attempt_id(NAME, 2), Verdict.PASS)
+
+
+def test_an_attempt_alone_never_replaces_a_planned_scenario_that_did_not_run() -> None:
+    sink = Memory()
+    begin(sink)
+    plan(sink, planned(NAME))
+    story = Story(sink, attempt_id(NAME, 2), rule="DD-02")
+    story.tell(ScenarioBegin, rules=("DD-02",), judged="broker", strength="must", attempt=2, repeats=NAME)
+    keeps(story)
+    story.ends()
+    ((found,),) = (rule.scenarios for rule in judge(sink.events, CATALOGUE).rules)
+    assert (found.scenario, found.verdict) == (NAME, Verdict.ERROR)
+
+
+def test_a_users_own_scenario_is_decided_in_the_same_way() -> None:
+    (found,) = attempts((breaks, BUSY_NS), (keeps, 0), foreign=True).foreign
+    assert (found.verdict, found.attempt) == (Verdict.PASS, 2)
