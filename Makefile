@@ -51,8 +51,9 @@ crash: $(VENV)/.dev ## the reference broker under load, killed 300 times, and ju
 
 SEED ?= 1
 SECONDS ?= 600
-fuzz: $(VENV)/.dev ## the AMQP server among hostile peers for ten minutes, and how much of its parsing that reaches
+fuzz: $(VENV)/.dev ## the AMQP server among hostile peers for ten minutes, and how much of its parsing that reaches; the STOMP reader
 	$(BIN)/python -m tests.broker.amqp.fuzzing --seconds $(SECONDS) --seed $(SEED)
+	$(BIN)/python -m tests.sdk.stomp.fuzzing --seconds $(SECONDS) --seed $(SEED)
 
 bench: $(VENV)/.dev ## measurements, as ratios in one run
 	for bench in $(filter-out bench/broker.py,$(wildcard bench/*.py)); do $(BIN)/python $$bench || exit 1; done

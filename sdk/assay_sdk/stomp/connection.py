@@ -1,0 +1,136 @@
+"""One end of a STOMP connection."""
+
+from __future__ import annotations
+
+from assay_sdk.model.stepper import Stepper, words
+from assay_sdk.stomp.errors import LocalError, RemoteError
+from assay_sdk.stomp.frames import CLIENT_COMMANDS, SERVER_COMMANDS, Frame
+from assay_sdk.stomp.limits import DEFAULT_LIMITS, FrameLimits
+from assay_sdk.stomp.reader import FrameReader
+from assay_sdk.stomp.states import INPUTS, TABLES, Role, StompAction, StompInput, StompState
+from assay_sdk.stomp.versions import Version, common_version
+from assay_sdk.stomp.writer import encode_frame
+
+_OPEN, _START, _ASKED = StompState.OPEN, StompState.START, StompState.ASKED
+_DROP, _REQUEST, _NEWS = StompAction.DROP, StompInput.REQUEST, StompInput.NEWS
+"""Cached at import: `Enum` attribute lookup is slow in Python 3.11, and this runs for every frame."""
+
+
+class StompConnection(Stepper[StompState, StompInput, StompAction]):
+    """One end of a STOMP connection, without I/O.
+
+    Give the octets that arrive to `receive`, and then call `next_frame` until it returns None.  Write the octets that
+    `send` returns.  When the transport ends, call `end`.
+
+    A server may set `version` after CONNECT; otherwise it is the highest common version.  While a server has not
+    answered CONNECT, `next_frame` returns None, so that no frame is read by the rules of a wrong version.
+
+    Args:
+        role: The role of this end.
+        limits: The limits of the frames that this end reads.
+    """
+
+    def __init__(self, role: Role, limits: FrameLimits = DEFAULT_LIMITS) -> None:
+        super().__init__(TABLES[role], StompState.START)
+        self.role = role
+        self._limits = limits
+        self._server = role is Role.SERVER
+        self._reader = FrameReader(CLIENT_COMMANDS if self._server else SERVER_COMMANDS, limits)
+        self._writing = False
+        self._taken = 0
+
+    @property
+    def version(self) -> Version | None:
+        """The negotiated version; None before it is known."""
+        return self._reader.version
+
+    @version.setter
+    def version(self, version: Version | None) -> None:
+        self._reader.version = version
+
+    @property
+    def kept(self) -> int:
+        """The number of octets that wait for the rest of their frame, or for the next call of `next_frame`."""
+        return self._reader.kept
+
+    def receive(self, octets: bytes) -> None:
+        """Take octets from the peer.
+
+        Raises:
+            RemoteError: A server has read more octets than it may before it has accepted the client.
+        """
+        if self._server and (self.state is _START or self.state is _ASKED):
+            self._taken += len(octets)
+            if self._taken > self._limits.before_login:
+                text = f"A client may send {self._limits.before_login} octets before the server has accepted it"
+                raise RemoteError(text, is_limit=True)
+        self._reader.feed(octets)
+
+    def next_frame(self) -> Frame | None:
+        """Return the next frame for the program; None if none has arrived completely.
+
+        Raises:
+            RemoteError: The input is not a frame, exceeds a limit, or comes in the wrong order.
+        """
+        while True:
+            if self._server and self.state is _ASKED:
+                return None
+            frame = self._reader.next()
+            if frame is None:
+                return None
+            what = INPUTS[frame.command]
+            if self.state is _OPEN and (what is _REQUEST or what is _NEWS):
+                return frame  # nearly always; the table says the same
+            if self._step(what, frame) is not _DROP:
+                return frame
+
+    def send(self, frame: Frame) -> bytes:
+        """Encode a frame for the peer.
+
+        Raises:
+            LocalError: The program must not send the frame now, or the version cannot express it.
+        """
+        if self.role is Role.CLIENT and frame.command in SERVER_COMMANDS:
+            raise LocalError(f"A client sends no {frame.command}")
+        if self._server and frame.command in CLIENT_COMMANDS:
+            raise LocalError(f"A server sends no {frame.command}")
+        octets = encode_frame(frame, self.version)
+        self._writing = True
+        try:
+            self.step(INPUTS[frame.command])
+        finally:
+            self._writing = False
+        return octets
+
+    def end(self) -> None:
+        """Note that the transport has ended."""
+        self.step(StompInput.END)
+
+    def impossible(self, happened: StompInput) -> Exception:
+        """Return the error for a frame in the wrong order: the program's or the peer's."""
+        when = {
+            StompState.START: "before CONNECT",
+            StompState.ASKED: "before the answer to CONNECT",
+            StompState.OPEN: "on an open connection",
+            StompState.LEAVING: "after DISCONNECT",
+        }.get(self.state, "at the end of a connection")
+        text = f"The frame ({words(happened)}) is not allowed {when}"
+        return LocalError(text) if self._writing else RemoteError(text)
+
+    def _step(self, what: StompInput, frame: Frame) -> StompAction:
+        try:
+            action = self.step(what)
+        except RemoteError as error:
+            text = error.text.replace(f"The frame ({words(what)})", frame.command)
+            raise RemoteError(text, frame.receipt) from None
+        if what is StompInput.CONNECT:
+            self.version = common_version(frame.headers.get("accept-version"))
+        elif what is StompInput.CONNECTED and action is not _DROP:
+            self._agree(frame)
+        return action
+
+    def _agree(self, frame: Frame) -> None:
+        version = frame.headers.get("version", Version.V1_0.value)
+        if version not in {known.value for known in Version}:
+            raise RemoteError(f"The server chose the version {version[:20]!r}, which this client does not know")
+        self.version = Version(version)

@@ -1,0 +1,41 @@
+"""Errors of STOMP connections.
+
+::
+
+    StompError
+    ├── RemoteError   the peer broke the protocol or a limit; the connection must end
+    └── LocalError    this program asked for a frame that the protocol does not allow; nothing was written
+"""
+
+from __future__ import annotations
+
+
+class StompError(Exception):
+    """A frame is not valid, or not allowed now.
+
+    Args:
+        text: One sentence without its full stop, which names the fault and its place.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+
+class RemoteError(StompError):
+    """The peer broke the protocol or a limit.  The input cannot be read any further.
+
+    Args:
+        text: One sentence without its full stop, for the peer.
+        receipt: The receipt that the faulty frame asks for; None if it asks for none, or if its headers are not known.
+        is_limit: Whether the frame is valid, but exceeds a limit.
+    """
+
+    def __init__(self, text: str, receipt: str | None = None, *, is_limit: bool = False) -> None:
+        super().__init__(text)
+        self.receipt = receipt
+        self.is_limit = is_limit
+
+
+class LocalError(StompError):
+    """This program asked for a frame that the protocol does not allow, and nothing was written."""

@@ -1,0 +1,48 @@
+"""The versions of STOMP, what each changes in a frame, and their negotiation (STOMP 1.2, Protocol Negotiation)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Version(StrEnum):
+    """A version of STOMP."""
+
+    V1_0 = "1.0"
+    V1_1 = "1.1"
+    V1_2 = "1.2"
+
+    def __init__(self, _: str) -> None:
+        number = self.value
+        self.escapes: dict[str, str] = {
+            "1.0": {},
+            "1.1": {"n": "\n", "c": ":", "\\": "\\"},
+            "1.2": {"n": "\n", "c": ":", "\\": "\\", "r": "\r"},
+        }[number]
+        """The characters that stand behind a backslash, with their meaning; empty if the version has no escapes."""
+        self.returns = number == "1.2"
+        """Whether a line may end in CR LF; in older versions a carriage return is data."""
+        self.trims = number == "1.0"
+        """Whether blanks around names and values have no meaning."""
+        self.strict_bodies = number == "1.2"
+        """Whether a body of a frame that must not have one is an error; older versions ignored such a body."""
+
+
+VERSIONS = (Version.V1_0, Version.V1_1, Version.V1_2)
+"""All versions, in increasing order."""
+
+
+def common_version(accepted: str | None) -> Version | None:
+    """Return the highest version that a client's list and this package have in common.
+
+    Args:
+        accepted: The header accept-version of CONNECT; None if it is absent, which means 1.0.  Blanks around the
+            versions have no meaning, because clients write them.
+
+    Returns:
+        The version; None if there is no common version.
+    """
+    if accepted is None:
+        return Version.V1_0
+    names = {name.strip() for name in accepted.split(",")}
+    return next((version for version in reversed(VERSIONS) if version.value in names), None)
