@@ -7,71 +7,40 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
-from typing import Protocol, cast
+from typing import Protocol
 
 from assay_broker.amqp.conditions import FORCED, Condition
 from assay_broker.amqp.connections.connection import AmqpConnection, ConnectionOwner
-from assay_broker.amqp.connections.deadlines import Deadline, Deadlines
 from assay_broker.amqp.connections.sasl import Phase, SaslServer
 from assay_broker.amqp.connections.states import ConnectionState
-from assay_broker.security import PasswordChecks, Security
+from assay_broker.sockets.client_socket import ClientSocket, SocketOwner
 from assay_sdk.time import CancelJob
 
 _LOG = logging.getLogger(__name__)
 _NS_PER_MS = 1_000_000
 
-READ = 32_768
-"""The most octets that are read from one client before others are served: about a hundred messages."""
+
+class AmqpSocketOwner(ConnectionOwner, SocketOwner, Protocol):
+    """The interface through which a socket and its connection use the listener."""
 
 
-class SocketOwner(ConnectionOwner, Protocol):
-    """The interface through which a socket uses the listener."""
-
-    security: Security
-    passwords: PasswordChecks | None
-    """Checks passwords; None if clients need not log in."""
-    login: Deadlines
-    """The deadlines for the clients' opens."""
-    closing: Deadlines
-    """The deadlines for the clients' closes."""
-    buffer: memoryview
-    """The buffer into which all sockets of the loop read, one after the other.
-
-    It is a memoryview, because asyncio's TLS fills it through slices, and slices of other types are copies.
-    """
-
-    def add(self, line: AmqpSocket, /) -> bool:
-        """Add a new socket; return False if the listener has too many connections."""
-        ...
-
-    def remove(self, line: AmqpSocket, /) -> None:
-        """Remove a socket that has closed."""
-        ...
-
-
-class AmqpSocket(asyncio.BufferedProtocol):
+class AmqpSocket(ClientSocket):
     """The asyncio protocol of a client's socket.
 
     Args:
         owner: The listener.
     """
 
-    def __init__(self, owner: SocketOwner) -> None:
-        self.peer = "no client"
-        self.user: str | None = None
+    def __init__(self, owner: AmqpSocketOwner) -> None:
+        super().__init__(owner, owner.limits)
         self.connection: AmqpConnection | None = None
         self._owner = owner
         self._limits = owner.limits
         self._runner = owner.runner
-        self._transport: asyncio.Transport | None = None
         self._sasl: SaslServer | None = None
-        self._paused = False
         self._tick: CancelJob | None = None
         self._beats = False
-        self._limit: Deadline | None = None
         self._checking: CancelJob | None = None
-        self._finished = False
         self._answer = b""
         """The login's last output, which the socket writes together with the engine's first."""
 
@@ -93,102 +62,48 @@ class AmqpSocket(asyncio.BufferedProtocol):
         elif connection.ended and not self._finished:
             self._finish(transport, parted=connection.state is ConnectionState.PARTED)
 
-    def drop(self) -> None:
-        """Cut off the client at once, without a reason."""
-        if self._transport is not None:
-            self._transport.abort()
-
-    def _finish(self, transport: asyncio.Transport, *, parted: bool) -> None:
-        """Close the socket so that the client can still read the reason; after a time limit, cut off the client.
-
-        Args:
-            transport: The socket's transport.
-            parted: Whether the client sends no more.  If not, only the server's side is closed, because a close
-                with unread input would reset the TCP connection.
-        """
-        self._finished = True
-        if transport.is_closing():
-            return
-        if parted or not transport.can_write_eof():
-            transport.close()
-            if transport.get_write_buffer_size():
-                self._limit_to(self._owner.closing, self.drop)
-            return
-        try:
-            transport.write_eof()
-        except OSError:  # the client has reset the connection, which asyncio has not noticed yet
-            transport.abort()
-        else:
-            self._limit_to(self._owner.closing, self.drop)
-
     # --- asyncio's protocol
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin the login, or cut off the client if the listener has too many connections."""
-        stream = cast("asyncio.Transport", transport)
-        self._transport = stream
-        place = cast("tuple[object, ...] | str | None", stream.get_extra_info("peername"))
-        host = str(place[0]) if isinstance(place, tuple) else ""
-        self.peer = f"{host}:{place[1]}" if isinstance(place, tuple) else "a client"
-        if not self._owner.add(self):
-            _LOG.warning("%s was refused: too many connections", self.peer)
-            stream.abort()
-            return
-        stream.set_write_buffer_limits(high=self._limits.unsent)
-        encrypted = stream.get_extra_info("ssl_object") is not None
+    def begin(self, transport: asyncio.Transport, host: str) -> None:
+        """Begin the login of a client."""
+        encrypted = transport.get_extra_info("ssl_object") is not None
         security = self._owner.security
         private = security.anonymous or security.is_private(host, encrypted=encrypted)
         self._sasl = SaslServer(security, private=private)
         self._limit_to(self._owner.login, self._too_late)
 
-    def connection_lost(self, exc: Exception | None) -> None:
+    def ended(self) -> None:
         """Handle the end of the socket."""
-        del exc
-        self._owner.remove(self)
-        for job in (self._tick, self._limit):
-            if job is not None:
-                job()
-        self._tick = self._limit = None
+        if self._tick is not None:
+            self._tick()
+        self._tick = None
         self._forget_check()
         connection, self.connection = self.connection, None  # breaks a cycle, so that memory is freed at once
         if connection is not None:
             connection.gone()
 
-    def eof_received(self) -> bool:
-        """Return False, so that asyncio closes the socket, because the client has closed its side."""
-        return False
+    def expel(self, why: str) -> None:
+        """Close the connection, because the server stops."""
+        if self.connection is None:
+            self.drop()
+        else:
+            self.connection.expel(Condition(FORCED, why))
+
+    def freed(self) -> None:
+        """Resume all links."""
+        if self.connection is not None:
+            self.connection.freed()
+
+    def resume_writing(self) -> None:
+        """Resume reading and all links, because the client has read enough output."""
+        if self.connection is not None:
+            self.connection.context.congested = False
+        super().resume_writing()
 
     def pause_writing(self) -> None:
         """Make the links pause, because the client does not read its output fast enough."""
         if self.connection is not None:
             self.connection.context.congested = True
-
-    def resume_writing(self) -> None:
-        """Resume reading and all links, because the client has read enough output."""
-        if self._paused:
-            self._paused = False
-            self._read_on()
-        if self.connection is not None:
-            self.connection.context.congested = False
-            self.connection.freed()
-
-    def get_buffer(self, sizehint: int) -> memoryview:
-        """Return the buffer of `READ` octets into which asyncio reads."""
-        del sizehint
-        return self._owner.buffer
-
-    def buffer_updated(self, nbytes: int) -> None:
-        """Handle the octets that asyncio has read into the buffer."""
-        self.received(bytes(self._owner.buffer[:nbytes]))
-        transport = self._transport
-        if nbytes == READ and transport is not None and not self._paused and not transport.is_closing():
-            transport.pause_reading()  # uvloop would read on and starve other connections
-            self._runner.call_soon(self._read_on)
-
-    def _read_on(self) -> None:
-        transport = self._transport
-        if transport is not None and not self._paused and not transport.is_closing():
-            transport.resume_reading()
 
     def received(self, data: bytes) -> None:
         """Pass octets from the client to the login or, after it, to the connection."""
@@ -270,12 +185,6 @@ class AmqpSocket(asyncio.BufferedProtocol):
             self.connection.fed()
             self.flush()
 
-    def _pause_if_stuck(self, transport: asyncio.Transport) -> None:
-        """Stop reading from the client if too much output waits for it to read."""
-        if not self._paused and transport.get_write_buffer_size() > self._limits.stuck:
-            self._paused = True
-            transport.pause_reading()
-
     def _too_late(self) -> None:
         self._limit = None
         if self._beats:
@@ -286,15 +195,6 @@ class AmqpSocket(asyncio.BufferedProtocol):
             self.drop()
         else:
             self.connection.broken(Condition(FORCED, "The connection was not opened in time."))
-
-    def _limit_to(self, deadlines: Deadlines, job: Callable[[], None]) -> None:
-        self._forget_limit()
-        self._limit = deadlines.set(job)
-
-    def _forget_limit(self) -> None:
-        if self._limit is not None:
-            self._limit()
-            self._limit = None
 
     def ending(self) -> None:
         """Start the time limit for the client's close, because the server has sent its close."""

@@ -6,10 +6,9 @@ messages.  `LinkContext` holds the objects that the links of a connection share.
 
 from __future__ import annotations
 
-import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Concatenate, ParamSpec
+from typing import Any, ClassVar
 
 from assay_broker.amqp.conditions import FRAME_TOO_SMALL, NOT_IMPLEMENTED, Condition, condition
 from assay_broker.amqp.engine import Delivery, EngineLink
@@ -17,30 +16,22 @@ from assay_broker.amqp.frames.attaches import Attach, AttachReply
 from assay_broker.amqp.limits import AmqpLimits
 from assay_broker.amqp.links.states import TABLE, LinkAction, LinkInput, LinkState
 from assay_broker.amqp.links.transactions import Transaction
+from assay_broker.collector import CommandCollector
 from assay_broker.core import commands
-from assay_broker.core.commands import Command
 from assay_broker.core.effects import Answer, Deliver
 from assay_broker.shell import QueueManager
-from assay_sdk.driver import Outcome
 from assay_sdk.model.reasons import Refused
 from assay_sdk.model.stepper import Stepper
 from assay_sdk.time import Clock
 
 TOO_LONG = Condition(FRAME_TOO_SMALL, "The server's attach for the link is longer than your max-frame-size.")
-_TOGETHER = 128
-"""The most messages put in one turn of the queue manager, so that other connections are served in between."""
-_NS_PER_MS = 1_000_000
-
-Answered = Callable[[Answer], None]
-_Fields = ParamSpec("_Fields")
 
 
-class LinkContext:
+class LinkContext(CommandCollector):
     """The context that the links of one connection share: limits, transactions, and commands to the queue manager.
 
-    One read from the socket often brings many messages or settlements.  The context collects successive puts, or
-    successive settlements of one link with the same outcome, and passes them to the queue manager together, in the
-    client's order.  After that, the links update their credit.
+    After the server has handled the input that arrived together, and has sent the collected commands, the links update
+    their credit.
 
     Args:
         queue_manager: The queue manager.
@@ -52,98 +43,21 @@ class LinkContext:
     def __init__(
         self, queue_manager: QueueManager, clock: Clock, limits: AmqpLimits, memory_is_short: Callable[[], bool]
     ) -> None:
+        super().__init__(queue_manager, clock)
         self.limits = limits
         self.memory_is_short = memory_is_short
         self.kind_of = queue_manager.kind_of
-        self.number = 0
-        """The connection's number at the queue manager; 0 while the connection is not open there."""
         self.congested = False
         """Whether too much output waits for the client to read."""
         self.gets_own = False
         """Whether receivers also get messages that their own session has put in a unit of work but not committed."""
-        self.instant_ms = 0
-        """The time at which the current input arrived, for `now_ms`; 0 while no input is being handled."""
         self.transactions: dict[bytes, Transaction] = {}
         """The open transactions, by their ids."""
         self.links: dict[int, LinkEnd] = {}
         """The links of the connection, by number; a link leaves when both client and server have detached it."""
         self.starved: dict[LinkEnd, None] = {}
         """The links that wait until the client has read output, and whose `resume` must then be called."""
-        self.expected: dict[int, Answered] = {}
-        """The functions to call with the queue manager's answers, by the tokens of the commands."""
-        self._queue_manager = queue_manager
-        self._clock = clock
-        self._numbers = itertools.count(1)
-        self._puts: list[commands.Put] = []
-        self._settling: tuple[int, Outcome, list[int]] | None = None
         self._behind: dict[LinkEnd, None] = {}
-
-    def now_ms(self) -> int:
-        """Return the time in milliseconds since the epoch; all input that arrives together has the same time.
-
-        The time is rounded up, as clients do (DD-02, DD-56), so that no delay ends too early for the client.
-        """
-        return self.instant_ms or -(-self._clock.wall_ns() // _NS_PER_MS)
-
-    def next_number(self) -> int:
-        """Return a number that is unique on this connection."""
-        return next(self._numbers)
-
-    def expect(self, answered: Answered) -> int:
-        """Return a token for a command, and call `answered` later with the command's answer."""
-        token = next(self._numbers)
-        self.expected[token] = answered
-        return token
-
-    def ask(
-        self,
-        answered: Answered | None,
-        kind: Callable[Concatenate[int, int | None, _Fields], Command],
-        *fields: _Fields.args,
-        **more: _Fields.kwargs,
-    ) -> None:
-        """Send a command of this connection to the queue manager, after the collected puts and settlements.
-
-        Args:
-            answered: Called with the answer; None to ask for no answer.
-            kind: The command's type.
-            fields: The command's fields after connection and token.
-            more: Further fields by name.
-        """
-        token = None if answered is None else self.expect(answered)
-        self.handle(kind(self.number, token, *fields, **more))
-
-    def handle(self, command: Command) -> None:
-        """Send a command to the queue manager, after the collected puts and settlements."""
-        self.pass_on()
-        self._queue_manager.handle(command)
-
-    def put(self, put: commands.Put) -> None:
-        """Collect a put, to send it to the queue manager together with the next puts."""
-        if self._settling is not None or (self._puts and self._puts[-1].unit != put.unit):
-            self.pass_on()  # separately, because puts in a unit of work must not wait for the disk with other puts
-        self._puts.append(put)
-        if len(self._puts) >= _TOGETHER:
-            self.pass_on()
-
-    def settle(self, link: int, delivery: int, outcome: Outcome) -> None:
-        """Collect a settlement, to send it together with the next settlements of the same link and outcome."""
-        settling = self._settling
-        if settling is not None and settling[0] == link and settling[1] is outcome:
-            settling[2].append(delivery)
-            return
-        self.pass_on()
-        self._settling = (link, outcome, [delivery])
-
-    def pass_on(self) -> None:
-        """Send the collected puts and settlements to the queue manager."""
-        if self._puts:
-            puts, self._puts = self._puts, []
-            self._queue_manager.put_together(puts)
-        settling, self._settling = self._settling, None
-        if settling is not None:
-            link, outcome, deliveries = settling
-            self._queue_manager.handle(commands.Settle(self.number, None, link, tuple(deliveries), outcome))
 
     def later(self, end: LinkEnd) -> None:
         """Call a link's `catch_up` once, after the server has handled all current input."""

@@ -35,11 +35,12 @@ from tests.broker.amqp.serving import (
 from tests.waiting import until
 
 from assay_broker.amqp.connections.connection import AmqpConnection
-from assay_broker.amqp.connections.sockets import READ, AmqpSocket
+from assay_broker.amqp.connections.sockets import AmqpSocket
 from assay_broker.amqp.limits import AmqpLimits
 from assay_broker.amqp.links import incoming
 from assay_broker.amqp.listener import AmqpListener, AmqpListenError
 from assay_broker.security import ExposedError, Security
+from assay_broker.sockets.client_socket import READ
 from assay_sdk.amqp import types
 from assay_sdk.amqp.frames import PROTOCOL_HEADER, SASL_HEADER, frame
 

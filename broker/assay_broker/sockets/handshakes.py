@@ -12,8 +12,8 @@ import ssl
 from collections.abc import Callable
 from typing import Protocol, cast
 
-from assay_broker.amqp.connections.sockets import AmqpSocket
-from assay_broker.amqp.limits import AmqpLimits
+from assay_broker.sockets.client_socket import ClientSocket
+from assay_broker.sockets.limits import SocketLimits
 
 _LOG = logging.getLogger(__name__)
 _MS = 1000
@@ -22,14 +22,12 @@ _MS = 1000
 class HandshakeOwner(Protocol):
     """The interface through which a TLS handshake uses the listener."""
 
-    limits: AmqpLimits
-
-    def add(self, caller: AmqpSocket | TlsHandshake, /) -> bool:
+    def add(self, caller: ClientSocket | TlsHandshake, /) -> bool:
         """Add a new socket; return False if the listener has too many connections."""
         ...
 
-    def remove(self, caller: AmqpSocket | TlsHandshake, /) -> None:
-        """Remove a handshake that has ended, because the socket closed or an `AmqpSocket` has taken it over."""
+    def remove(self, caller: ClientSocket | TlsHandshake, /) -> None:
+        """Remove a handshake that has ended, because the socket closed or a `ClientSocket` has taken it over."""
         ...
 
 
@@ -38,15 +36,20 @@ class TlsHandshake(asyncio.Protocol):
 
     Args:
         owner: The listener.
+        limits: The listener's limits.
         context: The TLS context.
         make_socket: Makes the protocol that takes over the socket after the handshake.
     """
 
-    connection = None
-    """None, because the AMQP connection begins only after the handshake (`AmqpSocket.connection`)."""
-
-    def __init__(self, owner: HandshakeOwner, context: ssl.SSLContext, make_socket: Callable[[], AmqpSocket]) -> None:
+    def __init__(
+        self,
+        owner: HandshakeOwner,
+        limits: SocketLimits,
+        context: ssl.SSLContext,
+        make_socket: Callable[[], ClientSocket],
+    ) -> None:
         self._owner = owner
+        self._limits = limits
         self._context = context
         self._make_socket = make_socket
         self._transport: asyncio.Transport | None = None
@@ -76,8 +79,16 @@ class TlsHandshake(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
 
+    def expel(self, why: str) -> None:
+        """Cut off the client, because the server stops."""
+        del why
+        self.drop()
+
+    def freed(self) -> None:
+        """Do nothing, because no message waits before the handshake is over."""
+
     async def _handshake(self, transport: asyncio.Transport) -> None:
-        limits = self._owner.limits
+        limits = self._limits
         try:
             secure = await asyncio.get_running_loop().start_tls(
                 transport,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from assay_broker.amqp.connections.deadlines import Deadline, Deadlines
+from assay_broker.sockets.deadlines import Deadline, Deadlines
 from assay_sdk.runners.virtual import VirtualRunner
 from assay_sdk.time import CancelJob
 
