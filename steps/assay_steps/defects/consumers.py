@@ -9,22 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from assay_adapters.ports.client import (
-    AckMode,
     Client,
-    ClientConnection,
     ClientConsumer,
     ClientEvent,
     ClientObserver,
     ClientSession,
-    Endpoint,
     Origin,
     Qos,
     Script,
     Seen,
 )
 from assay_adapters.ports.outcome import Ok, Outcome
-from assay_sdk.driver import Login
-from assay_steps.defects.ports import ClientFilter, ConnectionFilter, SessionFilter
+from assay_steps.defects.ports import ConnectionsFilter, SessionFilter, SessionsFilter
 
 
 class ConsumerFilter:
@@ -80,7 +76,7 @@ def _acknowledge(session: ClientSession, seen: Seen) -> Outcome[None]:
 
 class _Session(SessionFilter):
     def __init__(self, behind: ClientSession, twist: ConsumerTwist, acknowledge: Acknowledge) -> None:
-        super().__init__(behind, lambda producer: producer)
+        super().__init__(behind)
         self._consumers = twist
         self._acknowledge = acknowledge
 
@@ -94,18 +90,7 @@ class _Session(SessionFilter):
         return self._acknowledge(self._behind, seen)
 
 
-class _Connection(ConnectionFilter):
-    def __init__(self, behind: ClientConnection, twist: ConsumerTwist, acknowledge: Acknowledge) -> None:
-        super().__init__(behind, lambda producer: producer)
-        self._consumers = twist
-        self._acknowledge = acknowledge
-
-    def session(self, ack: AckMode) -> Outcome[ClientSession]:
-        made = self._behind.session(ack)
-        return Ok(_Session(made.value, self._consumers, self._acknowledge)) if isinstance(made, Ok) else made
-
-
-class ConsumingClientFilter(ClientFilter):
+class ConsumingClientFilter(ConnectionsFilter):
     """A client whose consumers misbehave.
 
     Args:
@@ -122,10 +107,11 @@ class ConsumingClientFilter(ClientFilter):
         tell: Tell = _told,
         acknowledge: Acknowledge = _acknowledge,
     ) -> None:
-        super().__init__(behind)
-        self._consumers = twist
+        super().__init__(
+            behind,
+            lambda connection: SessionsFilter(connection, lambda session: _Session(session, twist, acknowledge)),
+        )
         self._tell = tell
-        self._acknowledge = acknowledge
 
     def observe(self, observer: ClientObserver) -> None:
         """Add an observer, which gets the client's events as the defect changes them."""
@@ -136,14 +122,22 @@ class ConsumingClientFilter(ClientFilter):
 
         self._behind.observe(tell)
 
-    def connect(
-        self, to: Endpoint, *, client_id: str | None = None, login: Login | None = None, checks: bool = True
-    ) -> Outcome[ClientConnection]:
-        """Connect."""
-        made = self._behind.connect(to, client_id=client_id, login=login, checks=checks)
-        return Ok(_Connection(made.value, self._consumers, self._acknowledge)) if isinstance(made, Ok) else made
-
 
 def consuming(twist: ConsumerTwist) -> Callable[[Client], Client]:
     """Make a filter for `Defect.port` that makes every consumer misbehave."""
     return lambda client: ConsumingClientFilter(client, twist)
+
+
+def noting_batches(note: Callable[[ConsumerFilter, Script | None, int], None]) -> ConsumerTwist:
+    """Make a wrapper of consumers that changes nothing and notes calls of `listen_batch`.
+
+    Args:
+        note: Is called before each call with the consumer, the script, which is None for a removal, and the batch size.
+    """
+
+    class Notes(ConsumerFilter):
+        def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
+            note(self, script, size)
+            return super().listen_batch(script, size, timeout_ms)
+
+    return Notes

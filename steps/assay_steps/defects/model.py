@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from assay_adapters.ports.client import Client
 from assay_sdk.driver import Driver
@@ -33,5 +33,22 @@ def on_wire(shape: Callable[[M], Callable[[Driver], Driver]], wrong: M, name: st
     return Defect(name=name, rules=rules, text=_text(wrong), wire=shape(wrong))
 
 
-def _text(wrong: Callable[..., object]) -> str:
+class InTwoPlaces(Protocol):
+    """A misbehaviour with a filter in front of the client port and one on the wire, which share what they know."""
+
+    def port(self, client: Client) -> Client:
+        """Put a filter in front of the client port."""
+        ...
+
+    def wire(self, driver: Driver) -> Driver:
+        """Put a filter between the SDK's engine and its driver."""
+        ...
+
+
+def in_both(wrong: InTwoPlaces, name: str, *rules: str) -> Defect:
+    """Make a defect with a filter at the port and one on the wire; it has the last three arguments of `at_port`."""
+    return Defect(name=name, rules=rules, text=_text(wrong), port=wrong.port, wire=wrong.wire)
+
+
+def _text(wrong: object) -> str:
     return (wrong.__doc__ or "").partition("\n")[0]

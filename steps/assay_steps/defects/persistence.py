@@ -11,7 +11,7 @@ from assay_adapters.ports.client import MODE_VALUES, Client, ClientProducer, Dra
 from assay_adapters.ports.outcome import Ok, Outcome, Refused
 from assay_sdk.driver import Arrived, CloseLink, DriverCommand, DriverEvent, Durability, OpenReceiver, Send
 from assay_steps.defects.model import Defect, at_port, on_wire
-from assay_steps.defects.ports import ClientFilter, ProducerFilter, Sending, twisted
+from assay_steps.defects.ports import ClientFilter, ProducerFilter, Sending, clients, twisted
 from assay_steps.defects.wires import FilteredWire, WireFilter, commands, wires
 
 _NUMBERS = {mode: number for number, mode in MODE_VALUES.items()}
@@ -257,7 +257,7 @@ class _KeepsShownPriority(ProducerFilter):
 
 
 def _one_mode_for_all(client: Client) -> Client:
-    """Make each new producer take the delivery mode that was last set on any producer."""
+    """A delivery mode set on one producer also applies to every later producer."""
     modes: list[int | timedelta] = []
 
     class SharedMode(ProducerFilter):
@@ -281,7 +281,7 @@ def _without_header(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
 
 
 def _invents_client_ids(client: Client) -> Client:
-    """Give each connection without a client id an invented one."""
+    """A client without a client id connects with an invented one, and so can subscribe durably."""
     numbers = count(1)
     return ClientFilter(client, client_id=lambda given: given or f"invented-{next(numbers)}")
 
@@ -310,12 +310,7 @@ PERSISTENCE_DEFECTS = (
     at_port(twisted, _KnowsNoNonPersistent, "knows-no-non-persistent", "PD-01", "PD-02"),
     at_port(twisted, _AnyModeIsNonPersistent, "any-mode-is-non-persistent", "PD-01", "PD-02"),
     at_port(twisted, _ModeForOneSend, "mode-for-one-send", "PD-02"),
-    Defect(
-        name="one-mode-for-all",
-        rules=("PD-02",),
-        text="A delivery mode set on one producer also applies to every later producer.",
-        port=_one_mode_for_all,
-    ),
+    at_port(clients, _one_mode_for_all, "one-mode-for-all", "PD-02"),
     at_port(twisted, _IgnoresWhatIsGivenWithTheSend, "given-with-send-ignored", "PD-03"),
     at_port(twisted, _KeepsWhatIsGivenWithTheSend, "given-with-send-kept", "PD-03"),
     at_port(twisted, _KeepsWhatWasRefused, "given-with-refused-send-kept", "PD-03"),
@@ -340,10 +335,5 @@ PERSISTENCE_DEFECTS = (
     at_port(twisted, _SentOnAsItCame, "sent-on-as-it-came", "PD-04"),
     at_port(twisted, _ShowsTheProducersMode, "shows-producers-mode", "PD-04"),
     at_port(twisted, _MessageStaysAsItWas, "message-stays-as-it-was", "PD-04"),
-    Defect(
-        name="invents-client-ids",
-        rules=("PD-17",),
-        text="A client without a client id connects with an invented one, and so can subscribe durably.",
-        port=_invents_client_ids,
-    ),
+    at_port(clients, _invents_client_ids, "invents-client-ids", "PD-17"),
 )

@@ -39,6 +39,16 @@ from assay_sdk.model.message import Address
 Twist = Callable[[ClientProducer], ClientProducer]
 """A function that wraps a producer in a producer that misbehaves."""
 
+SessionTwist = Callable[[ClientSession], ClientSession]
+"""A function that wraps a session in a session that misbehaves."""
+
+ConnectionTwist = Callable[[ClientConnection], ClientConnection]
+"""A function that wraps a connection in a connection that misbehaves."""
+
+
+def _unchanged(producer: ClientProducer) -> ClientProducer:
+    return producer
+
 
 class Sending(Struct, frozen=True, kw_only=True):
     """The arguments of an application's call of `ClientProducer.send`."""
@@ -90,9 +100,9 @@ class ProducerFilter:
 
 
 class SessionFilter:
-    """A session whose producers misbehave."""
+    """A session whose producers misbehave; a defect can override the other methods, too."""
 
-    def __init__(self, behind: ClientSession, twist: Twist) -> None:
+    def __init__(self, behind: ClientSession, twist: Twist = _unchanged) -> None:
         self._behind = behind
         self._twist = twist
 
@@ -145,9 +155,9 @@ class SessionFilter:
 
 
 class ConnectionFilter:
-    """A connection whose sessions' producers misbehave."""
+    """A connection whose sessions' producers misbehave; a defect can override the other methods, too."""
 
-    def __init__(self, behind: ClientConnection, twist: Twist) -> None:
+    def __init__(self, behind: ClientConnection, twist: Twist = _unchanged) -> None:
         self._behind = behind
         self._twist = twist
 
@@ -173,6 +183,24 @@ class ConnectionFilter:
         self._behind.abort()
 
 
+class SessionsFilter(ConnectionFilter):
+    """A connection whose sessions misbehave.
+
+    Args:
+        behind: The connection without the defect.
+        session: Makes each session misbehave.
+    """
+
+    def __init__(self, behind: ClientConnection, session: SessionTwist) -> None:
+        super().__init__(behind)
+        self._sessions = session
+
+    def session(self, ack: AckMode) -> Outcome[ClientSession]:
+        """Open a session that misbehaves."""
+        made = self._behind.session(ack)
+        return Ok(self._sessions(made.value)) if isinstance(made, Ok) else made
+
+
 class ClientFilter:
     """A client whose producers misbehave, or that connects with another client id.
 
@@ -185,7 +213,7 @@ class ClientFilter:
     def __init__(
         self,
         behind: Client,
-        twist: Twist = lambda producer: producer,
+        twist: Twist = _unchanged,
         client_id: Callable[[str | None], str | None] = lambda given: given,
     ) -> None:
         self._behind = behind
@@ -212,6 +240,41 @@ class ClientFilter:
         """Connect with the client id that the defect chooses."""
         made = self._behind.connect(to, client_id=self._client_id(client_id), login=login, checks=checks)
         return Ok(ConnectionFilter(made.value, self._twist)) if isinstance(made, Ok) else made
+
+
+class ConnectionsFilter(ClientFilter):
+    """A client whose connections misbehave.
+
+    Args:
+        behind: The client without the defect.
+        connection: Makes each connection misbehave.
+    """
+
+    def __init__(self, behind: Client, connection: ConnectionTwist) -> None:
+        super().__init__(behind)
+        self._connections = connection
+
+    def connect(
+        self, to: Endpoint, *, client_id: str | None = None, login: Login | None = None, checks: bool = True
+    ) -> Outcome[ClientConnection]:
+        """Open a connection that misbehaves."""
+        made = self._behind.connect(to, client_id=client_id, login=login, checks=checks)
+        return Ok(self._connections(made.value)) if isinstance(made, Ok) else made
+
+
+def clients(wrong: Callable[[Client], Client]) -> Callable[[Client], Client]:
+    """Return a filter for `Defect.port` as it is: a function or class that misbehaves as a client."""
+    return wrong
+
+
+def connecting(connection: ConnectionTwist) -> Callable[[Client], Client]:
+    """Make a filter for `Defect.port` that makes every connection misbehave."""
+    return lambda client: ConnectionsFilter(client, connection)
+
+
+def in_sessions(session: SessionTwist) -> Callable[[Client], Client]:
+    """Make a filter for `Defect.port` that makes every session misbehave."""
+    return connecting(lambda connection: SessionsFilter(connection, session))
 
 
 def twisted(twist: Twist) -> Callable[[Client], Client]:

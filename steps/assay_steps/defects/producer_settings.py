@@ -13,7 +13,7 @@ from assay_adapters.ports.client import Client, ClientProducer, Sent, Setting
 from assay_adapters.ports.outcome import Mqrc, Ok, Outcome, Refused, refused
 from assay_sdk.driver import DriverCommand, Send
 from assay_steps.defects.model import Defect, at_port, on_wire
-from assay_steps.defects.ports import ClientFilter, ProducerFilter, Sending, twisted
+from assay_steps.defects.ports import ClientFilter, ProducerFilter, Sending, clients, twisted
 from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 
 _LONG_B = 1_000
@@ -133,7 +133,7 @@ def _is_special(asked: Sending) -> bool:
 
 
 def _shared(client: Client) -> Client:
-    """Make the producers of a client share their delivery delay."""
+    """The delivery delay that was set last applies to all producers of the client."""
     last: list[int | timedelta] = [0]
 
     class Shared(ProducerFilter):
@@ -310,12 +310,7 @@ PRODUCER_DEFECTS: tuple[Defect, ...] = (
         text="The second send of a message object does not get the producer's delay.",
         port=twisted(_undelayed(lambda asked: asked.message.reused)),
     ),
-    Defect(
-        name="delay-shared-by-producers",
-        rules=("DD-01",),
-        text="The delivery delay that was set last applies to all producers of the client.",
-        port=_shared,
-    ),
+    at_port(clients, _shared, "delay-shared-by-producers", "DD-01"),
     on_wire(wires, _FromFirstSend, "delay-counted-from-first-send", "DD-01"),
     at_port(twisted, _KeptWithTheMessage, "delay-kept-with-message-object", "DD-04"),
     at_port(twisted, _ZeroIsTheShortest, "zero-delay-is-three-seconds", "DD-04"),

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from assay_adapters.ports.client import MODE_VALUES, Client, ClientProducer, Mode, Sent, Setting
 from assay_adapters.ports.outcome import Mqrc, Ok, Outcome, Refused, refused
-from assay_steps.defects.model import Defect
+from assay_steps.defects.model import Defect, at_port
 from assay_steps.defects.ports import ClientFilter, ProducerFilter, Sending
 
 
@@ -127,15 +127,11 @@ def _number(mode: Mode) -> int:
     return next(number for number, named in MODE_VALUES.items() if named is mode)
 
 
-def _defect(member: type[_Member], name: str, *rules: str) -> Defect:
-    return Defect(name=name, rules=rules, text=(member.__doc__ or "").strip(), port=_together(member))
-
-
 TWO_PRODUCERS_DEFECTS: tuple[Defect, ...] = (
-    _defect(_Compared, "spans-compared-across-producers", "DD-12", "DD-13", "DD-14"),
-    _defect(_Unchecked, "spans-checked-by-last-producer", "DD-12", "DD-13", "DD-14"),
-    _defect(_ResetByRefusal, "refusal-resets-other-producers", "DD-15"),
-    _defect(_OneMode, "mode-shared-by-producers", "PD-01", "PD-02"),
-    _defect(_OwnOptionsSpread, "own-options-spread-to-other-producers", "PD-03"),
+    at_port(_together, _Compared, "spans-compared-across-producers", "DD-12", "DD-13", "DD-14"),
+    at_port(_together, _Unchecked, "spans-checked-by-last-producer", "DD-12", "DD-13", "DD-14"),
+    at_port(_together, _ResetByRefusal, "refusal-resets-other-producers", "DD-15"),
+    at_port(_together, _OneMode, "mode-shared-by-producers", "PD-01", "PD-02"),
+    at_port(_together, _OwnOptionsSpread, "own-options-spread-to-other-producers", "PD-03"),
 )
 """All defects of this module."""

@@ -134,6 +134,11 @@ class FilteredDriver:
         return filtered
 
 
+def drivers(wrong: Callable[[Driver], Driver]) -> Callable[[Driver], Driver]:
+    """Return a function for `Defect.wire` as it is: one that makes a driver that misbehaves."""
+    return wrong
+
+
 def wires(make: MakeFilter) -> Callable[[Driver], Driver]:
     """Make a function for `Defect.wire` that puts a filter in each wire of a driver."""
     return lambda driver: FilteredDriver(driver, make)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from assay_adapters.ports.client import AckMode, Client, ClientConnection, ClientSession, Endpoint, Script
-from assay_adapters.ports.outcome import Ok, Outcome
-from assay_sdk.driver import Login
+from assay_adapters.ports.client import AckMode, ClientSession, Script
+from assay_adapters.ports.outcome import Outcome
 from assay_steps.defects.consumers import ConsumerFilter, consuming
-from assay_steps.defects.ports import ClientFilter, ConnectionFilter
+from assay_steps.defects.ports import ConnectionFilter, connecting
 from assay_steps.variants.model import Variant
 
 _BATCHES = ("BT-04", "BT-06", "BT-08", "BT-10", "BT-11", "BT-12", "BT-16")
@@ -30,31 +27,11 @@ class _WithoutWaiting(ConsumerFilter):
         return super().listen_batch(script, size, min(timeout_ms, 0))
 
 
-class _ModesChanged(ConnectionFilter):
-    def __init__(self, behind: ClientConnection, mode: Callable[[AckMode], AckMode]) -> None:
-        super().__init__(behind, lambda producer: producer)
-        self._mode = mode
+class _Eager(ConnectionFilter):
+    """A connection that opens each dups-ok session as a session with automatic acknowledgement."""
 
     def session(self, ack: AckMode) -> Outcome[ClientSession]:
-        return super().session(self._mode(ack))
-
-
-class _EagerClient(ClientFilter):
-    """A client that opens each dups-ok session as a session with automatic acknowledgement."""
-
-    def connect(
-        self, to: Endpoint, *, client_id: str | None = None, login: Login | None = None, checks: bool = True
-    ) -> Outcome[ClientConnection]:
-        made = self._behind.connect(to, client_id=client_id, login=login, checks=checks)
-        return Ok(_ModesChanged(made.value, _eager)) if isinstance(made, Ok) else made
-
-
-def _eager(mode: AckMode) -> AckMode:
-    return AckMode.AUTO if mode is AckMode.DUPS_OK else mode
-
-
-def _eager_client(client: Client) -> Client:
-    return _EagerClient(client)
+        return super().session(AckMode.AUTO if ack is AckMode.DUPS_OK else ack)
 
 
 BATCH_VARIANTS = (
@@ -87,7 +64,7 @@ BATCH_VARIANTS = (
         rules=("BT-10",),
         text="The client acknowledges a dups-ok session's messages as promptly as with automatic acknowledgement.",
         allowed_by="JMS 2.0, 6.2.10: lazy acknowledgement is likely to deliver duplicates, but need not.",
-        port=_eager_client,
+        port=connecting(_Eager),
         parts=("client",),
     ),
 )

@@ -11,8 +11,8 @@ from assay_adapters.ports.client import Client, ClientEvent, ClientObserver, Cli
 from assay_adapters.ports.outcome import Outcome as Answer
 from assay_sdk.driver import Arrived, Credit, Driver, DriverCommand, DriverEvent, Enlist, Outcome, Settle
 from assay_steps.defects.batch.contents import OfBatches, is_batch_window
-from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter
-from assay_steps.defects.model import Defect, on_wire
+from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter, noting_batches
+from assay_steps.defects.model import in_both, on_wire
 from assay_steps.defects.wires import FilteredWire, WireFilter, commands, events, wires
 
 
@@ -105,7 +105,7 @@ class _ForOthers(WireFilter):
 
 
 class _OnlyThatMessage:
-    """A defect by which an acknowledgement counts only for the message on which the application called it.
+    """With client acknowledgement, a call acknowledges only the message on which it is called.
 
     The filter at the port notes the message; the filter on the wire alters the acknowledgement.
     """
@@ -155,7 +155,7 @@ def _is_accepting(command: DriverCommand) -> bool:
 
 
 class _OneByOne:
-    """A defect by which the client acknowledges each message of a batch by itself.
+    """The client acknowledges each message of a batch by itself.
 
     The filter at the port holds back the events of the acknowledgements until the filter on the wire sends the
     acknowledgements.
@@ -261,7 +261,7 @@ class _WhatWaitsBehind(_Sized):
 
 
 class _EarlierBatchesOnly:
-    """A defect by which an acknowledgement in a callback leaves out the callback's own batch.
+    """With client acknowledgement, a call in a callback acknowledges only earlier batches.
 
     The filter at the port notes the batch; the filter on the wire alters the acknowledgement.
     """
@@ -305,7 +305,7 @@ class _EarlierBatchesOnly:
 
 
 class _SetAgainUnacknowledged:
-    """A defect by which a batch whose callback sets the listener again is never acknowledged.
+    """The client never acknowledges a batch whose callback sets the listener again.
 
     The filter at the port notes the batch; the filter on the wire drops the acknowledgement.
     """
@@ -317,11 +317,9 @@ class _SetAgainUnacknowledged:
     def port(self, client: Client) -> Client:
         left, keys = self._left, self._keys
 
-        class NotesScript(ConsumerFilter):
-            def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Answer[None]:
-                if script is not None and script.again_after is not None:
-                    left[self.actor] = script.again_after
-                return super().listen_batch(script, size, timeout_ms)
+        def note(consumer: ConsumerFilter, script: Script | None, _size: int) -> None:
+            if script is not None and script.again_after is not None:
+                left[consumer.actor] = script.again_after
 
         def tell(event: ClientEvent) -> tuple[ClientEvent, ...]:
             if event.what == "seen" and event.seen is not None and left.get(event.actor):
@@ -330,7 +328,7 @@ class _SetAgainUnacknowledged:
                     keys.add(event.seen.key)
             return (event,)
 
-        return ConsumingClientFilter(client, NotesScript, tell)
+        return ConsumingClientFilter(client, noting_batches(note), tell)
 
     def wire(self, driver: Driver) -> Driver:
         keys = self._keys
@@ -354,48 +352,19 @@ class _SetAgainUnacknowledged:
         return wires(Unacknowledged)(driver)
 
 
-_ONE_BY_ONE = _OneByOne()
-_SET_AGAIN = _SetAgainUnacknowledged()
-_EARLIER = _EarlierBatchesOnly()
-_ALONE = _OnlyThatMessage()
-
 ACKNOWLEDGEMENT_DEFECTS = (
     on_wire(commands, _first_of_batch, "accepts-first-of-batch", "BT-08"),
     on_wire(wires, _HalfOfAFailedBatch, "half-of-failed-batch-accepted", "BT-08", "BT-11"),
     on_wire(wires, _OnArrival, "batches-accepted-on-arrival", "BT-08", "BT-10", "BT-11", "BT-12", "BT-13"),
     on_wire(events, _unmarked, "mark-of-redelivery-dropped", "BT-08", "BT-09", "BT-11", "BT-12"),
-    Defect(
-        name="acknowledges-that-message-only",
-        rules=("BT-11",),
-        text="With client acknowledgement, a call acknowledges only the message on which it is called.",
-        port=_ALONE.port,
-        wire=_ALONE.wire,
-    ),
-    Defect(
-        name="call-in-callback-leaves-its-batch-out",
-        rules=("BT-11",),
-        text="With client acknowledgement, a call in a callback acknowledges only earlier batches.",
-        port=_EARLIER.port,
-        wire=_EARLIER.wire,
-    ),
+    in_both(_OnlyThatMessage(), "acknowledges-that-message-only", "BT-11"),
+    in_both(_EarlierBatchesOnly(), "call-in-callback-leaves-its-batch-out", "BT-11"),
     on_wire(commands, _first_of_enlisted, "enlists-first-of-batch", "BT-12", "BT-13"),
     on_wire(wires, _WithTheNext, "batch-accepted-with-the-next", "BT-16"),
     on_wire(commands, _accepts_returned, "unfilled-batch-accepted-when-given-back", "BT-08", "BT-10"),
     on_wire(wires, _ForOthers, "batch-accepts-others", "BT-08", "BT-10"),
-    Defect(
-        name="batch-acknowledged-one-by-one",
-        rules=("BT-08",),
-        text="The client acknowledges each message of a batch by itself.",
-        port=_ONE_BY_ONE.port,
-        wire=_ONE_BY_ONE.wire,
-    ),
-    Defect(
-        name="batch-that-sets-its-listener-unacknowledged",
-        rules=("BT-08",),
-        text="The client never acknowledges a batch whose callback sets the listener again.",
-        port=_SET_AGAIN.port,
-        wire=_SET_AGAIN.wire,
-    ),
+    in_both(_OneByOne(), "batch-acknowledged-one-by-one", "BT-08"),
+    in_both(_SetAgainUnacknowledged(), "batch-that-sets-its-listener-unacknowledged", "BT-08"),
     on_wire(wires, _WithTheNextFull, "partial-batch-accepted-with-the-next-full", "BT-08"),
     on_wire(wires, _WhatWaitsBehind, "batch-accepts-what-waits-behind", "BT-08", "BT-11", "BT-12"),
 )

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from assay_adapters.clients.keys import KID
 from assay_adapters.ports.client import Client, ClientEvent, Script
-from assay_adapters.ports.outcome import Outcome
 from assay_broker.defects.sends import as_text
 from assay_sdk.driver import (
     Arrived,
@@ -25,8 +24,9 @@ from assay_sdk.driver import (
 from assay_sdk.driver import Outcome as Settlement
 from assay_sdk.engine.settings import LISTENER_WINDOW
 from assay_sdk.model.message import Address
-from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter
-from assay_steps.defects.model import Defect, on_wire
+from assay_steps.defects.consumers import ConsumerFilter, ConsumerTwist, ConsumingClientFilter, noting_batches
+from assay_steps.defects.model import Defect, at_port, in_both, on_wire
+from assay_steps.defects.ports import clients
 from assay_steps.defects.wires import FilteredWire, WireFilter, commands, events, wires
 
 NS_PER_MS = 1_000_000
@@ -79,15 +79,19 @@ class OfBatches(WireFilter):
         self.line.wire.submit(Settle(self.line.own_token(), event.link, (event.delivery,), Settlement.ACCEPTED))
 
 
+def _noting_sizes(sizes: dict[str, int]) -> ConsumerTwist:
+    """Make a wrapper of consumers that notes the batch size of each actor's listener."""
+
+    def note(consumer: ConsumerFilter, _script: Script | None, size: int) -> None:
+        sizes[consumer.actor] = size
+
+    return noting_batches(note)
+
+
 def _remainders_swallowed(client: Client) -> Client:
-    """Keep the events of a batch until its callback, and drop them if the batch is not full."""
+    """The client acknowledges a batch that is not full and does not deliver it to the listener."""
     sizes: dict[str, int] = {}
     held: dict[str, list[ClientEvent]] = {}
-
-    class NotesSize(ConsumerFilter):
-        def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
-            sizes[self.actor] = size
-            return super().listen_batch(script, size, timeout_ms)
 
     def tell(event: ClientEvent) -> tuple[ClientEvent, ...]:
         if event.batch is None or event.actor not in sizes:
@@ -98,19 +102,14 @@ def _remainders_swallowed(client: Client) -> Client:
         batch = held.pop(event.actor, [])
         return (*batch, event) if event.what != "callback" or len(batch) == sizes[event.actor] else ()
 
-    return ConsumingClientFilter(client, NotesSize, tell)
+    return ConsumingClientFilter(client, _noting_sizes(sizes), tell)
 
 
 def _first_again(client: Client) -> Client:
-    """Report the first message of a full batch once more at its end."""
+    """A full batch has its first message a second time at its end."""
     sizes: dict[str, int] = {}
     first: dict[tuple[str, int], ClientEvent] = {}
     counts: Counter[tuple[str, int]] = Counter()
-
-    class NotesSize(ConsumerFilter):
-        def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
-            sizes[self.actor] = size
-            return super().listen_batch(script, size, timeout_ms)
 
     def tell(event: ClientEvent) -> tuple[ClientEvent, ...]:
         if event.what != "seen" or event.batch is None:
@@ -120,11 +119,11 @@ def _first_again(client: Client) -> Client:
         first.setdefault(key, event)
         return (event, first[key]) if counts[key] == sizes.get(event.actor) else (event,)
 
-    return ConsumingClientFilter(client, NotesSize, tell)
+    return ConsumingClientFilter(client, _noting_sizes(sizes), tell)
 
 
 def _empty_before_the_first(client: Client) -> Client:
-    """Report a callback with an empty batch before the first batch of each listener."""
+    """The client calls a batch listener with an empty batch before its first message."""
     called: set[str] = set()
 
     def tell(event: ClientEvent) -> tuple[ClientEvent, ...]:
@@ -207,7 +206,7 @@ class _WaitsForSilence(_Holding):
 
 
 class _BatchesForgetDelays:
-    """A defect by which messages to a destination with a batch listener lose their delay.
+    """Messages to a destination with a batch listener lose their delivery delay.
 
     The filter at the port notes the destinations; the filter on the wire removes the delays.
     """
@@ -216,14 +215,10 @@ class _BatchesForgetDelays:
         self._batched: set[Address] = set()
 
     def port(self, client: Client) -> Client:
-        batched = self._batched
+        def note(consumer: ConsumerFilter, _script: Script | None, _size: int) -> None:
+            self._batched.add(consumer.of.address)
 
-        class NotesDestination(ConsumerFilter):
-            def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
-                batched.add(self.of.address)
-                return super().listen_batch(script, size, timeout_ms)
-
-        return ConsumingClientFilter(client, NotesDestination)
+        return ConsumingClientFilter(client, noting_batches(note))
 
     def wire(self, driver: Driver) -> Driver:
         batched = self._batched
@@ -301,9 +296,6 @@ def _selecting_nothing(command: DriverCommand) -> tuple[DriverCommand, ...] | No
     return (replace(command, selector=None),) if isinstance(command, OpenReceiver) else None
 
 
-_FORGETFUL = _BatchesForgetDelays()
-
-
 class _Bare(OfBatches):
     """Messages in batches have no ids, reply-to, type, priority and properties."""
 
@@ -321,34 +313,13 @@ CONTENT_DEFECTS = (
         text="The client delivers all redelivered messages in one batch, however small the batch size is.",
         port=lambda client: ConsumingClientFilter(client, tell=_again_together),
     ),
-    Defect(
-        name="remainders-swallowed",
-        rules=("BT-01", "BT-02", "BT-04"),
-        text="The client acknowledges a batch that is not full and does not deliver it to the listener.",
-        port=_remainders_swallowed,
-    ),
-    Defect(
-        name="first-of-batch-again",
-        rules=("BT-04",),
-        text="A full batch has its first message a second time at its end.",
-        port=_first_again,
-    ),
-    Defect(
-        name="empty-batches",
-        rules=("BT-04",),
-        text="The client calls a batch listener with an empty batch before its first message.",
-        port=_empty_before_the_first,
-    ),
+    at_port(clients, _remainders_swallowed, "remainders-swallowed", "BT-01", "BT-02", "BT-04"),
+    at_port(clients, _first_again, "first-of-batch-again", "BT-04"),
+    at_port(clients, _empty_before_the_first, "empty-batches", "BT-04"),
     on_wire(wires, _WaitsForSilence, "batches-wait-for-silence", "BT-05"),
     on_wire(wires, _NewestFirst, "batches-newest-first", "BT-07"),
     on_wire(wires, _Bare, "batches-bare", "BT-15"),
-    Defect(
-        name="batches-forget-delays",
-        rules=("BT-15",),
-        text="Messages to a destination with a batch listener lose their delivery delay.",
-        port=_FORGETFUL.port,
-        wire=_FORGETFUL.wire,
-    ),
+    in_both(_BatchesForgetDelays(), "batches-forget-delays", "BT-15"),
     on_wire(commands, _without_time_to_live, "sent-without-time-to-live", "BT-15"),
     on_wire(wires, _OneBody, "batches-share-a-body", "BT-15"),
     on_wire(wires, _BytesAsText, "batches-of-bytes-as-text", "BT-15"),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from assay_adapters.ports.client import AckMode, ClientConnection, ClientSession, Endpoint
-from assay_adapters.ports.outcome import Ok
+from assay_adapters.ports.client import ClientConnection
 from assay_adapters.ports.outcome import Outcome as Answer
 from assay_sdk.driver import (
     Arrived,
@@ -12,14 +11,13 @@ from assay_sdk.driver import (
     DriverCommand,
     DriverEvent,
     Enlist,
-    Login,
     OpenReceiver,
     Outcome,
     Rollback,
     Settle,
 )
-from assay_steps.defects.model import Defect, on_wire
-from assay_steps.defects.ports import ClientFilter, ConnectionFilter, SessionFilter
+from assay_steps.defects.model import Defect, at_port, on_wire
+from assay_steps.defects.ports import SessionFilter, SessionsFilter, connecting
 from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 
 _SAID = (Outcome.ACCEPTED, Outcome.MODIFIED)
@@ -79,47 +77,23 @@ class _EndsAllUnits(WireFilter):
         return (command, *(type(command)(self.line.own_token(), unit) for unit in others))
 
 
-class _ClosesAgain(SessionFilter):
-    """A session whose second close closes its connection."""
+def _closes_again(connection: ClientConnection) -> ClientConnection:
+    """Closing a session a second time closes its connection, with the other sessions."""
 
-    def __init__(self, behind: ClientSession, connection: ClientConnection) -> None:
-        super().__init__(behind, lambda producer: producer)
-        self._connection = connection
-        self._closed = False
+    class ClosesAgain(SessionFilter):
+        _closed = False
 
-    def close(self) -> Answer[None]:
-        if self._closed:
-            return self._connection.close()
-        self._closed = True
-        return super().close()
+        def close(self) -> Answer[None]:
+            if self._closed:
+                return connection.close()
+            self._closed = True
+            return super().close()
 
-
-class _Sharing(ConnectionFilter):
-    def __init__(self, behind: ClientConnection) -> None:
-        super().__init__(behind, lambda producer: producer)
-
-    def session(self, ack: AckMode) -> Answer[ClientSession]:
-        made = self._behind.session(ack)
-        return Ok(_ClosesAgain(made.value, self._behind)) if isinstance(made, Ok) else made
-
-
-class _SharingClient(ClientFilter):
-    """A client whose sessions close their connection at their second close."""
-
-    def connect(
-        self, to: Endpoint, *, client_id: str | None = None, login: Login | None = None, checks: bool = True
-    ) -> Answer[ClientConnection]:
-        made = self._behind.connect(to, client_id=client_id, login=login, checks=checks)
-        return Ok(_Sharing(made.value)) if isinstance(made, Ok) else made
+    return SessionsFilter(connection, ClosesAgain)
 
 
 OTHER_SESSION_DEFECTS: tuple[Defect, ...] = (
     on_wire(wires, _SettlesOthers, "settles-for-other-sessions", "BT-11"),
     on_wire(wires, _EndsAllUnits, "ends-units-of-other-sessions", "BT-12", "DD-25"),
-    Defect(
-        name="closed-again-closes-the-connection",
-        rules=("BT-12",),
-        text="Closing a session a second time closes its connection, with the other sessions.",
-        port=_SharingClient,
-    ),
+    at_port(connecting, _closes_again, "closed-again-closes-the-connection", "BT-12"),
 )

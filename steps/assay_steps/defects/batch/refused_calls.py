@@ -2,85 +2,50 @@
 
 from __future__ import annotations
 
-from assay_adapters.ports.client import (
-    AckMode,
-    Client,
-    ClientConnection,
-    ClientEvent,
-    ClientSession,
-    Endpoint,
-    Script,
-    Seen,
-)
-from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
-from assay_sdk.driver import Login
-from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter
-from assay_steps.defects.model import Defect
-from assay_steps.defects.ports import ConnectionFilter, SessionFilter
+from assay_adapters.ports.client import Client, ClientEvent, ClientSession, Script, Seen
+from assay_adapters.ports.outcome import JmsErrorKind, Outcome, Refused
+from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter, noting_batches
+from assay_steps.defects.model import at_port
+from assay_steps.defects.ports import ConnectionFilter, SessionFilter, clients, connecting, in_sessions
 
 
 def _refused(why: str) -> Refused:
     return Refused(JmsErrorKind.ILLEGAL_STATE, why)
 
 
-class _Deliveries:
-    """Whether a client's receivers get messages: not after the connection was stopped or a listener was removed."""
+def _only_during_delivery(client: Client) -> Client:
+    """A call of acknowledge is refused after the batch listener was removed or the connection was stopped."""
+    delivers = True
 
-    def __init__(self) -> None:
-        self.go_on = True
+    def note(_consumer: ConsumerFilter, script: Script | None, _size: int) -> None:
+        nonlocal delivers
+        delivers = script is not None
 
+    class NotesStop(ConnectionFilter):
+        def start(self) -> Outcome[None]:
+            nonlocal delivers
+            delivers = True
+            return super().start()
 
-class _OnlyDuringDelivery(ConsumingClientFilter):
-    """A client that refuses acknowledge while a connection is stopped, or after a batch listener was removed."""
+        def stop(self) -> Outcome[None]:
+            nonlocal delivers
+            delivers = False
+            return super().stop()
 
-    def __init__(self, behind: Client) -> None:
-        deliveries = self._deliveries = _Deliveries()
+    def acknowledge(session: ClientSession, seen: Seen) -> Outcome[None]:
+        return session.acknowledge(seen) if delivers else _refused("no message is delivered now")
 
-        class NotesListener(ConsumerFilter):
-            def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
-                deliveries.go_on = script is not None
-                return super().listen_batch(script, size, timeout_ms)
-
-        def acknowledge(session: ClientSession, seen: Seen) -> Outcome[None]:
-            return session.acknowledge(seen) if deliveries.go_on else _refused("no message is delivered now")
-
-        super().__init__(behind, NotesListener, acknowledge=acknowledge)
-
-    def connect(
-        self, to: Endpoint, *, client_id: str | None = None, login: Login | None = None, checks: bool = True
-    ) -> Outcome[ClientConnection]:
-        """Connect, and note when the connection is stopped and started."""
-        made = super().connect(to, client_id=client_id, login=login, checks=checks)
-        return Ok(_NotesStop(made.value, self._deliveries)) if isinstance(made, Ok) else made
-
-
-class _NotesStop(ConnectionFilter):
-    def __init__(self, behind: ClientConnection, deliveries: _Deliveries) -> None:
-        super().__init__(behind, lambda producer: producer)
-        self._deliveries = deliveries
-
-    def session(self, ack: AckMode) -> Outcome[ClientSession]:
-        return self._behind.session(ack)
-
-    def start(self) -> Outcome[None]:
-        self._deliveries.go_on = True
-        return super().start()
-
-    def stop(self) -> Outcome[None]:
-        self._deliveries.go_on = False
-        return super().stop()
+    return connecting(NotesStop)(ConsumingClientFilter(client, noting_batches(note), acknowledge=acknowledge))
 
 
 def _acknowledged_once(client: Client) -> Client:
-    """Make a client refuse acknowledge for a message that an earlier call of the session has acknowledged."""
+    """A call of acknowledge is refused if an earlier call has acknowledged the message."""
     receivers: dict[str, ClientSession] = {}
     waiting: dict[ClientSession, set[str]] = {}
     covered: dict[ClientSession, set[str]] = {}
 
-    class NotesSession(ConsumerFilter):
-        def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
-            receivers[self.actor] = self.session
-            return super().listen_batch(script, size, timeout_ms)
+    def note(consumer: ConsumerFilter, _script: Script | None, _size: int) -> None:
+        receivers[consumer.actor] = consumer.session
 
     def tell(event: ClientEvent) -> tuple[ClientEvent, ...]:
         session = receivers.get(event.actor)
@@ -95,36 +60,18 @@ def _acknowledged_once(client: Client) -> Client:
         covered.setdefault(session, set()).update(waiting.pop(session, ()))
         return session.acknowledge(seen)
 
-    return ConsumingClientFilter(client, NotesSession, tell, acknowledge)
+    return ConsumingClientFilter(client, noting_batches(note), tell, acknowledge)
 
 
 class _RecoversNothing(SessionFilter):
-    """A session that refuses recover once a batch listener has received messages."""
+    """A session in client mode refuses to recover."""
 
     def recover(self) -> Outcome[None]:
         return _refused("a session with a listener cannot recover")
 
 
-class _RefusesRecover(ConsumingClientFilter):
-    def connect(
-        self, to: Endpoint, *, client_id: str | None = None, login: Login | None = None, checks: bool = True
-    ) -> Outcome[ClientConnection]:
-        """Connect; the sessions of the connection refuse recover."""
-        made = super().connect(to, client_id=client_id, login=login, checks=checks)
-        return Ok(_WithoutRecover(made.value)) if isinstance(made, Ok) else made
-
-
-class _WithoutRecover(ConnectionFilter):
-    def __init__(self, behind: ClientConnection) -> None:
-        super().__init__(behind, lambda producer: producer)
-
-    def session(self, ack: AckMode) -> Outcome[ClientSession]:
-        made = self._behind.session(ack)
-        return Ok(_RecoversNothing(made.value, lambda producer: producer)) if isinstance(made, Ok) else made
-
-
 def _oldest_first(client: Client) -> Client:
-    """Make a client refuse to acknowledge a message before the messages that its receiver got earlier."""
+    """The client refuses to acknowledge a message before all earlier messages of the receiver."""
     waiting: dict[str, list[str]] = {}
 
     def tell(event: ClientEvent) -> tuple[ClientEvent, ...]:
@@ -144,28 +91,8 @@ def _oldest_first(client: Client) -> Client:
 
 
 REFUSED_CALL_DEFECTS = (
-    Defect(
-        name="recover-refused",
-        rules=("BT-11",),
-        text="A session in client mode refuses to recover.",
-        port=_RefusesRecover,
-    ),
-    Defect(
-        name="acknowledged-oldest-first-only",
-        rules=("QS-14",),
-        text="The client refuses to acknowledge a message before all earlier messages of the receiver.",
-        port=_oldest_first,
-    ),
-    Defect(
-        name="call-refused-without-delivery",
-        rules=("BT-11",),
-        text="A call of acknowledge is refused after the batch listener was removed or the connection was stopped.",
-        port=_OnlyDuringDelivery,
-    ),
-    Defect(
-        name="call-refused-again",
-        rules=("BT-11",),
-        text="A call of acknowledge is refused if an earlier call has acknowledged the message.",
-        port=_acknowledged_once,
-    ),
+    at_port(in_sessions, _RecoversNothing, "recover-refused", "BT-11"),
+    at_port(clients, _oldest_first, "acknowledged-oldest-first-only", "QS-14"),
+    at_port(clients, _only_during_delivery, "call-refused-without-delivery", "BT-11"),
+    at_port(clients, _acknowledged_once, "call-refused-again", "BT-11"),
 )

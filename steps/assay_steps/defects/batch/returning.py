@@ -8,7 +8,7 @@ from assay_adapters.ports.client import Client, Script
 from assay_adapters.ports.outcome import Outcome as Answer
 from assay_sdk.driver import Arrived, Drain, Driver, DriverCommand, DriverEvent, Outcome, Settle
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter
-from assay_steps.defects.model import Defect, on_wire
+from assay_steps.defects.model import in_both, on_wire
 from assay_steps.defects.wires import FilteredWire, WireFilter, commands, wires
 
 _AT_ONCE_NS = 1_000_000
@@ -79,7 +79,7 @@ class _RestStays(_Holds):
 
 
 class _RemovalGivesBack:
-    """A defect by which a removed batch listener returns its unacknowledged messages.
+    """A removed batch listener returns the messages that it has received and not acknowledged.
 
     The filter at the port notes the removal; the filter on the wire returns the messages.
     """
@@ -128,18 +128,10 @@ def _unseen_marked(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
     return None
 
 
-_REMOVAL = _RemovalGivesBack()
-
 RETURNING_DEFECTS = (
     on_wire(commands, _unseen_marked, "given-back-unseen-counts", "BT-08", "BT-12"),
     on_wire(wires, _ReturnedUnacknowledged, "returned-batch-unacknowledged", "BT-08", "BT-11"),
     on_wire(wires, _RecoversOneConsumer, "recovers-one-consumer", "BT-11"),
     on_wire(wires, _RestStays, "rest-of-batch-stays-with-closed-receiver", "BT-11", "BT-12"),
-    Defect(
-        name="removed-listener-gives-back-what-it-was-handed",
-        rules=("BT-11",),
-        text="A removed batch listener returns the messages that it has received and not acknowledged.",
-        port=_REMOVAL.port,
-        wire=_REMOVAL.wire,
-    ),
+    in_both(_RemovalGivesBack(), "removed-listener-gives-back-what-it-was-handed", "BT-11"),
 )

@@ -6,42 +6,15 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from assay_adapters.ports.client import AckMode, Client, ClientConnection, ClientSession, Endpoint
-from assay_adapters.ports.outcome import Ok, Outcome
+from assay_adapters.ports.client import AckMode, Client, ClientSession
+from assay_adapters.ports.outcome import Outcome
 from assay_sdk import driver as port
-from assay_sdk.driver import Driver, DriverCommand, DriverEvent, Login
+from assay_sdk.driver import Driver, DriverCommand, DriverEvent
 from assay_steps.defects.model import Defect, on_wire
-from assay_steps.defects.ports import ClientFilter, ConnectionFilter
+from assay_steps.defects.ports import ConnectionFilter, ConnectionsFilter
 from assay_steps.defects.wires import FilteredWire, WireFilter, commands, wires
 
 _EVERY = 10
-
-
-class _Noting(ConnectionFilter):
-    """A connection that notes the acknowledgement mode of the session that it is opening."""
-
-    def __init__(self, behind: ClientConnection, noted: list[AckMode]) -> None:
-        super().__init__(behind, lambda producer: producer)
-        self._noted = noted
-
-    def session(self, ack: AckMode) -> Outcome[ClientSession]:
-        self._noted.append(ack)
-        try:
-            return super().session(ack)
-        finally:
-            self._noted.clear()
-
-
-class _NotingClient(ClientFilter):
-    def __init__(self, behind: Client, noted: list[AckMode]) -> None:
-        super().__init__(behind)
-        self._noted = noted
-
-    def connect(
-        self, to: Endpoint, *, client_id: str | None = None, login: Login | None = None, checks: bool = True
-    ) -> Outcome[ClientConnection]:
-        made = self._behind.connect(to, client_id=client_id, login=login, checks=checks)
-        return Ok(_Noting(made.value, self._noted)) if isinstance(made, Ok) else made
 
 
 class _DupsOk:
@@ -55,7 +28,17 @@ class _DupsOk:
         self._noted: list[AckMode] = []
 
     def port(self, client: Client) -> Client:
-        return _NotingClient(client, self._noted)
+        noted = self._noted
+
+        class Notes(ConnectionFilter):
+            def session(self, ack: AckMode) -> Outcome[ClientSession]:
+                noted.append(ack)
+                try:
+                    return super().session(ack)
+                finally:
+                    noted.clear()
+
+        return ConnectionsFilter(client, Notes)
 
     def wire(self, driver: Driver) -> Driver:
         make, noted = self._make, self._noted

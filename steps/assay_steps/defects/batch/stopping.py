@@ -6,50 +6,23 @@ from collections.abc import Callable, Collection
 
 from msgspec.structs import replace
 
-from assay_adapters.ports.client import Client, ClientConnection, Endpoint
+from assay_adapters.ports.client import Client
 from assay_adapters.ports.outcome import Ok
 from assay_adapters.ports.outcome import Outcome as Answer
-from assay_sdk.driver import Arrived, Driver, DriverCommand, DriverEvent, Login, Outcome, Settle
+from assay_sdk.driver import Arrived, Driver, DriverCommand, DriverEvent, Outcome, Settle
 from assay_steps.defects.model import Defect, at_port
-from assay_steps.defects.ports import ClientFilter, ConnectionFilter
+from assay_steps.defects.ports import ConnectionFilter, ConnectionsFilter, connecting
 from assay_steps.defects.wires import MakeFilter, WireFilter, wires
 
 
-class StoppedFilter(ConnectionFilter):
-    """A wrapper around a connection whose `stop` and `start` a defect can override.
-
-    Args:
-        behind: The connection without the defect.
-    """
-
-    def __init__(self, behind: ClientConnection) -> None:
-        super().__init__(behind, lambda producer: producer)
-
-
-class _StoppedClient(ClientFilter):
-    def __init__(self, behind: Client, twist: Callable[[ClientConnection], ClientConnection]) -> None:
-        super().__init__(behind)
-        self._connections = twist
-
-    def connect(
-        self, to: Endpoint, *, client_id: str | None = None, login: Login | None = None, checks: bool = True
-    ) -> Answer[ClientConnection]:
-        made = super().connect(to, client_id=client_id, login=login, checks=checks)
-        return Ok(self._connections(made.value)) if isinstance(made, Ok) else made
-
-
-def _stopping(twist: Callable[[ClientConnection], ClientConnection]) -> Callable[[Client], Client]:
-    return lambda client: _StoppedClient(client, twist)
-
-
-class _NeverStops(StoppedFilter):
+class _NeverStops(ConnectionFilter):
     """A stopped connection continues to deliver messages."""
 
     def stop(self) -> Answer[None]:
         return Ok(None)
 
 
-class _NeverStartsAgain(StoppedFilter):
+class _NeverStartsAgain(ConnectionFilter):
     """A connection that was stopped delivers no messages after its next start."""
 
     def start(self) -> Answer[None]:
@@ -73,7 +46,7 @@ class _WhileStopped:
         """Note each stop and start."""
         stopped = self._stopped
 
-        class Notes(StoppedFilter):
+        class Notes(ConnectionFilter):
             def stop(self) -> Answer[None]:
                 stopped.add(id(self))
                 return super().stop()
@@ -88,7 +61,7 @@ class _WhileStopped:
                 finally:
                     stopped.discard(id(self))
 
-        return _StoppedClient(client, Notes)
+        return ConnectionsFilter(client, Notes)
 
     def wire(self, driver: Driver) -> Driver:
         """Put the filter in each wire."""
@@ -119,8 +92,8 @@ def _buffer_lost(stopped: Collection[int]) -> MakeFilter:
 _ARRIVALS, _BUFFER = _WhileStopped(_arrivals_lost), _WhileStopped(_buffer_lost)
 
 STOPPING_DEFECTS = (
-    at_port(_stopping, _NeverStops, "stop-without-effect", "BT-15"),
-    at_port(_stopping, _NeverStartsAgain, "start-without-effect", "BT-05", "BT-12", "BT-15", "DD-03"),
+    at_port(connecting, _NeverStops, "stop-without-effect", "BT-15"),
+    at_port(connecting, _NeverStartsAgain, "start-without-effect", "BT-05", "BT-12", "BT-15", "DD-03"),
     Defect(
         name="lost-while-stopped",
         rules=("BT-15", "DD-03"),

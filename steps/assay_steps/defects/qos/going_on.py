@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from assay_adapters.ports.client import Client, ClientConnection, Endpoint, Seen
+from assay_adapters.ports.client import Client, Seen
 from assay_adapters.ports.outcome import Ok, Outcome
-from assay_sdk.driver import Closed, Driver, DriverCommand, DriverEvent, Durability, Login, Opened, OpenReceiver, Send
-from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter, consuming
-from assay_steps.defects.model import Defect, at_port, on_wire
-from assay_steps.defects.ports import ConnectionFilter
+from assay_sdk.driver import Closed, Driver, DriverCommand, DriverEvent, Durability, Opened, OpenReceiver, Send
+from assay_steps.defects.consumers import ConsumerFilter, consuming
+from assay_steps.defects.model import Defect, at_port, in_both, on_wire
+from assay_steps.defects.ports import ConnectionFilter, ConnectionsFilter
 from assay_steps.defects.qos.qualities import is_ours, subscribes
 from assay_steps.defects.qos.returning import AttachLostForGood
-from assay_steps.defects.wires import FilteredWire, WireFilter, wires
+from assay_steps.defects.wires import FilteredWire, WireFilter, drivers, wires
 
 _LARGE = 100_000
 """The most characters of a body that is not large."""
@@ -44,14 +44,7 @@ class _GoesOnClosed:
             def close(self) -> Outcome[None]:
                 return Ok(None) if torn() else super().close()
 
-        class Going(ConsumingClientFilter):
-            def connect(
-                self, to: Endpoint, *, client_id: str | None = None, login: Login | None = None, checks: bool = True
-            ) -> Outcome[ClientConnection]:
-                made = super().connect(to, client_id=client_id, login=login, checks=checks)
-                return Ok(Deaf(made.value, lambda producer: producer)) if isinstance(made, Ok) else made
-
-        return Going(client)
+        return ConnectionsFilter(client, Deaf)
 
     def wire(self, driver: Driver) -> Driver:
         note = self._note
@@ -69,9 +62,6 @@ class _GoesOnClosed:
 
     def _note(self, torn: bool) -> None:
         self._torn = torn
-
-
-_GOING = _GoesOnClosed()
 
 
 class _OneMessageId(WireFilter):
@@ -112,7 +102,7 @@ class _AttachingLostForGood(AttachLostForGood):
 
 
 def _renames_the_first(driver: Driver) -> Driver:
-    """Make a driver that gives each at-least-once message another id in the message's first transfer."""
+    """The message that the client sends first, and that it sends again, have different message ids."""
     sent: set[str | None] = set()
 
     class First(WireFilter):
@@ -139,22 +129,11 @@ class _EndlessNotDurable(WireFilter):
 
 GOING_ON_QOS_DEFECTS: tuple[Defect, ...] = (
     at_port(consuming, _AskedInVain, "deaf-once-asked-in-vain", "QS-13"),
-    Defect(
-        name="sent-first-under-another-id",
-        rules=("QS-05",),
-        text="The message that the client sends first, and that it sends again, have different message ids.",
-        wire=_renames_the_first,
-    ),
+    on_wire(drivers, _renames_the_first, "sent-first-under-another-id", "QS-05"),
     on_wire(wires, _EndlessNotDurable, "endless-subscription-not-durable", "QS-20"),
     on_wire(wires, _OneMessageId, "one-message-id-for-all", "QS-04"),
     on_wire(wires, _LargeOneInFront, "large-body-before-the-next", "QS-04"),
     on_wire(wires, _AttachingLostForGood, "subscription-lost-as-it-is-attached", "QS-11"),
-    Defect(
-        name="goes-on-though-closed",
-        rules=("QS-11",),
-        text="A client that is closed while it has no connection connects again and receives messages.",
-        port=_GOING.port,
-        wire=_GOING.wire,
-    ),
+    in_both(_GoesOnClosed(), "goes-on-though-closed", "QS-11"),
 )
 """All defects of this module."""

@@ -16,8 +16,8 @@ from assay_sdk.driver import Arrived, Done, Driver, DriverCommand, DriverEvent, 
 from assay_sdk.engine.light.subscription import PRIVATE, SHARE
 from assay_sdk.model.message import Message
 from assay_steps.defects.consumers import ConsumingClientFilter
-from assay_steps.defects.model import Defect, on_wire
-from assay_steps.defects.wires import FilteredWire, WireFilter, commands, wires
+from assay_steps.defects.model import Defect, in_both, on_wire
+from assay_steps.defects.wires import FilteredWire, WireFilter, commands, drivers, wires
 
 
 def is_ours(message: Message) -> bool:
@@ -57,7 +57,7 @@ def _marked(*, durable: bool) -> Callable[[Send], Send]:
 
 
 def _never_resends(driver: Driver) -> Driver:
-    """Make a driver that never repeats a message, even if the broker has not answered its first send."""
+    """The client does not resend an unanswered at-least-once message on its next connection."""
     sent: set[str | None] = set()
 
     class Once(WireFilter):
@@ -138,7 +138,7 @@ def _subscribes_as(*, settled: bool) -> Callable[[DriverCommand], tuple[DriverCo
 
 
 def _attaches_once(driver: Driver) -> Driver:
-    """Make a driver that opens each subscription only once, and not again on a later connection."""
+    """The client does not open its subscriptions again on a later connection."""
     attached: set[str | None] = set()
 
     class Once(WireFilter):
@@ -231,7 +231,7 @@ class _Altered(LightLinks):
 
 
 class _AfterTheCallback:
-    """A defect by which the client sends the automatic acknowledgement after the callback has returned.
+    """With automatic confirmation, the client acknowledges a message only after the callback has returned.
 
     The filter at the port notes the return; the filter on the wire keeps the acknowledgement until then.
     """
@@ -261,8 +261,6 @@ class _AfterTheCallback:
         return wires(Later)(driver)
 
 
-_LATE = _AfterTheCallback()
-
 QUALITY_DEFECTS: tuple[Defect, ...] = (
     Defect(
         name="at-most-once-waits",
@@ -288,12 +286,7 @@ QUALITY_DEFECTS: tuple[Defect, ...] = (
         text="The client sends an at-most-once message again on its next connection.",
         wire=_resends(settled=True),
     ),
-    Defect(
-        name="never-resends",
-        rules=("QS-04", "QS-05"),
-        text="The client does not resend an unanswered at-least-once message on its next connection.",
-        wire=_never_resends,
-    ),
+    on_wire(drivers, _never_resends, "never-resends", "QS-04", "QS-05"),
     Defect(
         name="resends-bytes-as-text",
         rules=("QS-05",),
@@ -336,19 +329,8 @@ QUALITY_DEFECTS: tuple[Defect, ...] = (
         text="The client subscribes for settled messages, even if the application chooses at least once.",
         wire=commands(_subscribes_as(settled=True)),
     ),
-    Defect(
-        name="subscriptions-not-attached-again",
-        rules=("QS-11",),
-        text="The client does not open its subscriptions again on a later connection.",
-        wire=_attaches_once,
-    ),
-    Defect(
-        name="auto-confirm-after-callback",
-        rules=("QS-11",),
-        text="With automatic confirmation, the client acknowledges a message only after the callback has returned.",
-        port=_LATE.port,
-        wire=_LATE.wire,
-    ),
+    on_wire(drivers, _attaches_once, "subscriptions-not-attached-again", "QS-11"),
+    in_both(_AfterTheCallback(), "auto-confirm-after-callback", "QS-11"),
     Defect(
         name="sends-bytes-as-text",
         rules=("QS-02",),

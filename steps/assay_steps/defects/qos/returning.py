@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from assay_adapters.ports.client import Client, ClientConnection, ClientEvent, ClientSession, Endpoint, Script, Seen
+from assay_adapters.ports.client import Client, ClientEvent, ClientSession, Script, Seen
 from assay_adapters.ports.outcome import Ok, Outcome, Refused
 from assay_sdk.driver import (
     Arrived,
@@ -17,7 +17,6 @@ from assay_sdk.driver import (
     DriverCommand,
     DriverEvent,
     Failed,
-    Login,
     Opened,
     OpenReceiver,
     OpenSender,
@@ -29,15 +28,15 @@ from assay_sdk.driver import Outcome as Settlement
 from assay_sdk.model.reasons import JmsErrorKind
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter, consuming
 from assay_steps.defects.model import Defect, at_port, on_wire
-from assay_steps.defects.ports import ConnectionFilter
+from assay_steps.defects.ports import ConnectionFilter, ConnectionsFilter, clients
 from assay_steps.defects.qos.qualities import LightLinks, is_ours, subscribes
-from assay_steps.defects.wires import FilteredWire, WireFilter, wires
+from assay_steps.defects.wires import FilteredWire, WireFilter, drivers, wires
 
 _MOST_SENDS = 2
 
 
 def _gives_up(driver: Driver) -> Driver:
-    """Make a driver that sends no message more than twice."""
+    """The client does not send a message a third time if the broker has answered neither send."""
     sent: dict[str | None, int] = {}
 
     class Twice(WireFilter):
@@ -51,7 +50,7 @@ def _gives_up(driver: Driver) -> Driver:
 
 
 def _loses_the_first(driver: Driver) -> Driver:
-    """Make a driver that loses the first new message on each later connection."""
+    """The first message that a client sends on a later connection is lost."""
     sent: set[str | None] = set()
 
     class First(WireFilter):
@@ -101,7 +100,7 @@ def _attaches_again(hit: Callable[[OpenReceiver, int], bool]) -> Callable[[Drive
 
 
 def _tries_once(driver: Driver) -> Driver:
-    """Make a driver with which the client stops reconnecting after the first refused attempt."""
+    """After a first refused attempt to reconnect, the client does not try again."""
     lasting = False
 
     class Last(WireFilter):
@@ -124,7 +123,7 @@ def _tries_once(driver: Driver) -> Driver:
 
 
 def _asks_for_less(driver: Driver) -> Driver:
-    """Make a driver that opens subscriptions again with a time to live of one second."""
+    """After a reconnection, the client asks for a time to live of one second."""
     attached: set[tuple[str | None, str]] = set()
 
     class Less(WireFilter):
@@ -185,7 +184,7 @@ class _OnEveryLink(LightLinks):
 
 
 def _counts_stale(client: Client) -> Client:
-    """Let a refused acknowledgement of a delivery on an earlier connection count for the newest delivery."""
+    """An acknowledgement of a delivery on an earlier connection counts for the newest delivery."""
     seen: list[Seen] = []
 
     def tell(event: ClientEvent) -> tuple[ClientEvent, ...]:
@@ -200,36 +199,23 @@ def _counts_stale(client: Client) -> Client:
     return ConsumingClientFilter(client, tell=tell, acknowledge=acknowledge)
 
 
-class _DropsAtClose(ConsumingClientFilter):
-    """A client that loses, at its close, messages that it has acknowledged and not yet delivered."""
+def _drops_at_close(client: Client) -> Client:
+    """When the client is closed, the messages that it has acknowledged and not delivered are lost."""
+    closing = False
 
-    def __init__(self, behind: Client) -> None:
-        super().__init__(behind, tell=self._heard)
-        self.closing = False
+    def tell(event: ClientEvent) -> tuple[ClientEvent, ...]:
+        return () if closing and event.what == "seen" else (event,)
 
-    def _heard(self, event: ClientEvent) -> tuple[ClientEvent, ...]:
-        return () if self.closing and event.what == "seen" else (event,)
+    class NotesClose(ConnectionFilter):
+        def close(self) -> Outcome[None]:
+            nonlocal closing
+            closing = True
+            try:
+                return super().close()
+            finally:
+                closing = False
 
-    def connect(
-        self, to: Endpoint, *, client_id: str | None = None, login: Login | None = None, checks: bool = True
-    ) -> Outcome[ClientConnection]:
-        made = super().connect(to, client_id=client_id, login=login, checks=checks)
-        return Ok(_Closing(made.value, self)) if isinstance(made, Ok) else made
-
-
-class _Closing(ConnectionFilter):
-    """A connection that tells its client when it is being closed."""
-
-    def __init__(self, behind: ClientConnection, client: _DropsAtClose) -> None:
-        super().__init__(behind, lambda producer: producer)
-        self._client = client
-
-    def close(self) -> Outcome[None]:
-        self._client.closing = True
-        try:
-            return super().close()
-        finally:
-            self._client.closing = False
+    return ConnectionsFilter(ConsumingClientFilter(client, tell=tell), NotesClose)
 
 
 class _AcceptsAtDetach(LightLinks):
@@ -291,7 +277,7 @@ class _KeepsShares(WireFilter):
 
 
 def _asks_once(driver: Driver) -> Driver:
-    """Make a driver that does not grant the credit of a waiting receive call again after a reconnection."""
+    """After a reconnection, the client does not ask again for the message for which its application waits."""
     asked: set[tuple[str | None, str]] = set()
 
     class Once(WireFilter):
@@ -340,18 +326,8 @@ class AttachLostForGood(WireFilter):
 
 
 RETURNING_QOS_DEFECTS: tuple[Defect, ...] = (
-    Defect(
-        name="sent-again-only-once",
-        rules=("QS-05",),
-        text="The client does not send a message a third time if the broker has answered neither send.",
-        wire=_gives_up,
-    ),
-    Defect(
-        name="first-on-a-new-connection-lost",
-        rules=("QS-05",),
-        text="The first message that a client sends on a later connection is lost.",
-        wire=_loses_the_first,
-    ),
+    on_wire(drivers, _gives_up, "sent-again-only-once", "QS-05"),
+    on_wire(drivers, _loses_the_first, "first-on-a-new-connection-lost", "QS-05"),
     Defect(
         name="one-subscription-attached-again",
         rules=("QS-09", "QS-11", "QS-21"),
@@ -364,43 +340,18 @@ RETURNING_QOS_DEFECTS: tuple[Defect, ...] = (
         text="After a reconnection, the client does not open shared subscriptions.",
         wire=_attaches_again(lambda command, _before: not command.shared),
     ),
-    Defect(
-        name="comes-back-for-a-second",
-        rules=("QS-21",),
-        text="After a reconnection, the client asks for a time to live of one second.",
-        wire=_asks_for_less,
-    ),
-    Defect(
-        name="one-attempt-to-connect-again",
-        rules=("QS-05",),
-        text="After a first refused attempt to reconnect, the client does not try again.",
-        wire=_tries_once,
-    ),
+    on_wire(drivers, _asks_for_less, "comes-back-for-a-second", "QS-21"),
+    on_wire(drivers, _tries_once, "one-attempt-to-connect-again", "QS-05"),
     on_wire(wires, _WholeSeconds, "time-to-live-in-whole-seconds", "QS-21"),
     on_wire(wires, _OnlyListeners, "auto-confirm-for-callbacks-only", "QS-11"),
     on_wire(wires, _CreditOnce, "credit-not-topped-up", "QS-14"),
     at_port(consuming, _FirstCallbackStays, "first-callback-stays", "QS-13"),
     on_wire(wires, _KeepsShares, "shares-not-removed", "QS-20"),
     on_wire(wires, AttachLostForGood, "attach-lost-for-good", "QS-05"),
-    Defect(
-        name="asks-once-for-a-message",
-        rules=("QS-11",),
-        text="After a reconnection, the client does not ask again for the message for which its application waits.",
-        wire=_asks_once,
-    ),
+    on_wire(drivers, _asks_once, "asks-once-for-a-message", "QS-11"),
     on_wire(wires, _OnEveryLink, "confirms-on-every-link", "QS-14"),
     on_wire(wires, _AcceptsAtDetach, "closing-a-consumer-confirms", "QS-13"),
-    Defect(
-        name="stale-confirmation-counts",
-        rules=("QS-14",),
-        text="An acknowledgement of a delivery on an earlier connection counts for the newest delivery.",
-        port=_counts_stale,
-    ),
-    Defect(
-        name="confirmed-lost-at-close",
-        rules=("QS-11",),
-        text="When the client is closed, the messages that it has acknowledged and not delivered are lost.",
-        port=_DropsAtClose,
-    ),
+    at_port(clients, _counts_stale, "stale-confirmation-counts", "QS-14"),
+    at_port(clients, _drops_at_close, "confirmed-lost-at-close", "QS-11"),
 )
 """All defects of this module."""
