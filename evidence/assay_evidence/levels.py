@@ -54,16 +54,16 @@ _FLUSHED = "flushed-before"
 def levels_of(events: Iterable[AnyEvent]) -> tuple[Level, ...]:
     """Return the levels that a scenario's events show, weakest first; black box is always among them."""
     found = {Level.BLACK_BOX}
-    looks: set[str] = set()
+    inspections: set[str] = set()
     for event in events:
         if isinstance(event, Fault) and event.what in _OF_FAULT:
             found.add(_OF_FAULT[event.what])
         elif isinstance(event, Admin):
-            looks.add(event.ref)
+            inspections.add(event.ref)
         elif isinstance(event, Claim):
             if event.predicate == _FLUSHED:
                 found.add(Level.FLUSH)
-            if not looks.isdisjoint(event.of.values()):
+            if not inspections.isdisjoint(event.of.values()):
                 found.add(Level.ADMINISTRATION)
     return _ordered(found)
 

@@ -40,7 +40,7 @@ from assay_adapters.ports.client import Draft, Sent
 from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_evidence import events
 from assay_sdk.model.report_options import MQMT_REPORT
-from assay_steps.cast.looks import Found, Look, fields_of, headers_of, key_of
+from assay_steps.cast.queue_inspections import Found, Inspection, fields_of, headers_of, key_of
 from assay_steps.cast.recording import Answer, Recorder, Scalar, SetupRefusedError, message_ref
 from assay_steps.words.attributes import command_text
 from assay_steps.words.names import Names, Place
@@ -262,7 +262,7 @@ class Administrator:
         command = f"DISPLAY SUB(*) WHERE(TOPICSTR EQ '{name}')"
         return self._tell(command, member, lambda: self.port.subscriptions(name, member), shown)
 
-    def look(self, place: Place, keys: Iterable[str]) -> Look:
+    def browse(self, place: Place, keys: Iterable[str]) -> Inspection:
         """Inspect a queue: record all its messages.
 
         Args:
@@ -289,7 +289,7 @@ class Administrator:
         answer.needed()
         if place.role == "staging":
             self._staged |= {one.key: headers_of(one) for one in found}
-        return Look(answer.ref, tuple(found))
+        return Inspection(answer.ref, tuple(found))
 
     def staged_headers(self, key: str) -> str:
         """Return the kinds of the headers that a message had on the staging queue.

@@ -11,8 +11,8 @@ from assay_adapters.ports.administration import Alter, Authorise, Define, Object
 from assay_adapters.ports.client import Draft
 from assay_adapters.ports.outcome import Ok
 from assay_evidence import events
-from assay_steps.cast.looks import fields_of
 from assay_steps.cast.messages import BODY
+from assay_steps.cast.queue_inspections import fields_of
 from assay_steps.cast.recording import SetupRefusedError
 from assay_steps.words.names import Place, read_place
 
@@ -121,12 +121,12 @@ def test_a_refused_command_stands_in_the_journal_with_its_reason(desk: Office) -
 def test_a_look_leaves_one_event_for_each_message_and_one_for_all(desk: Office) -> None:
     first, second = desk.names.key("m1"), desk.names.key("m2")
     desk.admin.messages = (raw(BODY.format(key=first), Priority=7), raw(BODY.format(key=first)), raw("", MsgType=4))
-    look = desk.administrator.look(STAGING, (first, second))
-    assert [found.key for found in look.found] == [first, first, ""]
+    seen = desk.administrator.browse(STAGING, (first, second))
+    assert [found.key for found in seen.found] == [first, first, ""]
     assert [event.answer.get("index") for event in desk.answers] == [0, 1, 2, None]
     assert desk.answers[0].answer["Priority"] == 7
     together = desk.answers[-1]
-    assert together.ref == look.ref
+    assert together.ref == seen.ref
     assert together.answer["messages"] == 3
     assert together.answer["reports"] == 1
     assert together.answer[f"copies of {first}"] == 2
@@ -136,7 +136,7 @@ def test_a_look_leaves_one_event_for_each_message_and_one_for_all(desk: Office) 
 def test_a_look_that_is_refused_ends_the_scenario_as_inconclusive(desk: Office) -> None:
     desk.admin.refuses = True
     with pytest.raises(SetupRefusedError, match="queue Q is full"):
-        desk.administrator.look(STAGING, ())
+        desk.administrator.browse(STAGING, ())
 
 
 def test_a_message_is_one_flat_row() -> None:

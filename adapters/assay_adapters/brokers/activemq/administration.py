@@ -76,7 +76,7 @@ class ActiveMqAdministrator(Administrator):
         count = self._mbeans.jolokia.read(mbean.value, "QueueSize")
         return count if isinstance(count, Refused) else Ok(int(count.value))
 
-    def look(self, queue: str) -> Outcome[tuple[RawMessage, ...]]:
+    def browse(self, queue: str) -> Outcome[tuple[RawMessage, ...]]:
         """Return the messages on a queue, without their bodies."""
         shown = self._mbeans.browse(queue, _Shown)
         return shown if isinstance(shown, Refused) else Ok(tuple(map(self._raw, shown.value)))

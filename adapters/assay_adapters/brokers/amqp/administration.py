@@ -74,13 +74,13 @@ class Administrator:
         """Stop all deliveries from a queue (``held``), or let the queue deliver again."""
         return not_offered(f"queue {queue} cannot be {'paused' if held else 'resumed'}")
 
-    def look(self, queue: str) -> Outcome[tuple[RawMessage, ...]]:
+    def browse(self, queue: str) -> Outcome[tuple[RawMessage, ...]]:
         """Return the messages on a queue, without delayed messages; none if the queue does not exist."""
-        return not_offered(f"the messages of queue {queue} cannot be looked at")
+        return not_offered(f"the messages of queue {queue} cannot be inspected")
 
-    def look_at_subscription(self, name: str) -> Outcome[tuple[RawMessage, ...]]:
+    def browse_subscription(self, name: str) -> Outcome[tuple[RawMessage, ...]]:
         """Return the messages of a subscription, by a name that `subscriptions` returned."""
-        return not_offered(f"the messages of subscription {name} cannot be looked at")
+        return not_offered(f"the messages of subscription {name} cannot be inspected")
 
     def subscriptions(self, topic: str) -> Outcome[tuple[str, ...]]:
         """Return the names of the queues of all subscriptions to a topic, in the same order at each call."""
@@ -91,9 +91,9 @@ OFFERED_BY: Mapping[Capability, tuple[str, ...]] = {
     Capability.QUEUE_DEPTH: ("define", "delete", "clear", "depth"),
     Capability.QUEUE_LIMIT: ("define", "limit"),
     Capability.GET_INHIBIT: ("define", "hold"),
-    Capability.QUEUE_LOOK: ("look",),
+    Capability.QUEUE_LOOK: ("browse",),
     Capability.SUBSCRIPTION_LIST: ("subscriptions",),
-    Capability.SUBSCRIPTION_LOOK: ("subscriptions", "look_at_subscription"),
+    Capability.SUBSCRIPTION_LOOK: ("subscriptions", "browse_subscription"),
 }
 """The methods of `Administrator` that a product with a capability overrides."""
 
@@ -231,8 +231,8 @@ class ProductAdmin:
         """Return a queue's messages, as far as the product shows them."""
         del member
         if queue in self._subscriptions:
-            return self._administrator.look_at_subscription(queue)
-        return self._administrator.look(queue)
+            return self._administrator.browse_subscription(queue)
+        return self._administrator.browse(queue)
 
     def take(self, queue: str, *, correlation_id: bytes, member: str | None = None) -> Outcome[RawMessage | None]:
         """Refuse, because only IBM MQ gives an administrator messages by correlation id."""

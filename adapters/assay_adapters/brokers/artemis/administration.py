@@ -77,14 +77,14 @@ class ArtemisAdministrator(Administrator):
             depth += sign * int(count.value)
         return Ok(depth)
 
-    def look(self, queue: str) -> Outcome[tuple[RawMessage, ...]]:
+    def browse(self, queue: str) -> Outcome[tuple[RawMessage, ...]]:
         """Return the messages on a queue that no consumer holds, without their bodies."""
         shown = self._mbeans.browse(queue, _Shown)
         return shown if isinstance(shown, Refused) else Ok(tuple(map(self._raw, shown.value)))
 
-    def look_at_subscription(self, name: str) -> Outcome[tuple[RawMessage, ...]]:
+    def browse_subscription(self, name: str) -> Outcome[tuple[RawMessage, ...]]:
         """Return the messages on the queue of a subscription that no consumer holds, without their bodies."""
-        return self.look(name)
+        return self.browse(name)
 
     def subscriptions(self, topic: str) -> Outcome[tuple[str, ...]]:
         """Return the names of all multicast queues of an address."""

@@ -88,16 +88,16 @@ class BrokerJAdministrator(Administrator):
         limited = {"overflowPolicy": "REJECT", "maximumQueueDepthMessages": depth}
         return self._rest.change("POST", _queue(queue), limited)
 
-    def look(self, queue: str) -> Outcome[tuple[RawMessage, ...]]:
+    def browse(self, queue: str) -> Outcome[tuple[RawMessage, ...]]:
         """Return the messages on a queue, also those that a consumer holds, without their bodies."""
         shown = self._shown(queue)
         if not isinstance(shown, Refused):
             return Ok(tuple(self._raw(queue, one) for one in shown.value))
         return Ok(()) if shown.mqrc == Mqrc.UNKNOWN_OBJECT_NAME else shown
 
-    def look_at_subscription(self, name: str) -> Outcome[tuple[RawMessage, ...]]:
+    def browse_subscription(self, name: str) -> Outcome[tuple[RawMessage, ...]]:
         """Return the messages on the queue of a subscription, without their bodies."""
-        return self.look(name)
+        return self.browse(name)
 
     def subscriptions(self, topic: str) -> Outcome[tuple[str, ...]]:
         """Return the names of the queues that are bound to a topic, in alphabetical order."""

@@ -152,7 +152,7 @@ class ProgramAdmin:
             raise BackendError(f"{name} ended with exit code {ended.returncode}: {told[-1][:_SHOWN]}")
         return Ok(_parsed(name, ended.stdout or b"{}", result))
 
-    def look(self, operation: Operation, name: str) -> Outcome[object]:
+    def result_of(self, operation: Operation, name: str) -> Outcome[object]:
         """Return the result of the operation ``depth``, ``browse`` or ``subscriptions`` for a queue or topic."""
         match operation:
             case Operation.DEPTH:

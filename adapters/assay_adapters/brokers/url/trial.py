@@ -76,7 +76,7 @@ def _administer(backend: UrlBackend) -> Iterator[str]:
             continue
         try:
             change = _change(operation)
-            outcome = admin.execute(change) if change is not None else admin.look(operation, _NAME)
+            outcome = admin.execute(change) if change is not None else admin.result_of(operation, _NAME)
         except BackendError as error:
             yield f"{operation.value}: {error}."
             continue

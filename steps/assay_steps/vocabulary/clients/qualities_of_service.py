@@ -16,13 +16,13 @@ from assay_steps.cast.claims import Evidence, listed
 from assay_steps.cast.timing.waiting import NS_PER_MS
 from assay_steps.cast.world import Role, World
 from assay_steps.vocabulary.clients.sending import producer_for, send
-from assay_steps.vocabulary.observations.queue_looks import look_for
+from assay_steps.vocabulary.observations.queue_inspections import inspect_for
 from assay_steps.words.names import Place
 from assay_steps.words.parsing import phrase
 from assay_steps.words.send_options import SendOptions
 from assay_steps.words.subscription_terms import Terms
 
-_LOOK_MS = 50
+_CHECK_MS = 50
 """The milliseconds between two checks for a lost connection.
 
 The client waits longer before it reconnects (`Backoff`), so a cut that is armed after the check strikes the second
@@ -104,7 +104,7 @@ def _(world: World, span: int, name: str) -> None:
 
 @then(phrase("the Persistence of {label:Name} on {queue:Place} is recorded"))
 def _(world: World, evidence: Evidence, label: str, queue: Place) -> None:
-    event = look_for(world, queue, label)
+    event = inspect_for(world, queue, label)
     evidence.claim("in-range", {"at": event, "field": "Persistence"}, {"least": 0, "most": 1})
 
 
@@ -112,8 +112,8 @@ def _(world: World, evidence: Evidence, label: str, queue: Place) -> None:
 @then(phrase("there is {count:Number} subscription to {place:Place}"))
 @then(phrase("there are {count:Number} subscriptions to {place:Place}"))
 def _(world: World, evidence: Evidence, place: Place, count: int = 0) -> None:
-    look = world.administrator.subscriptions(place)
-    evidence.claim("equal-fields", {"at": look.ref, "field.subscriptions": str(count)})
+    shown = world.administrator.subscriptions(place)
+    evidence.claim("equal-fields", {"at": shown.ref, "field.subscriptions": str(count)})
 
 
 @then(phrase("{name:Name} sees {labels:Names} at least once"))
@@ -177,7 +177,7 @@ def _(world: World, label: str, place: Place, options: SendOptions) -> None:
         if any(connection.torn for connection in world.connections.values()):
             injections.append(world.faults.arm(Cut(), before))
         elif world.now_ms() < deadline_ms:
-            world.instance.runner.call_at((world.now_ms() + _LOOK_MS) * NS_PER_MS, arm_again)
+            world.instance.runner.call_at((world.now_ms() + _CHECK_MS) * NS_PER_MS, arm_again)
 
     arm_again()
     send(world, producer, label, place, options)

@@ -241,8 +241,8 @@ def _(world: World, name: str) -> None:
 @then(phrase("in the end there is no subscription to {place:Place}"))
 def _(world: World, evidence: Evidence, place: Place) -> None:
     deadline_ms = world.now_ms() + world.limits.expected_ms
-    look = world.administrator.subscriptions(place)
-    while look.needed() and world.now_ms() < deadline_ms:  # the broker may notice a lost connection late
+    shown = world.administrator.subscriptions(place)
+    while shown.needed() and world.now_ms() < deadline_ms:  # the broker may notice a lost connection late
         world.pass_time(AGAIN_MS)
-        look = world.administrator.subscriptions(place)
-    evidence.claim("equal-fields", {"at": look.ref, "field.subscriptions": "0"})
+        shown = world.administrator.subscriptions(place)
+    evidence.claim("equal-fields", {"at": shown.ref, "field.subscriptions": "0"})

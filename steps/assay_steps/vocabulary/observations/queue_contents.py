@@ -16,23 +16,23 @@ import itertools
 from pytest_bdd import then, when
 
 from assay_steps.cast.claims import Evidence, listed
-from assay_steps.cast.looks import Look, headers_of, message_id_of
 from assay_steps.cast.messages import SentMessage
+from assay_steps.cast.queue_inspections import Inspection, headers_of, message_id_of
 from assay_steps.cast.recording import Answer
 from assay_steps.cast.world import PLAIN, World
 from assay_steps.vocabulary.clients.receiving import RECEIVER
-from assay_steps.vocabulary.observations.queue_looks import (
+from assay_steps.vocabulary.observations.queue_inspections import (
     delay_shown,
     event_of,
     found_in,
     header_fields,
+    inspect,
+    inspect_for,
+    inspect_until,
+    inspect_until_count,
+    inspect_until_gone,
+    inspect_until_in_one,
     life_left,
-    look,
-    look_for,
-    look_until,
-    look_until_count,
-    look_until_gone,
-    look_until_in_one,
 )
 from assay_steps.words.descriptor import names_of
 from assay_steps.words.names import Place
@@ -55,7 +55,7 @@ def _copies(world: World, evidence: Evidence, place: Place, labels: tuple[str, .
     def complete(seen_keys: list[str]) -> bool:
         return all(seen_keys.count(key) >= count for key in keys)
 
-    seen = look_until(world, place, lambda seen: complete([one.key for one in seen.found]))
+    seen = inspect_until(world, place, lambda seen: complete([one.key for one in seen.found]))
     evidence.claim("equal-fields", {"at": seen.ref} | {f"field.copies of {key}": str(count) for key in keys})
 
 
@@ -73,49 +73,49 @@ def _(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...]) -
 
 @when(phrase("{place:Place} no longer holds {labels:Names}"))
 def _(world: World, place: Place, labels: tuple[str, ...]) -> None:
-    look_until_gone(world, place, labels)
+    inspect_until_gone(world, place, labels)
 
 
 @then(phrase("one of {places:Places} holds {labels:Names}"))
 def _(world: World, evidence: Evidence, places: tuple[Place, ...], labels: tuple[str, ...]) -> None:
     for key in world.keys(labels):
-        look_until_in_one(world, places, key)
-    looks = [look(world, place) for place in places]
+        inspect_until_in_one(world, places, key)
+    inspections = [inspect(world, place) for place in places]
     for key in world.keys(labels):
-        where = next((seen for seen in looks if found_in(seen, key)), looks[0])
-        for seen in looks:
+        where = next((seen for seen in inspections if found_in(seen, key)), inspections[0])
+        for seen in inspections:
             count = "1" if seen is where else "0"
             evidence.claim("equal-fields", {"at": seen.ref, f"field.copies of {key}": count})
 
 
 @then(phrase("{place:Place} no longer holds {labels:Names}"))
 def _(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...]) -> None:
-    seen = look_until_gone(world, place, labels)
+    seen = inspect_until_gone(world, place, labels)
     evidence.claim("equal-fields", {"at": seen.ref} | {f"field.copies of {key}": "0" for key in world.keys(labels)})
 
 
 @then(phrase("{place:Place} has become empty"))
 def _(world: World, evidence: Evidence, place: Place) -> None:
-    seen = look_until(world, place, lambda seen: not seen.found)
+    seen = inspect_until(world, place, lambda seen: not seen.found)
     evidence.claim("equal-fields", {"at": seen.ref, "field.messages": "0"})
 
 
 @then(phrase("{place:Place} holds 1 message"))
 @then(phrase("{place:Place} holds {count:Number} messages"))
 def _(world: World, evidence: Evidence, place: Place, count: int = 1) -> None:
-    seen = look_until_count(world, place, count, lambda seen: len(seen.found))
+    seen = inspect_until_count(world, place, count, lambda seen: len(seen.found))
     evidence.claim("equal-fields", {"at": seen.ref, "field.messages": str(count)})
 
 
 @then(phrase("{place:Place} holds at most 1 message"))
 @then(phrase("{place:Place} holds at most {count:Number} messages"))
 def _(world: World, evidence: Evidence, place: Place, count: int = 1) -> None:
-    evidence.claim("in-range", {"at": look(world, place).ref, "field": "messages"}, {"most": count})
+    evidence.claim("in-range", {"at": inspect(world, place).ref, "field": "messages"}, {"most": count})
 
 
 @then(phrase("{place:Place} is empty"))
 def _(world: World, evidence: Evidence, place: Place) -> None:
-    evidence.claim("equal-fields", {"at": look(world, place).ref, "field.messages": "0"})
+    evidence.claim("equal-fields", {"at": inspect(world, place).ref, "field.messages": "0"})
 
 
 # descriptors and headers -------------------------------------------------------------------------------------------
@@ -123,33 +123,33 @@ def _(world: World, evidence: Evidence, place: Place) -> None:
 
 @then(phrase("{label:Name} on {place:Place} has {field} {value:Name}"))
 def _(world: World, evidence: Evidence, label: str, place: Place, field: str, value: str) -> None:
-    evidence.claim("equal-fields", {"at": look_for(world, place, label), f"field.{field}": value})
+    evidence.claim("equal-fields", {"at": inspect_for(world, place, label), f"field.{field}": value})
 
 
 @then(phrase("{label:Name} on {place:Place} is {persistence:Persistence}"))
 def _(world: World, evidence: Evidence, label: str, place: Place, persistence: int) -> None:
-    evidence.claim("equal-fields", {"at": look_for(world, place, label), "field.Persistence": str(persistence)})
+    evidence.claim("equal-fields", {"at": inspect_for(world, place, label), "field.Persistence": str(persistence)})
 
 
 @then(phrase("{label:Name} on {place:Place} has dead-letter reason {reason:Feedback}"))
 def _(world: World, evidence: Evidence, label: str, place: Place, reason: int) -> None:
-    evidence.claim("equal-fields", {"at": look_for(world, place, label), "field.DLH.Reason": str(reason)})
+    evidence.claim("equal-fields", {"at": inspect_for(world, place, label), "field.DLH.Reason": str(reason)})
 
 
 @then(phrase("{label:Name} on {place:Place} has exactly the report options {options:Report}"))
 def _(world: World, evidence: Evidence, label: str, place: Place, options: int) -> None:
-    evidence.claim("equal-fields", {"at": look_for(world, place, label), "field.Report": str(options)})
+    evidence.claim("equal-fields", {"at": inspect_for(world, place, label), "field.Report": str(options)})
 
 
 @then(phrase("{label:Name} on {place:Place} still has the report options {options:Report}"))
 def _(world: World, evidence: Evidence, label: str, place: Place, options: int) -> None:
     named = listed(f"{name};" for name in names_of(options))
-    evidence.claim("mentions", {"at": look_for(world, place, label), "field.report options": named})
+    evidence.claim("mentions", {"at": inspect_for(world, place, label), "field.report options": named})
 
 
 @then(phrase("{label:Name} on {place:Place} has a new message id, and its original one as its correlation id"))
 def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
-    event = event_of(look(world, place), world.key(label))
+    event = event_of(inspect(world, place), world.key(label))
     original = _message_id(world, label)
     evidence.claim("mentions", {"at": event, "field.MsgId": original}, {"absent": 1})
     evidence.claim("equal-fields", {"at": event, "field.CorrelId": original})
@@ -167,7 +167,7 @@ def _(world: World, evidence: Evidence, count: int, label: str, place: Place) ->
 
 def _different(world: World, evidence: Evidence, place: Place, labels: tuple[str, ...], count: int) -> None:
     keys = set(world.keys(labels))
-    seen = look_until_count(world, place, count * len(keys), lambda seen: sum(one.key in keys for one in seen.found))
+    seen = inspect_until_count(world, place, count * len(keys), lambda seen: sum(one.key in keys for one in seen.found))
     evidence.claim("equal-fields", {"at": seen.ref} | {f"field.copies of {key}": str(count) for key in keys})
     found = [one for one in seen.found if one.key in keys]
     for earlier, later in itertools.combinations(found, 2):
@@ -176,34 +176,34 @@ def _different(world: World, evidence: Evidence, place: Place, labels: tuple[str
 
 @then(phrase("a header of {label:Name} on {place:Place} names {target:Place}"))
 def _(world: World, evidence: Evidence, label: str, place: Place, target: Place) -> None:
-    found = found_in(look_until(world, place, lambda seen: _shows(world, seen, label)), world.key(label))
+    found = found_in(inspect_until(world, place, lambda seen: _shows(world, seen, label)), world.key(label))
     field = next((name for name, value in header_fields(found) if world.address(target).name in str(value)), "header")
-    at = found.ref if found else look(world, place).ref
+    at = found.ref if found else inspect(world, place).ref
     evidence.claim("mentions", {"at": at, f"field.{field}": world.address(target).name})
 
 
 @then(phrase("a header of {label:Name} on {place:Place} shows its delay of {delay:Duration}"))
 def _(world: World, evidence: Evidence, label: str, place: Place, delay: int) -> None:
-    found = found_in(look_until(world, place, lambda seen: _shows(world, seen, label)), world.key(label))
+    found = found_in(inspect_until(world, place, lambda seen: _shows(world, seen, label)), world.key(label))
     sent = world.messages[label].answer.needed()
     field, bounds = delay_shown(header_fields(found), delay, sent.delivery_time_ms)
-    evidence.claim("in-range", {"at": found.ref if found else look(world, place).ref, "field": field}, bounds)
+    evidence.claim("in-range", {"at": found.ref if found else inspect(world, place).ref, "field": field}, bounds)
 
 
-def _shows(world: World, seen: Look, label: str) -> bool:
+def _shows(world: World, seen: Inspection, label: str) -> bool:
     return any(one.key == world.key(label) for one in seen.found)
 
 
 @then(phrase("{label:Name} on {place:Place} has no header"))
 def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
-    evidence.claim("equal-fields", {"at": look_for(world, place, label), "field.headers": ""})
+    evidence.claim("equal-fields", {"at": inspect_for(world, place, label), "field.headers": ""})
 
 
 @then(phrase("{label:Name} on {place:Place} and the undelayed {plain:Name} have the same headers"))
 def _(world: World, evidence: Evidence, label: str, place: Place, plain: str) -> None:
-    usual = found_in(look_until(world, place, lambda seen: _shows(world, seen, plain)), world.key(plain))
+    usual = found_in(inspect_until(world, place, lambda seen: _shows(world, seen, plain)), world.key(plain))
     headers = "a message without a delay" if usual is None else headers_of(usual)
-    evidence.claim("equal-fields", {"at": look_for(world, place, label), "field.headers": headers})
+    evidence.claim("equal-fields", {"at": inspect_for(world, place, label), "field.headers": headers})
 
 
 @then(phrase("{label:Name} on {place:Place} is as it was sent"))
@@ -222,14 +222,14 @@ def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
     if sent.draft.correlation_id is not None:
         descriptor["CorrelId"] = world.administrator.identify(sent.draft.correlation_id)
     fields = {f"field.{name}": value for name, value in (descriptor | _own_properties(sent)).items()}
-    evidence.claim("equal-fields", {"at": look_for(world, place, label)} | fields)
+    evidence.claim("equal-fields", {"at": inspect_for(world, place, label)} | fields)
 
 
 @then(phrase("{label:Name} on {place:Place} has the ids that it was sent with"))
 def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
     correlation_id = world.administrator.identify(world.messages[label].draft.correlation_id)
     same = {"field.MsgId": _message_id(world, label), "field.CorrelId": correlation_id}
-    evidence.claim("equal-fields", {"at": look_for(world, place, label)} | same)
+    evidence.claim("equal-fields", {"at": inspect_for(world, place, label)} | same)
 
 
 @then(phrase("the receiver sees {label:Name} as it was sent"))
@@ -260,14 +260,14 @@ def _shown(sent: SentMessage, *headers: str) -> dict[str, str]:
 
 @then(phrase("{label:Name} on {place:Place} has an Expiry of the rest of {ttl:Duration}, in tenths of a second"))
 def _(world: World, evidence: Evidence, label: str, place: Place, ttl: int) -> None:
-    event = look_for(world, place, label)
+    event = inspect_for(world, place, label)
     evidence.claim("in-range", {"at": event, "field": "Expiry"}, life_left(world, label, ttl, event))
 
 
 @then(phrase("{place:Place} holds {label:Name} with reason {reason:Feedback} and destination {target:Place}"))
 def _(world: World, evidence: Evidence, place: Place, label: str, reason: int, target: Place) -> None:
     says = {"field.DLH.Reason": str(reason), "field.DLH.DestQName": world.address(target).name}
-    evidence.claim("equal-fields", {"at": look_for(world, place, label)} | says)
+    evidence.claim("equal-fields", {"at": inspect_for(world, place, label)} | says)
 
 
 def _message_id(world: World, label: str) -> str:

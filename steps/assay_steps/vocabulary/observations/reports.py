@@ -14,9 +14,15 @@ from pytest_bdd import then
 from assay_adapters.ports.outcome import Ok
 from assay_sdk.model.report_options import MQMT_REPORT
 from assay_steps.cast.claims import Evidence, listed
-from assay_steps.cast.looks import Found, Look, headers_of, message_id_of
+from assay_steps.cast.queue_inspections import Found, Inspection, headers_of, message_id_of
 from assay_steps.cast.world import World
-from assay_steps.vocabulary.observations.queue_looks import found_in, life_left, look, look_until, look_until_count
+from assay_steps.vocabulary.observations.queue_inspections import (
+    found_in,
+    inspect,
+    inspect_until,
+    inspect_until_count,
+    life_left,
+)
 from assay_steps.words.names import Place
 from assay_steps.words.parsing import phrase
 
@@ -28,7 +34,7 @@ def _is_report(found: Found) -> bool:
     return found.message.descriptor.get("MsgType") == MQMT_REPORT
 
 
-def _reports_on(world: World, seen: Look, label: str) -> list[Found]:
+def _reports_on(world: World, seen: Inspection, label: str) -> list[Found]:
     sent = world.messages[label]
     texts = (sent.answer.needed().message_id, sent.draft.correlation_id)
     ids = {world.administrator.identify(text) for text in texts if text}
@@ -44,7 +50,7 @@ def _report(world: World, label: str, place: Place) -> str:
 
     If no report comes within the time limit, return the reference of the last browse's event.
     """
-    seen = look_until(world, place, lambda seen: bool(_reports_on(world, seen, label)))
+    seen = inspect_until(world, place, lambda seen: bool(_reports_on(world, seen, label)))
     return next((found.ref for found in _reports_on(world, seen, label)), seen.ref)
 
 
@@ -96,7 +102,7 @@ def _(world: World, evidence: Evidence, label: str, place: Place, wanted: str, w
 
 @then(phrase("the reports on {labels:Names} on {place:Place} have different message ids"))
 def _(world: World, evidence: Evidence, labels: tuple[str, ...], place: Place) -> None:
-    seen = look_until(world, place, lambda seen: all(_reports_on(world, seen, label) for label in labels))
+    seen = inspect_until(world, place, lambda seen: all(_reports_on(world, seen, label) for label in labels))
     found = [one for label in labels for one in _reports_on(world, seen, label)]
     evidence.claim("in-range", {"at": seen.ref, "field": "reports"}, {"least": len(labels)})
     for earlier, later in itertools.combinations(found, 2):
@@ -131,7 +137,7 @@ def _(world: World, evidence: Evidence, label: str, place: Place, options: int) 
 )
 def _(world: World, evidence: Evidence, label: str, place: Place, plain: str, where: Place) -> None:
     event, staged = _report(world, label, place), world.administrator.staged_headers(world.key(label))
-    usual = found_in(look(world, where), world.key(plain))
+    usual = found_in(inspect(world, where), world.key(plain))
     of_staging = [kind for kind in staged.split("|") if usual is None or kind not in headers_of(usual).split("|")]
     if any(of_staging):
         evidence.claim("mentions", {"at": event, "field.headers": listed(of_staging)}, {"absent": 1})
@@ -149,16 +155,16 @@ def _(world: World, evidence: Evidence, place: Place, label: str, reason: int, t
 
 @then(phrase("{place:Place} holds no report"))
 def _(world: World, evidence: Evidence, place: Place) -> None:
-    evidence.claim("equal-fields", {"at": look(world, place).ref, "field.reports": "0"})
+    evidence.claim("equal-fields", {"at": inspect(world, place).ref, "field.reports": "0"})
 
 
 @then(phrase("{place:Place} holds 1 report"))
 @then(phrase("{place:Place} holds {count:Number} reports"))
 def _(world: World, evidence: Evidence, place: Place, count: int = 1) -> None:
-    seen = look_until_count(world, place, count, lambda seen: sum(map(_is_report, seen.found)))
+    seen = inspect_until_count(world, place, count, lambda seen: sum(map(_is_report, seen.found)))
     evidence.claim("equal-fields", {"at": seen.ref, "field.reports": str(count)})
 
 
 @then(phrase("how many reports {place:Place} holds is recorded"))
 def _(world: World, evidence: Evidence, place: Place) -> None:
-    evidence.claim("in-range", {"at": look(world, place).ref, "field": "reports"})
+    evidence.claim("in-range", {"at": inspect(world, place).ref, "field": "reports"})

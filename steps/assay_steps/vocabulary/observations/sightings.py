@@ -169,8 +169,8 @@ def _(
 ) -> None:
     keys, count = world.keys(labels or absent or ()), 1 if labels else 0
     if world.administrator.available:
-        look = world.administrator.look(STAGING, keys)
-        evidence.claim("equal-fields", {"at": look.ref} | {f"field.copies of {key}": str(count) for key in keys})
+        seen = world.administrator.browse(STAGING, keys)
+        evidence.claim("equal-fields", {"at": seen.ref} | {f"field.copies of {key}": str(count) for key in keys})
     else:
         answer = world.browser(STAGING).browse(world.address(STAGING))
         evidence.claim("found-by-browse", {"call": answer.ref, "kids": listed(keys)}, {"count": count})

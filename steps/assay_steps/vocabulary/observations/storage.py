@@ -10,8 +10,8 @@ from assay_steps.words.parsing import phrase
 
 
 def _holds(world: World, evidence: Evidence, label: str, *, expected: bool) -> None:
-    look = world.search_storage(label)
-    evidence.claim("equal-fields", {"at": look, "field.found": "true" if expected else "false"})
+    searched = world.search_storage(label)
+    evidence.claim("equal-fields", {"at": searched, "field.found": "true" if expected else "false"})
 
 
 @then(phrase("the data folder holds the body of {label:Name}"))

@@ -16,7 +16,7 @@ from assay_steps.words.names import Place
 from assay_steps.words.parsing import phrase
 
 NONE: dict[str, Scalar] = {}
-LOOKS = 30
+INSPECTIONS = 30
 """The number of times that a step reads an object within the time limit."""
 
 
@@ -190,6 +190,6 @@ def _(world: World, evidence: Evidence, place: Place, depth: int) -> None:
     deadline = world.now_ms() + world.limits.expected_ms
     shown = world.administrator.show(place)
     while shown.accepted and shown.needed()["CURDEPTH"] != depth and world.now_ms() < deadline:
-        world.pass_time(max(1, world.limits.expected_ms // LOOKS))
+        world.pass_time(max(1, world.limits.expected_ms // INSPECTIONS))
         shown = world.administrator.show(place)
     evidence.claim("equal-fields", {"at": shown.ref, "field.CURDEPTH": str(depth)})

@@ -52,7 +52,7 @@ def answering(_method: str, _path: str, body: Any) -> tuple[int, Any]:
 
 def test_a_look_shows_what_the_steps_ask_for_and_no_bodies() -> None:
     with peer(answering) as there:
-        seen = ActiveMqAdministrator(Jolokia(there.server, "/")).look("orders")
+        seen = ActiveMqAdministrator(Jolokia(there.server, "/")).browse("orders")
     assert isinstance(seen, Ok)
     first, bare = seen.value
     assert first.descriptor == {
@@ -70,7 +70,7 @@ def test_subscriptions_are_listed_and_not_looked_at() -> None:
     with peer(answering) as there:
         active = ActiveMqAdministrator(Jolokia(there.server, "/"))
         assert active.subscriptions("news") == Ok((NEWS,))
-        looked = active.look_at_subscription(NEWS)
+        looked = active.browse_subscription(NEWS)
     assert isinstance(looked, Refused)
     assert looked.kind is JmsErrorKind.UNSUPPORTED
 
@@ -95,7 +95,7 @@ def test_commands_name_queue_and_broker() -> None:
 def test_a_queue_that_is_not_there_has_no_messages_and_no_depth() -> None:
     with peer(answering) as there:
         active = ActiveMqAdministrator(Jolokia(there.server, "/"))
-        assert active.look("absent") == Ok(())
+        assert active.browse("absent") == Ok(())
         depth = active.depth("absent")
     assert isinstance(depth, Refused)
     assert (depth.mqrc, depth.objects) == (Mqrc.UNKNOWN_OBJECT_NAME, ("absent",))
@@ -107,6 +107,6 @@ def test_a_look_that_may_be_incomplete_is_refused() -> None:
         return (200, full) if body.get("operation") == "browse()" else answering(method, path, body)
 
     with peer(many) as there:
-        answer = ActiveMqAdministrator(Jolokia(there.server, "/")).look("orders")
+        answer = ActiveMqAdministrator(Jolokia(there.server, "/")).browse("orders")
     assert isinstance(answer, Refused)
     assert answer.kind is JmsErrorKind.UNSUPPORTED

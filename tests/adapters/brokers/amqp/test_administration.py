@@ -69,7 +69,7 @@ class Told(Administrator):
     def subscriptions(self, topic: str) -> Outcome[tuple[str, ...]]:
         return Ok((f"{topic}.1", f"{topic}.2"))
 
-    def look(self, queue: str) -> Outcome[tuple[RawMessage, ...]]:
+    def browse(self, queue: str) -> Outcome[tuple[RawMessage, ...]]:
         return Ok((RawMessage(descriptor={"queue": queue}),))
 
 

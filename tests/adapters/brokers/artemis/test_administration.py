@@ -53,7 +53,7 @@ def answering(_method: str, _path: str, body: Any) -> tuple[int, Any]:
 
 def test_a_look_shows_what_the_steps_ask_for_and_no_bodies() -> None:
     with peer(answering) as there:
-        seen = ArtemisAdministrator(Jolokia(there.server, "/")).look("orders")
+        seen = ArtemisAdministrator(Jolokia(there.server, "/")).browse("orders")
     assert isinstance(seen, Ok)
     first, bare = seen.value
     assert first.descriptor == {
@@ -93,13 +93,13 @@ def test_subscriptions_are_named_by_their_queues() -> None:
         artemis = ArtemisAdministrator(Jolokia(there.server, "/"))
         assert artemis.subscriptions("news") == Ok(('ann.news "x"',))
         assert artemis.subscriptions("sport") == Ok(())
-        assert artemis.look_at_subscription("orders") == artemis.look("orders")
+        assert artemis.browse_subscription("orders") == artemis.browse("orders")
 
 
 def test_a_queue_that_is_not_there_has_no_messages_and_no_depth() -> None:
     with peer(answering) as there:
         artemis = ArtemisAdministrator(Jolokia(there.server, "/"))
-        assert artemis.look("absent") == Ok(())
+        assert artemis.browse("absent") == Ok(())
         depth = artemis.depth("absent")
     assert isinstance(depth, Refused)
     assert (depth.mqrc, depth.objects) == (Mqrc.UNKNOWN_OBJECT_NAME, ("absent",))
@@ -111,7 +111,7 @@ def test_a_look_that_may_be_incomplete_is_refused() -> None:
         return (200, full) if body.get("operation") == "browse()" else answering(method, path, body)
 
     with peer(many) as there:
-        answer = ArtemisAdministrator(Jolokia(there.server, "/")).look("orders")
+        answer = ArtemisAdministrator(Jolokia(there.server, "/")).browse("orders")
     assert isinstance(answer, Refused)
     assert answer.kind is JmsErrorKind.UNSUPPORTED
 

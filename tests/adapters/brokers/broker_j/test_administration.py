@@ -60,7 +60,7 @@ def broker(there: Peer) -> Administrator:
 
 def test_a_look_shows_what_the_steps_ask_for_and_neither_bodies_nor_what_is_not_there_yet() -> None:
     with peer(answering) as there:
-        seen = broker(there).look("orders")
+        seen = broker(there).browse("orders")
     assert isinstance(seen, Ok)
     plain, bare = seen.value
     assert plain.descriptor == {
@@ -102,13 +102,13 @@ def test_subscriptions_are_named_by_their_queues() -> None:
     with peer(answering) as there:
         assert broker(there).subscriptions("news") == Ok(("another", STEADY))
         assert broker(there).subscriptions("weather") == Ok(())
-        assert isinstance(broker(there).look_at_subscription(STEADY), Ok)
+        assert isinstance(broker(there).browse_subscription(STEADY), Ok)
     assert "/qpidsub_%252Fann_%252Fsteady_%252Fdurable/getMessageInfo" in [one.path for one in there.requests][2]
 
 
 def test_a_queue_that_is_not_there_has_no_messages_and_no_depth() -> None:
     with peer(answering) as there:
-        assert broker(there).look("absent") == Ok(())
+        assert broker(there).browse("absent") == Ok(())
         answers = [broker(there).depth("absent"), broker(there).clear("absent"), broker(there).delete("absent")]
     for answer in answers:
         assert isinstance(answer, Refused)
@@ -118,7 +118,7 @@ def test_a_queue_that_is_not_there_has_no_messages_and_no_depth() -> None:
 def test_a_refused_request_is_a_refusal() -> None:
     with peer(lambda *_: (401, b"")) as there:
         qpid = broker(there)
-        answers = [qpid.look("orders"), qpid.depth("orders"), qpid.clear("orders"), qpid.subscriptions("news")]
+        answers = [qpid.browse("orders"), qpid.depth("orders"), qpid.clear("orders"), qpid.subscriptions("news")]
     assert {answer.kind for answer in answers if isinstance(answer, Refused)} == {JmsErrorKind.SECURITY}
     assert all(isinstance(answer, Refused) for answer in answers)
 
@@ -128,6 +128,6 @@ def test_a_message_that_leaves_its_queue_during_the_look_has_no_key() -> None:
         return (404, None) if "getMessageContent" in path else answering(method, path, body)
 
     with peer(leaving) as there:
-        seen = broker(there).look("orders")
+        seen = broker(there).browse("orders")
     assert isinstance(seen, Ok)
     assert seen.value[1].properties == {}

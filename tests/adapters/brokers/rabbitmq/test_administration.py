@@ -76,7 +76,7 @@ def test_subscriptions_are_named_by_their_queues() -> None:
 
 def test_what_would_change_messages_is_not_offered() -> None:
     with peer(answering) as there:
-        answers = [broker(there).look("orders"), broker(there).look_at_subscription("amq.gen-1")]
+        answers = [broker(there).browse("orders"), broker(there).browse_subscription("amq.gen-1")]
     assert all(isinstance(answer, Refused) and answer.kind is JmsErrorKind.UNSUPPORTED for answer in answers)
     assert not there.requests
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from assay_adapters.ports.administration import STRUC_ID, Scalar
-from assay_steps.cast.looks import Found, Look
+from assay_steps.cast.queue_inspections import Found, Inspection
 from assay_steps.cast.timing.waiting import NS_PER_MS
 from assay_steps.cast.world import World
 from assay_steps.words.names import Place
 
-LOOKS = 30
+INSPECTIONS = 30
 """The number of inspections within the time limit."""
 MS_PER_TENTH = 100
 """The milliseconds in a unit of MQMD's Expiry field, which counts tenths of a second."""
@@ -23,52 +23,52 @@ DELAY:62 says "approximately", so a broker may count in whole seconds.
 """
 
 
-def look(world: World, place: Place) -> Look:
+def inspect(world: World, place: Place) -> Inspection:
     """Inspect a queue once, and count the copies of each of the scenario's messages."""
-    return world.administrator.look(place, (sent.key for sent in world.messages.values()))
+    return world.administrator.browse(place, (sent.key for sent in world.messages.values()))
 
 
-def look_until(world: World, place: Place, done: Callable[[Look], bool]) -> Look:
+def inspect_until(world: World, place: Place, done: Callable[[Inspection], bool]) -> Inspection:
     """Inspect a queue again and again until a condition is true or the time limit is over; return the last result."""
     deadline = world.now_ms() + world.limits.expected_ms
     while True:
-        seen = look(world, place)
+        seen = inspect(world, place)
         if done(seen) or world.now_ms() >= deadline:
             return seen
-        world.pass_time(max(1, world.limits.expected_ms // LOOKS))
+        world.pass_time(max(1, world.limits.expected_ms // INSPECTIONS))
 
 
-def look_until_count(world: World, place: Place, count: int, counted: Callable[[Look], int]) -> Look:
+def inspect_until_count(world: World, place: Place, count: int, counted: Callable[[Inspection], int]) -> Inspection:
     """Inspect a queue until it holds ``count`` messages; then, after a time of silence, inspect it once more.
 
     The staging queue is not inspected once more, because its messages leave when their delays are over.
     """
-    seen = look_until(world, place, lambda seen: counted(seen) >= count)
+    seen = inspect_until(world, place, lambda seen: counted(seen) >= count)
     if place.role == "staging" or counted(seen) != count:
         return seen
     world.pass_time(world.limits.quiet_ms)
-    return look(world, place)
+    return inspect(world, place)
 
 
-def look_until_gone(world: World, place: Place, labels: tuple[str, ...]) -> Look:
+def inspect_until_gone(world: World, place: Place, labels: tuple[str, ...]) -> Inspection:
     """Inspect a queue until it has none of the messages or the time limit is over; return the last result."""
     keys = set(world.keys(labels))
-    return look_until(world, place, lambda seen: not any(one.key in keys for one in seen.found))
+    return inspect_until(world, place, lambda seen: not any(one.key in keys for one in seen.found))
 
 
-def look_until_in_one(world: World, places: Sequence[Place], key: str) -> None:
+def inspect_until_in_one(world: World, places: Sequence[Place], key: str) -> None:
     """Inspect several queues in turn until one of them has the message, or the time limit is over."""
     deadline = world.now_ms() + world.limits.expected_ms
-    while not any(found_in(look(world, place), key) for place in places) and world.now_ms() < deadline:
-        world.pass_time(max(1, world.limits.expected_ms // LOOKS))
+    while not any(found_in(inspect(world, place), key) for place in places) and world.now_ms() < deadline:
+        world.pass_time(max(1, world.limits.expected_ms // INSPECTIONS))
 
 
-def event_of(seen: Look, key: str) -> str:
+def event_of(seen: Inspection, key: str) -> str:
     """Return the reference of a found message's event, or else the reference of the inspection's event."""
     return next((one.ref for one in seen.found if one.key == key), seen.ref)
 
 
-def found_in(seen: Look, key: str) -> Found | None:
+def found_in(seen: Inspection, key: str) -> Found | None:
     """Return the message with a key that an inspection found; None if the inspection did not find it."""
     return next((one for one in seen.found if one.key == key), None)
 
@@ -106,14 +106,14 @@ def delay_shown(fields: Sequence[tuple[str, Scalar]], delay_ms: int, due_ms: int
     return "a delay", {"least": delay_ms, "most": delay_ms}
 
 
-def look_for(world: World, place: Place, label: str) -> str:
+def inspect_for(world: World, place: Place, label: str) -> str:
     """Inspect a queue until it holds a message or the time limit is over.
 
     Returns:
         The reference of the message's event, or of the last inspection's if the queue did not hold the message.
     """
     key = world.key(label)
-    return event_of(look_until(world, place, lambda seen: any(one.key == key for one in seen.found)), key)
+    return event_of(inspect_until(world, place, lambda seen: any(one.key == key for one in seen.found)), key)
 
 
 def life_left(world: World, label: str, ttl_ms: int, at: str) -> dict[str, int]:

@@ -26,7 +26,7 @@ class Found(Struct, frozen=True):
     message: RawMessage
 
 
-class Look(Struct, frozen=True):
+class Inspection(Struct, frozen=True):
     """The result of an administrator's inspection of a queue.
 
     Args:
