@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from msgspec import Struct, field
@@ -143,6 +143,21 @@ class Attach(Struct, frozen=True, kw_only=True):
     desired: tuple[str, ...] = ()
     properties: Mapping[str, object] = {}
     unreported: UnreportedFields = field(default_factory=UnreportedFields)
+
+
+def needs_new_name(attach: Attach, others: Iterable[Attach]) -> bool:
+    """Return whether the engine needs another name for a link.
+
+    A second attach with a link's name steals the link (AMQP 1.0, 2.6.1).  The engine cannot do this, so it gets the
+    second link under a new name; likewise a link whose name has a NUL, at which its C code would end the name.
+
+    Args:
+        attach: The attach of the link.
+        others: The attaches of the session's other links.
+    """
+    return "\0" in attach.name or any(
+        one.engine_name == attach.name and one.receives is attach.receives for one in others
+    )
 
 
 _LONGEST_REST = 52

@@ -30,9 +30,10 @@ from assay_broker.amqp.conditions import (
     Condition,
 )
 from assay_broker.amqp.frames import editing, transfers
-from assay_broker.amqp.frames.attaches import NAME, Attach, UnreportedFields
+from assay_broker.amqp.frames.attaches import NAME, Attach, UnreportedFields, needs_new_name
 from assay_broker.amqp.frames.errors import ProtocolError
-from assay_broker.amqp.frames.fields import HEAD_SIZE, SHORT, acquires, leading, symbols
+from assay_broker.amqp.frames.fields import HEAD_SIZE, SHORT, acquires, leading
+from assay_broker.amqp.frames.opens import check_idle_timeout, desired_of
 from assay_broker.amqp.frames.reading import performative
 from assay_broker.amqp.frames.windows import IncomingWindows
 from assay_broker.amqp.limits import AmqpLimits
@@ -61,11 +62,7 @@ _HANDLE, _HANDLE_OF_FLOW = 0, 4
 _REMOTE_CHANNEL, _HANDLE_MAX, _MOST_HANDLES = 0, 4, (1 << 32) - 1
 _CREDIT, _MOST_CREDIT = 6, 1 << 30
 _DRAIN, _ECHO = 8, 9
-_CONTAINER, _MAX_FRAME_SIZE, _IDLE_TIMEOUT, _DESIRED = 0, 2, 4, 8
-_LEAST_FRAME = 512
 _MOST_RESUMED = 1_024
-_LEAST_IDLE_MS = 100
-"""Shortest idle time-out that a client may ask for (AMQP 1.0, 2.4.5); heartbeats for a shorter one cost too much."""
 
 
 _Handles = dict[int, Attach]
@@ -358,7 +355,9 @@ class FrameValidator:
         if self._opened is (code == _OPEN):
             raise ProtocolError(ILLEGAL_STATE, "the first frame must be an open, and no other frame may be one")
         if code == _OPEN:
-            self._take_open(channel, fields)
+            self.desired = desired_of(channel, fields)
+            self._opened = True
+            check_idle_timeout(fields)
         elif code == _BEGIN:
             if fields[_REMOTE_CHANNEL] is not None:
                 raise ProtocolError(NOT_ALLOWED, "a begin that answers a session which the server did not begin")
@@ -375,22 +374,6 @@ class FrameValidator:
             handles = self._handles[channel]
             return handles is not None and self._within(channel, handles, code, fields, attach, octets)
         return True  # if the channel has no session, the engine reports the error
-
-    def _take_open(self, channel: int, fields: Sequence[Any]) -> None:
-        if channel:
-            raise ProtocolError(FRAMING_ERROR, f"an open on channel {channel} instead of 0")
-        most = fields[_MAX_FRAME_SIZE]
-        if most is not None and most < _LEAST_FRAME:
-            raise ProtocolError(FRAMING_ERROR, f"a max-frame-size of {most} octets, and the lowest is {_LEAST_FRAME}")
-        container = fields[_CONTAINER]
-        if "\0" in container:
-            # The engine uses C strings, so two clients could seem to have the same container id.
-            at = container.index("\0") + 1
-            raise ProtocolError(BAD_FIELD, f"a container id whose character {at} is U+0000; leave it out")
-        self._opened = True
-        self.desired = symbols(fields[_DESIRED])
-        if 0 < (fields[_IDLE_TIMEOUT] or 0) < _LEAST_IDLE_MS:
-            raise ProtocolError(RESOURCE_LIMIT, f"an idle time-out of less than {_LEAST_IDLE_MS} ms")
 
     def _within(  # noqa: PLR0917  a frame, and where it belongs
         self, channel: int, handles: _Handles, code: int, fields: Sequence[Any], attach: Attach | None, octets: bytes
@@ -433,12 +416,7 @@ class FrameValidator:
         if len(handles) > most:
             return self._fault(channel, RESOURCE_LIMIT, f"No handle is free for another link: the highest is {most}.")
         engine_name = attach.name
-        if "\0" in engine_name or any(
-            one.engine_name == engine_name and one.receives is attach.receives for one in handles.values()
-        ):
-            # A second attach with a link's name steals the link (AMQP 1.0, 2.6.1).  The engine cannot do this, so this
-            # method gives it the second link under a new name.  It also renames a link whose name has a NUL, because
-            # the engine's C code would end the name there.
+        if needs_new_name(attach, handles.values()):
             self._renamed += 1
             engine_name = f"{attach.name.replace(chr(0), '')}\x1f{self._renamed}"
             self._instead = frame(editing.changed(octets, {NAME: types.string(engine_name)}), channel=channel)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from assay_sdk.driver import Arrived, CloseLink, Credit, Done, Drain, Outcome, PeerProperties
 from assay_sdk.engine.calls import Pending, RefusedError, lost
 from assay_sdk.engine.deliveries.batches import BatchFeed
-from assay_sdk.engine.deliveries.delivery import EngineDelivery, Recipient
+from assay_sdk.engine.deliveries.delivery import EngineDelivery
 from assay_sdk.engine.deliveries.failures import FailurePause
 from assay_sdk.engine.deliveries.feeds import Feed, Handing, MessageFeed
 from assay_sdk.engine.deliveries.poison import NO_LIMIT, limit_of
 from assay_sdk.engine.operations import Operation, Wait, closed, spawn, unbroken
 from assay_sdk.engine.ports import SessionPort
 from assay_sdk.engine.sessions.poison_moves import move_away
+from assay_sdk.engine.sessions.recall import call_back
 from assay_sdk.engine.settings import Source
 from assay_sdk.engine.states import LINK, USE, Act, Link, LinkEvent, Machine, Use, UseEvent
 from assay_sdk.model.reasons import JmsErrorKind, Refused
@@ -451,18 +452,3 @@ class EngineConsumer:
         self.session.forget_consumer(self.number)
         self.drained()
         self._wake()
-
-
-def call_back(consumers: Iterable[Recipient]) -> Operation[None]:
-    """Pause consumers, take their credit back from the broker, and give the messages of their buffers back.
-
-    The caller ends the pause with `EngineConsumer.go_on`, unless the consumers are closed.
-    """
-    consumers = tuple(consumers)
-    for consumer in consumers:
-        consumer.pause()
-    for drained in [consumer.drain() for consumer in consumers]:
-        if not drained.done:
-            yield Wait(drained)
-    for consumer in consumers:
-        consumer.release_buffer()

@@ -27,9 +27,10 @@ from assay_sdk.engine.deliveries.feeds import Handing
 from assay_sdk.engine.operations import Operation, all_of, closed, result_of, unbroken
 from assay_sdk.engine.ports import ConnectionPort, Listener
 from assay_sdk.engine.sessions.branch_work import BranchWork
-from assay_sdk.engine.sessions.consumer import EngineConsumer, call_back
+from assay_sdk.engine.sessions.consumer import EngineConsumer
 from assay_sdk.engine.sessions.dispatch import Dispatcher
 from assay_sdk.engine.sessions.producer import EngineProducer
+from assay_sdk.engine.sessions.recall import call_back
 from assay_sdk.engine.sessions.units import UnitOfWork
 from assay_sdk.engine.settings import DUPS_OK_LIMIT, Source
 from assay_sdk.engine.states import LIFE, Act, Life, LifeEvent, Machine

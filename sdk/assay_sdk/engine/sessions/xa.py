@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from assay_sdk.driver import CommitXa, Done, DriverCommand, ForgetXa, Prepare, RecoverXa, RollbackXa
 from assay_sdk.engine.operations import Operation, result_of
-from assay_sdk.engine.sessions.consumer import call_back
+from assay_sdk.engine.sessions.recall import call_back
 from assay_sdk.engine.sessions.session import EngineSession
 from assay_sdk.model.xa import XaEnd, XaStart, XaVote, Xid
 from assay_sdk.observer import UnitTurned
