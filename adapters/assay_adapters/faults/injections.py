@@ -63,7 +63,8 @@ class HalvesInjection:
             Begin and end in nanoseconds of the runner's monotonic clock; `Unsupported` if the trigger did not occur.
 
         Raises:
-            BackendError: The broker did not go down, or did not come back.
+            BackendError: The broker did not go down, or did not come back, and the kit or the machine may be at fault.
+            NoReturnError: The broker itself failed to end in order or to come back.
         """
         deadline_ns = self._runner.clock.monotonic_ns() + _TRIGGER_LIMIT_NS
         if not self._runner.run_until(lambda: self._begin_ns is not None, deadline_ns):

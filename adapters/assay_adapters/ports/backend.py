@@ -24,6 +24,13 @@ class BackendError(RuntimeError):
     """The error of a backend that cannot do its work, because of the kit or its environment; no rule is broken."""
 
 
+class NoReturnError(RuntimeError):
+    """The error of a broker that does not end in order, or does not start again on its own files, by its own fault.
+
+    A backend raises it only if it can tell that neither the kit nor the machine is at fault.
+    """
+
+
 class Available(Struct, frozen=True):
     """The answer that this machine can start the backend's broker.
 

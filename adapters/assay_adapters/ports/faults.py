@@ -108,7 +108,8 @@ class Injection(Protocol):
             Begin and end in nanoseconds of the instance's monotonic clock; `Unsupported` if the trigger did not occur.
 
         Raises:
-            BackendError: The broker did not go down, or did not come back.
+            BackendError: The broker did not go down, or did not come back, and the kit or the machine may be at fault.
+            NoReturnError: The broker itself failed to end in order or to come back.
         """
         ...
 

@@ -28,6 +28,7 @@ Predicate = Literal[
     "one-of",
     "all-or-nothing",
     "only-sent",
+    "comes-back",
     "own-check",
 ]
 

@@ -56,6 +56,7 @@ SHAPES: Mapping[Predicate, Shape] = {
     "one-of": Shape(_WHO | {"option."}, frozenset({"mqrc", "authority", "given_up_ms", "within_ms", "quiet_ms"})),
     "all-or-nothing": Shape(_MESSAGE | _WHO | {"taken", "after"}, frozenset({"quiet_ms"})),
     "only-sent": Shape(_WHO),
+    "comes-back": Shape(frozenset({"fault", "said"})),
     "own-check": Shape(frozenset({"said"}), frozenset({"held"})),
 }
 

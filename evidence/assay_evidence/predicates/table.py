@@ -11,6 +11,7 @@ from assay_evidence.predicates import (
     batches,
     delivery,
     dispositions,
+    faults,
     fields,
     redelivery,
     storage,
@@ -44,5 +45,6 @@ PREDICATES: Mapping[Predicate, Decide] = {
     "one-of": answers.one_of,
     "all-or-nothing": wholeness.all_or_nothing,
     "only-sent": wholeness.only_sent,
+    "comes-back": faults.comes_back,
     "own-check": answers.own_check,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from assay_adapters.ports.backend import Instance
+from assay_adapters.ports.backend import Instance, NoReturnError
 from assay_adapters.ports.capabilities import Unsupported
 from assay_adapters.ports.faults import (
     NOW,
@@ -34,6 +34,20 @@ _NEEDED: Mapping[type[FaultRequest], Capability] = {
     BlockWrite: Capability.BLOCK_WRITE,
 }
 """The capability that a scenario with this fault needs."""
+
+
+class LostBrokerError(RuntimeError):
+    """The error of a step whose fault the broker did not survive, by its own fault (`NoReturnError`).
+
+    Args:
+        fault: The fault's id in the journal.
+        said: The broker's error.
+    """
+
+    def __init__(self, fault: str, said: str) -> None:
+        super().__init__(f"the broker did not come back: {said}")
+        self.fault = fault
+        self.said = said
 
 
 class ScenarioFaults:
@@ -110,19 +124,30 @@ class ScenarioFaults:
 
         Returns:
             Reference of the journal's event that ends the fault.
+
+        Raises:
+            LostBrokerError: The broker itself failed to end in order or to come back.  The fault has no end then.
         """
-        span = injection.wait()
-        if isinstance(span, Unsupported):
-            return self.inject(fault)
-        self._count += 1
-        name = f"{self._journal.scenario}#fault{self._count}"
         what = type(fault).__name__.lower()
         target = self._instance.members[0]
+        try:
+            span = injection.wait()
+        except NoReturnError as failure:
+            name = self._name()
+            self._journal.write(events.Fault, id=name, what=what, target=target, phase="begin")
+            raise LostBrokerError(name, str(failure)) from failure
+        if isinstance(span, Unsupported):
+            return self.inject(fault)
+        name = self._name()
         begin, end = (self._journal.at(mono_ns) for mono_ns in span)
         self._journal.write(events.Fault, at=begin, id=name, what=what, target=target, phase="begin")
         over = self._journal.write(events.Fault, at=end, id=name, what=what, target=target, phase="end")
         self._recovered(fault)
         return over.ref
+
+    def _name(self) -> str:
+        self._count += 1
+        return f"{self._journal.scenario}#fault{self._count}"
 
     def wait_for_armed(self) -> str:
         """Wait for the fault that an earlier step has armed; inject a fault that was announced but not armed.

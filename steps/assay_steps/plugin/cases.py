@@ -104,6 +104,11 @@ class Case(Struct, frozen=True):
         return Judged.CLIENT in self.judged.split("+")
 
     @property
+    def judges_broker(self) -> bool:
+        """Whether the scenario judges the broker, alone or together with the client."""
+        return Judged.BROKER in self.judged.split("+")
+
+    @property
     def planned(self) -> PlannedScenario:
         """The scenario's entry in the journal's plan."""
         return PlannedScenario(

@@ -27,6 +27,7 @@ from assay_evidence.verdicts import ScenarioVerdict, Verdict
 from assay_sdk.model.capabilities import SITUATIONAL
 from assay_steps.cast.background import Background, Periods
 from assay_steps.cast.claims import Evidence
+from assay_steps.cast.faults import LostBrokerError
 from assay_steps.cast.journal import ScenarioJournal
 from assay_steps.cast.recording import SetupRefusedError
 from assay_steps.cast.world import World
@@ -197,7 +198,7 @@ class AssayPlugin:
         problem = problem or world.client_error
         if problem is not None:
             self._outside(item, problem)
-        if absence := _absence(world.instance):
+        if not isinstance(problem, LostBrokerError) and (absence := _absence(world.instance)):
             # Without its end in the journal, the scenario cannot fail: what failed may be due to the broker's end.
             journal.write(events.Step, keyword="*", text="the broker at the end", outcome="broken", detail=absence)
             item.stash[BACKGROUND].write()
@@ -300,6 +301,8 @@ class AssayPlugin:
         refused = isinstance(exception, SetupRefusedError)
         if isinstance(exception, SetupRefusedError):
             self._claim_of_client(request.node, exception)
+        if isinstance(exception, LostBrokerError):
+            self._claim_of_broker(request.node, exception)
         self._step(request.node, step, "refused" if refused else "broken", _told(exception, step, request.node))
 
     def pytest_bdd_step_func_lookup_error(
@@ -342,6 +345,13 @@ class AssayPlugin:
         raised = refused.call and isinstance(refused.refusal, Raised)
         if world is not None and raised and item.stash[CASE].judges_client:
             world.evidence.claim("accepted", {"call": refused.call})
+
+    def _claim_of_broker(self, item: pytest.Item, lost: LostBrokerError) -> None:
+        """Record a failing claim, because the judged broker did not come back from a fault by its own fault."""
+        world = item.stash.get(WORLD, None)
+        if world is not None and item.stash[CASE].judges_broker:
+            first_line = lost.said.partition("\n")[0]
+            world.evidence.claim("comes-back", {"fault": lost.fault, "said": first_line[: own.MOST_CHARACTERS]})
 
     def _outside(self, item: pytest.Item, problem: BaseException) -> None:
         """Record an error outside of a step, so that the journal alone gives the same verdict as pytest."""

@@ -11,7 +11,7 @@ from assay_evidence.judge import THEN
 from assay_steps.cast.claims import Evidence
 
 _KIT: Final = "assay_steps."
-_MOST_CHARACTERS: Final = 1_000
+MOST_CHARACTERS: Final = 1_000
 """The most characters of an assertion's text in the journal."""
 
 
@@ -37,7 +37,7 @@ def claim_check(evidence: Evidence, failure: BaseException | None = None) -> Non
         evidence.claim("own-check", {}, {"held": 1})
     else:
         said = next(iter(str(failure).splitlines()), "") or _source_of(failure)
-        evidence.claim("own-check", {"said": said[:_MOST_CHARACTERS]}, {"held": 0})
+        evidence.claim("own-check", {"said": said[:MOST_CHARACTERS]}, {"held": 0})
 
 
 def _source_of(failure: BaseException) -> str:

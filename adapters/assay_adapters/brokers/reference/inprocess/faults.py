@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from assay_adapters.brokers.reference.inprocess.stores import ScenarioStore
 from assay_adapters.clients.keys import key_of
+from assay_adapters.ports.backend import NoReturnError
 from assay_adapters.ports.capabilities import Unsupported
 from assay_adapters.ports.client import Source
 from assay_adapters.ports.faults import (
@@ -52,12 +53,17 @@ class ReferenceInjection:
         self._begin: int | None = None
         self._span: tuple[int, int] | None = None
         self._end: Callable[[], None] | None = None
+        self._failure: NoReturnError | None = None
 
     def fire(self) -> None:
         """Cause the fault; further calls, such as those from hooks during the fault, have no effect."""
         if self._begin is None:
             self._begin = self._runner.clock.monotonic_ns()
-            self._end = self._act()
+            try:
+                self._end = self._act()
+            except NoReturnError as failure:  # `wait` raises it again
+                self._failure = failure
+                return
             if self._end is None:
                 self._span = (self._begin, self._runner.clock.monotonic_ns())
 
@@ -73,9 +79,14 @@ class ReferenceInjection:
 
         Returns:
             Begin and end in nanoseconds of the runner's monotonic clock; `Unsupported` if the trigger did not occur.
+
+        Raises:
+            NoReturnError: The broker failed to end in order or to come back.
         """
         deadline_ns = self._runner.clock.monotonic_ns() + _FAULT_LIMIT_NS
-        self._runner.run_until(lambda: self._span is not None, deadline_ns)
+        self._runner.run_until(lambda: self._span is not None or self._failure is not None, deadline_ns)
+        if self._failure is not None:
+            raise self._failure
         if self._span is None:
             return Unsupported("fault", Source("The fault's trigger did not occur."))
         return self._span
@@ -177,16 +188,31 @@ def _act(fault: FaultRequest, target: MemberUnderFault) -> Callable[[], Callable
     manager = target.queue_manager
     match fault:
         case Restart(level=level, opmode=opmode):
-            return partial(manager.restart, level=level, opmode=opmode)
+            return partial(_through, partial(manager.restart, level=level, opmode=opmode))
+        case Kill():
+            return partial(_through, manager.kill)
         case StoreError(times=times):
             return partial(target.kept.fail, times)
         case BlockWrite(queue=queue):
             return partial(manager.block_writes, queue)
         case _:
             acts: Mapping[type[FaultRequest], Callable[[], Callable[[], None] | None]] = {
-                Kill: manager.kill,
                 Cut: manager.cut,
                 Unreachable: manager.isolate,
                 WorkerDies: manager.worker_dies,
             }
             return acts[type(fault)]
+
+
+def _through(restart: Callable[[], None]) -> None:
+    """End the broker and start it again on its files.
+
+    Raises:
+        NoReturnError: The broker raised an exception, and the machine did not cause it.
+    """
+    try:
+        restart()
+    except (OSError, MemoryError):
+        raise  # the disk or the memory of the machine is full
+    except Exception as error:
+        raise NoReturnError(f"{type(error).__name__}: {error}") from error

@@ -12,7 +12,7 @@ from assay_adapters.brokers.reference.server.fork_server.client import ForkServe
 from assay_adapters.brokers.reference.server.fork_server.messages import Control, DiskSeen, Listening, SlowDisk
 from assay_adapters.containers.container import LOOPBACK
 from assay_adapters.owners import folder_prefix
-from assay_adapters.ports.backend import BackendError
+from assay_adapters.ports.backend import BackendError, NoReturnError
 from assay_adapters.traces.files import FileTrace
 from assay_adapters.traces.history import History
 from assay_broker.stores.search import pages_of_database, pages_of_log, stands_in_file, stands_in_pages
@@ -88,15 +88,19 @@ class ServerProcess:
             changed: Options that replace the earlier ones, for this start and all later ones.
 
         Raises:
-            BackendError: The server ended before it was ready; the error shows its last log lines.
+            BackendError: The server ended before it was ready, and had never run before, or a signal ended it.
+            NoReturnError: The server ended before it was ready, on files that it had written itself.  Both errors show
+                its last log lines.
         """
         self._asked |= changed or {}
+        again = self._ready is not None
         asked = {"log": "json", **self._asked, "data": str(self.data), "amqp": _ANY_PORT, "http": _ANY_PORT}
         self._pid = self._fork_server.fork(asked, self._log, controlled=self._controlled)
         self._ready = self._fork_server.ready(self._pid)
         if self._ready is None:
             code, self._pid = self._fork_server.exit_code(self._pid), None
-            raise BackendError(f"the server ended while starting (exit code {code}); {self.last_lines()}")
+            text = f"the server ended while starting (exit code {code}); {self.last_lines()}"
+            raise NoReturnError(text) if again and code is not None and code > 0 else BackendError(text)
         if self._controlled and self._slow_disk_ms:
             self._control(SlowDisk(self._slow_disk_ms))
         if self._watcher is not None:
@@ -127,7 +131,8 @@ class ServerProcess:
         """Stop the server in order (SIGTERM), and wait until its process has ended.
 
         Raises:
-            BackendError: The process ended with another exit code than 0.
+            BackendError: A signal ended the process before it stopped.
+            NoReturnError: The process ended with another exit code than 0.
         """
         self._end(signal.SIGTERM, 0)
 
@@ -181,7 +186,8 @@ class ServerProcess:
         code = self._fork_server.exited(pid)
         if code != expected:
             how = "killed" if expected else "told to stop in order"
-            raise BackendError(f"the server was {how} and ended with exit code {code}; {self.last_lines()}")
+            text = f"the server was {how} and ended with exit code {code}; {self.last_lines()}"
+            raise NoReturnError(text) if expected == 0 and code > 0 else BackendError(text)
 
 
 def _port(url: str) -> int:

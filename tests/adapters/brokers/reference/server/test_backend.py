@@ -22,7 +22,7 @@ from assay_adapters.ports.administration import (
     Start,
     Stop,
 )
-from assay_adapters.ports.backend import Available, BackendError
+from assay_adapters.ports.backend import Available, BackendError, NoReturnError
 from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.ports.client import AckMode, Draft, Origin, Sent
 from assay_adapters.ports.faults import (
@@ -202,6 +202,17 @@ def test_a_persistent_message_outlives_a_fault_and_the_port_stays(own: ServerIns
     assert span[0] < span[1]
     send(own, "after")
     assert bodies(own) == [b"body of before", b"body of after"]
+
+
+def test_a_server_that_does_not_start_on_its_own_files_is_told_from_a_fault_of_the_machine(own: ServerInstance) -> None:
+    send(own, "before")
+    process = own.own
+    assert isinstance(process, ServerProcess)
+    process.kill()
+    for database in process.data.glob("*.db"):
+        database.write_bytes(b"no database" * 1_000)
+    with pytest.raises(NoReturnError, match=r"(?s)ended while starting \(exit code \d+\); its last lines"):
+        process.start()
 
 
 def test_a_fault_for_which_nobody_is_there_is_none(own: ServerInstance) -> None:
