@@ -818,7 +818,7 @@ Feature: A batch is acknowledged as a whole
       And session "work" is recovered
       Then "receiver" sees "m1" to "m3" again, marked as redelivered
 
-    @kit @needs-restart
+    @kit @judges-broker @needs-restart
     Scenario: A message that a session in client mode returned at its close is still marked after a restart
       Given an empty queue
       And session "work" in client mode
