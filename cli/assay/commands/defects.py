@@ -179,7 +179,8 @@ def _summary(matrix: KillMatrix) -> str:
 
 
 def _show_rule(rule: RuleKills, console: Console) -> None:
-    console.print(f"{rule.id}{'' if rule.proven else '  NO DEFECT OF THIS RULE IS CAUGHT'}", style="bold")
+    unproven = "NO DEFECT OF THIS RULE IS CAUGHT" if rule.defects else "THIS RULE HAS NO DEFECT"
+    console.print(f"{rule.id}{'' if rule.proven else f'  {unproven}'}", style="bold")
     for defect in rule.defects:
         console.print(f"  {defect.name}: caught by {len(defect.caught_by)}", markup=False)
         for scenario in defect.caught_by:

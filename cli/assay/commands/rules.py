@@ -16,6 +16,8 @@ from assay_features import feature_root, load_catalogue
 from assay_features.dimensions import Cell, State, table_of
 from assay_steps.plugin.checks import rule_counts
 
+_UNEXPLAINED = "write a scenario that tries it, or a reason in features/assay_features/untried.toml"
+
 
 def rules(
     ids: Annotated[
@@ -88,6 +90,10 @@ def _show_table(shown: Text, cells: Sequence[Cell]) -> None:
             shown.append(f"\n\n{head}", style="bold")
             lines = "".join(f"\n  {', '.join(traits)}: {why}" for why, traits in reasons.items())
             shown.append(lines, style="not bold")
+    unexplained = [cell.trait for cell in cells if cell.state is State.UNEXPLAINED]
+    if unexplained:
+        shown.append("\n\nneither tested nor explained", style="bold")
+        shown.append(f"\n  {', '.join(unexplained)}: {_UNEXPLAINED}", style="not bold")
 
 
 def _place(feature: Path) -> str:

@@ -68,6 +68,16 @@ def test_the_last_line_says_why_the_exit_code_is_1(
     assert ended.out.splitlines()[-1].endswith(f"; {why}.")
 
 
+def test_a_rule_without_a_defect_is_told_from_one_whose_defects_are_missed(
+    assay: Assay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missed = RuleKills("DD-39", (CaughtDefect("header-kept", ()),))
+    without = RuleKills("DD-50", ())
+    lines = shown(assay, monkeypatch, structs.replace(SOUND, rules=(missed, without))).out.splitlines()
+    assert "DD-39  NO DEFECT OF THIS RULE IS CAUGHT" in lines
+    assert "DD-50  THIS RULE HAS NO DEFECT" in lines
+
+
 def test_scenarios_that_real_time_cannot_break_are_no_reason(assay: Assay, monkeypatch: pytest.MonkeyPatch) -> None:
     ended = shown(assay, monkeypatch, structs.replace(SOUND, unkilled=("c",), real_time=True))
     assert ended.code is Exit.AS_EXPECTED

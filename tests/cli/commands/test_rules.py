@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Assay
 
+from assay.commands import rules
 from assay.rule_guide import guide_to
 from assay_evidence.verdicts import load_verdicts
 from assay_features import feature_root, load_catalogue
+from assay_features.dimensions import Cell, State
 from assay_features.rule import Judged, Rule, Strength
 from assay_steps.defects import all_defects
 from assay_steps.plugin.checks import rule_counts
@@ -38,6 +40,14 @@ def test_a_rule_shows_what_it_is_tried_across_and_why_not_across_the_rest(assay:
     assert " queue (" in tried
     assert "two queue managers: The document mentions a second queue manager only" in rest
     assert "not tested yet" in rest
+
+
+def test_a_trait_that_is_neither_tried_nor_explained_is_shown_with_what_to_do(
+    assay: Assay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rules, "table_of", lambda _: (Cell("message", "empty body", State.UNEXPLAINED),))
+    told = assay("rules", "DD-20").out
+    assert "neither tested nor explained\n  empty body: write a scenario that tries it, or a reason in" in told
 
 
 def test_a_rule_that_there_is_not_is_refused(assay: Assay) -> None:
