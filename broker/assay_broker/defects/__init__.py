@@ -14,28 +14,36 @@ from collections.abc import Mapping
 from assay_broker.defects.batch.acknowledgement import BATCH_DEFECTS
 from assay_broker.defects.batch.branches import BRANCH_DEFECTS
 from assay_broker.defects.batch.several_branches import SEVERAL_BRANCHES_DEFECTS
-from assay_broker.defects.delay.authority import AUTHORITY_DEFECTS
-from assay_broker.defects.delay.branches import BRANCH_OF_DELAYED_DEFECTS
-from assay_broker.defects.delay.delivery import DELAY_DEFECTS
-from assay_broker.defects.delay.failure import FAILURE_DEFECTS
+from assay_broker.defects.delay.delivery import DELIVERY_DEFECTS
+from assay_broker.defects.delay.delivery_after_restart import DELIVERY_AFTER_RESTART_DEFECTS
+from assay_broker.defects.delay.early import EARLY_DEFECTS
+from assay_broker.defects.delay.expiry import EXPIRY_DEFECTS
+from assay_broker.defects.delay.expiry_interval import EXPIRY_INTERVAL_DEFECTS
+from assay_broker.defects.delay.failures.failure import FAILURE_DEFECTS
+from assay_broker.defects.delay.failures.failure_publications import FAILURE_PUBLICATIONS_DEFECTS
+from assay_broker.defects.delay.failures.failure_reports import FAILURE_REPORTS_DEFECTS
+from assay_broker.defects.delay.failures.reports import REPORTS_DEFECTS
 from assay_broker.defects.delay.fan_out import FAN_OUT_DEFECTS
-from assay_broker.defects.delay.networks.clusters import CLUSTER_DEFECTS
-from assay_broker.defects.delay.networks.shared_queues import SHARED_QUEUE_DEFECTS
-from assay_broker.defects.delay.processor import PROCESSOR_DEFECTS
-from assay_broker.defects.delay.release import RELEASE_DEFECTS
-from assay_broker.defects.delay.reports import REPORT_DEFECTS
+from assay_broker.defects.delay.networks.clusters import CLUSTERS_DEFECTS
+from assay_broker.defects.delay.networks.hierarchy import HIERARCHY_DEFECTS
+from assay_broker.defects.delay.networks.shared_queues import SHARED_QUEUES_DEFECTS
+from assay_broker.defects.delay.publish import PUBLISH_DEFECTS
 from assay_broker.defects.delay.resolution import RESOLUTION_DEFECTS
-from assay_broker.defects.delay.send_checks import SEND_CHECK_DEFECTS
-from assay_broker.defects.delay.staging.limits import LIMIT_DEFECTS
-from assay_broker.defects.delay.staging.messages import STAGED_MESSAGE_DEFECTS
-from assay_broker.defects.delay.staging.places import PLACE_DEFECTS
-from assay_broker.defects.delay.staging.processing import PROCESSING_DEFECTS
-from assay_broker.defects.delay.staging.producers import SEVERAL_PRODUCERS_DEFECTS
-from assay_broker.defects.delay.staging.queue import STAGING_QUEUE_DEFECTS
-from assay_broker.defects.delay.staging.senders import SENDER_DEFECTS
-from assay_broker.defects.delay.storage import STAGING_DEFECTS
-from assay_broker.defects.delay.timing import TIMING_DEFECTS
-from assay_broker.defects.delay.units import UNIT_DEFECTS
+from assay_broker.defects.delay.restart import DELAY_RESTART_DEFECTS
+from assay_broker.defects.delay.sends.authority import AUTHORITY_DEFECTS
+from assay_broker.defects.delay.sends.levels import LEVELS_DEFECTS
+from assay_broker.defects.delay.sends.native import NATIVE_DEFECTS
+from assay_broker.defects.delay.sends.refusals import REFUSALS_DEFECTS
+from assay_broker.defects.delay.sends.retained_and_grouped import RETAINED_AND_GROUPED_DEFECTS
+from assay_broker.defects.delay.sends.send_checks import SEND_CHECKS_DEFECTS
+from assay_broker.defects.delay.sends.target_checks import TARGET_CHECKS_DEFECTS
+from assay_broker.defects.delay.staging.processor import PROCESSOR_DEFECTS
+from assay_broker.defects.delay.staging.processor_zos import PROCESSOR_ZOS_DEFECTS
+from assay_broker.defects.delay.staging.staged_message import STAGED_MESSAGE_DEFECTS
+from assay_broker.defects.delay.staging.staged_message_gets import STAGED_MESSAGE_GETS_DEFECTS
+from assay_broker.defects.delay.staging.staging_queue import STAGING_QUEUE_DEFECTS
+from assay_broker.defects.delay.staging.staging_queue_limits import STAGING_QUEUE_LIMITS_DEFECTS
+from assay_broker.defects.delay.units import UNITS_DEFECTS
 from assay_broker.defects.delay.zos import ZOS_DEFECTS
 from assay_broker.defects.model import Defect, by_name
 from assay_broker.defects.persistence.backlog import BACKLOG_DEFECTS
@@ -66,10 +74,37 @@ __all__ = ["DEFECTS", "Defect"]
 
 DEFECTS: Mapping[str, Defect] = by_name(
     (
-        *DELAY_DEFECTS,
-        *STAGING_DEFECTS,
-        *SEND_CHECK_DEFECTS,
-        *UNIT_DEFECTS,
+        *DELIVERY_DEFECTS,
+        *DELIVERY_AFTER_RESTART_DEFECTS,
+        *EARLY_DEFECTS,
+        *EXPIRY_DEFECTS,
+        *EXPIRY_INTERVAL_DEFECTS,
+        *FAILURE_DEFECTS,
+        *FAILURE_PUBLICATIONS_DEFECTS,
+        *FAILURE_REPORTS_DEFECTS,
+        *REPORTS_DEFECTS,
+        *FAN_OUT_DEFECTS,
+        *CLUSTERS_DEFECTS,
+        *HIERARCHY_DEFECTS,
+        *SHARED_QUEUES_DEFECTS,
+        *PUBLISH_DEFECTS,
+        *RESOLUTION_DEFECTS,
+        *DELAY_RESTART_DEFECTS,
+        *AUTHORITY_DEFECTS,
+        *LEVELS_DEFECTS,
+        *NATIVE_DEFECTS,
+        *REFUSALS_DEFECTS,
+        *RETAINED_AND_GROUPED_DEFECTS,
+        *SEND_CHECKS_DEFECTS,
+        *TARGET_CHECKS_DEFECTS,
+        *PROCESSOR_DEFECTS,
+        *PROCESSOR_ZOS_DEFECTS,
+        *STAGED_MESSAGE_DEFECTS,
+        *STAGED_MESSAGE_GETS_DEFECTS,
+        *STAGING_QUEUE_DEFECTS,
+        *STAGING_QUEUE_LIMITS_DEFECTS,
+        *UNITS_DEFECTS,
+        *ZOS_DEFECTS,
         *QUEUE_DEFECTS,
         *CONSUMER_DEFECTS,
         *WAITING_MESSAGE_DEFECTS,
@@ -90,25 +125,6 @@ DEFECTS: Mapping[str, Defect] = by_name(
         *BATCH_DEFECTS,
         *BRANCH_DEFECTS,
         *SEVERAL_BRANCHES_DEFECTS,
-        *FAILURE_DEFECTS,
-        *REPORT_DEFECTS,
-        *STAGING_QUEUE_DEFECTS,
-        *STAGED_MESSAGE_DEFECTS,
-        *LIMIT_DEFECTS,
-        *PLACE_DEFECTS,
-        *PROCESSING_DEFECTS,
-        *SENDER_DEFECTS,
-        *SEVERAL_PRODUCERS_DEFECTS,
-        *AUTHORITY_DEFECTS,
-        *RESOLUTION_DEFECTS,
-        *FAN_OUT_DEFECTS,
-        *PROCESSOR_DEFECTS,
-        *ZOS_DEFECTS,
-        *SHARED_QUEUE_DEFECTS,
-        *CLUSTER_DEFECTS,
-        *BRANCH_OF_DELAYED_DEFECTS,
-        *TIMING_DEFECTS,
-        *RELEASE_DEFECTS,
         *QOS_DEFECTS,
         *REPETITION_DEFECTS,
         *RETURNING_DEFECTS,

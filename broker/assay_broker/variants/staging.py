@@ -15,7 +15,7 @@ from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Kind, Value
 from assay_broker.core.states.processor import ProcessorAction, ProcessorInput, ProcessorState
 from assay_broker.core.states.tables import Tables
-from assay_broker.defects.delay.processor import with_cells
+from assay_broker.defects.delay.staging.processor_filters import with_cells
 from assay_broker.defects.sends import asks_for_reports, is_delayed, is_topic, left_ms, resent
 from assay_broker.defects.shapes import Commands, delayed_puts, filters, puts, replies, reshown, shown
 from assay_broker.defects.view import Sent, View

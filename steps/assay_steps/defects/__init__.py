@@ -18,19 +18,11 @@ from assay_steps.defects.batch import BATCH_DEFECTS
 from assay_steps.defects.delay import DELAY_DEFECTS
 from assay_steps.defects.model import Defect
 from assay_steps.defects.persistence import PERSISTENCE_DEFECTS
-from assay_steps.defects.producer_settings import PRODUCER_DEFECTS
 from assay_steps.defects.qos import QOS_DEFECTS
-from assay_steps.defects.refusals import REFUSAL_DEFECTS
-from assay_steps.defects.two_producers import TWO_PRODUCERS_DEFECTS
-from assay_steps.defects.unit_senders import UNIT_SENDER_DEFECTS
 
 CLIENT_DEFECTS: tuple[Defect, ...] = (
     *PERSISTENCE_DEFECTS,
     *DELAY_DEFECTS,
-    *PRODUCER_DEFECTS,
-    *TWO_PRODUCERS_DEFECTS,
-    *UNIT_SENDER_DEFECTS,
-    *REFUSAL_DEFECTS,
     *BATCH_DEFECTS,
     *QOS_DEFECTS,
 )

@@ -23,7 +23,7 @@ from assay_sdk.driver import (
 )
 from assay_sdk.model.reasons import Mqrc, refused
 from assay_sdk.time import Runner
-from assay_steps.defects.qos.qualities import subscribes
+from assay_steps.defects.qos.light_clients import subscribes
 from assay_steps.defects.wires import FilteredDriver, FilteredWire, WireFilter, wires
 from assay_steps.variants.model import Variant
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from assay_sdk.driver import Arrived, Driver, DriverCommand, DriverEvent, Outcome, Send, Settle
-from assay_steps.defects.qos.qualities import LightLinks
+from assay_steps.defects.qos.light_clients import LightLinks
 from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 from assay_steps.variants.model import Variant
 

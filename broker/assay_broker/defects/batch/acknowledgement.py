@@ -15,7 +15,7 @@ from assay_broker.core.states.tables import Tables
 from assay_broker.core.states.units import UnitAction, UnitInput, UnitState
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import SHIFT, accepted, dropped, handed_in
-from assay_broker.defects.shapes import Commands, commands, deliveries, read_together, writing
+from assay_broker.defects.shapes import Commands, commands, deliveries, filters, read_together, writing
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.driver import Outcome
@@ -138,6 +138,24 @@ def _rollback_commits(tables: Tables) -> Tables:
     return replace(tables, units=MappingProxyType(cells))
 
 
+@defect(made, "unit-consumes-at-once", "BT-12")
+def _consumes_at_once() -> Seams:
+    """After a kill of the broker, messages that a unit of work consumed and did not commit are gone."""
+    gone: set[str | None] = set()
+
+    def read(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+        gone.update(one.message.message_id for unit in view.units.values() for one in unit.taken)
+        return tuple(record for record in records if not _is_on_queue(record, gone))
+
+    return filters(read=read)
+
+
+def _is_on_queue(record: Record, ids: set[str | None]) -> bool:
+    if not isinstance(record, MessageStored):
+        return False
+    return record.home.startswith("queue://") and record.message.message_id in ids
+
+
 BATCH_DEFECTS = (
     _last_of_several_twice,
     _unmarked,
@@ -178,4 +196,5 @@ BATCH_DEFECTS = (
         text="A backout commits the unit of work.",
         apply=lambda: Seams(tables=_rollback_commits),
     ),
+    _consumes_at_once,
 )

@@ -1,126 +1,51 @@
-"""Defects of delayed delivery and of expiry."""
+"""Defects in the delivery of messages after their delay (DD-03, DD-04, DD-27)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from msgspec.structs import replace
 
-from assay_broker.core import commands as core
-from assay_broker.core.commands import Browse, Command, Put
-from assay_broker.core.effects import Answer, Browsed
-from assay_broker.core.records import MessageRemoved, MessageStored, Record
+from assay_broker.core.commands import Browse, Cancel, Command, Disconnect, FromMember, Put
+from assay_broker.core.networks.parcels import Carry
+from assay_broker.core.objects.factory import STAGING_QUEUE
+from assay_broker.defects.delay.filters import arrivals, due_at, end_of_delay, first_link, sent_at_commit
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import (
-    HOLD,
-    NOTHING,
     SHIFT,
+    as_text,
+    cancelled,
     dropped,
-    elsewhere,
-    handed_in,
+    is_delayed,
     is_durable,
     is_topic,
+    left_ms,
     resent,
-    undelayed,
+    twice,
 )
-from assay_broker.defects.shapes import Commands, commands, puts, read, replies
-from assay_broker.defects.view import View
+from assay_broker.defects.shapes import Commands, commands, delayed_messages, delayed_puts, puts, refusing
+from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message
+from assay_sdk.model.reasons import Mqrc
 
 _FAR_MS = 10**12
-
-
-def _due(put: Put, now_ms: int) -> int | None:
-    """Return when a send's delay is over, in milliseconds since the epoch; None for a send without a delay."""
-    due = put.message.delivery_time_ms
-    return due if due is not None and due > now_ms else None
-
-
-@defect(puts, "early-delivery", "DD-02")
-def _early(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """The broker delivers a delayed message after nine tenths of its delay."""
-    due = _due(put, now_ms)
-    if due is None:
-        return None
-    return resent(put, delivery_time_ms=due - max(1, (due - now_ms) // 10))
-
-
-@defect(puts, "early-on-temporary-queues", "DD-02")
-def _early_on_temporary(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
-    """The broker does not delay messages for a temporary queue."""
-    return undelayed(put) if target.kind is AddressKind.TEMPORARY_QUEUE and _due(put, now_ms) is not None else None
+_SECOND_MS = 1_000
+_STAGED_AT_MOST = 8
+_LATER_MS = 15_000
+_LATE_MS = 8_000
+"""A lateness, in milliseconds, above the limit of a run in real time."""
 
 
 @defect(puts, "delayed-for-temporary-queue-lost", "DD-03")
 def _temporary_lost(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
     """Delayed messages for a temporary queue are lost."""
-    temporary = target.kind is AddressKind.TEMPORARY_QUEUE and _due(put, now_ms) is not None
+    temporary = target.kind is AddressKind.TEMPORARY_QUEUE and end_of_delay(put, now_ms) is not None
     return (dropped(put, now_ms),) if temporary else None
-
-
-@defect(puts, "early-if-urgent", "DD-02")
-def _early_if_urgent(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """The broker does not delay messages of a priority above 4."""
-    urgent = (put.message.priority or 0) > 4  # noqa: PLR2004 - JMS's default priority
-    return undelayed(put) if urgent and _due(put, now_ms) is not None else None
-
-
-@defect(puts, "early-for-selectors", "DD-02")
-def _early_for_selectors(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """If a receiver with a selector is open on the target, the broker does not delay messages."""
-    selecting = any(attach.selector for attach in view.on(target))
-    return undelayed(put) if selecting and _due(put, now_ms) is not None else None
-
-
-@defect(puts, "early-for-shared", "DD-02")
-def _early_for_shared(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """The broker does not delay publications for shared subscriptions."""
-    shared = any(attach.shared for attach in view.on(target))
-    return undelayed(put) if shared and _due(put, now_ms) is not None else None
-
-
-@defect(puts, "early-for-live-subscribers", "DD-02")
-def _early_for_live_subscribers(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """The broker does not delay publications for active non-durable subscribers."""
-    live = is_topic(target) and any(not attach.shared and not is_durable(attach) for attach in view.on(target))
-    return undelayed(put) if live and _due(put, now_ms) is not None else None
-
-
-@defect(puts, "delay-leaves-unit", "DD-02", "DD-26")
-def _delay_leaves_unit(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """A delayed send takes no part in its unit of work: the message is delivered although the unit is backed out."""
-    return (replace(put, unit=None),) if put.unit is not None and _due(put, now_ms) is not None else None
-
-
-@defect(replies, "early-for-browsers", "DD-02")
-def _early_for_browsers(answer: Answer, asked: Command, now_ms: int, view: View) -> Answer:
-    """A browser of the target sees messages that are still delayed."""
-    if not isinstance(asked, Browse) or answer.value is None:
-        return answer
-    delayed = (one for one in view.delayed.values() if one.target == asked.address and one.due_ms > now_ms)
-    return replace(answer, value=(*answer.value, *(Browsed(one.message, 0) for one in delayed)))
-
-
-@defect(made, "staged-in-order", "DD-02", "DD-03")
-def _staged_in_order() -> Seams:
-    """The broker releases staged messages in the order of their sends, not in the order of their due times."""
-    latest: dict[Address, int] = {}
-
-    def in_order(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
-        due = _due(put, now_ms)
-        if due is None:
-            return None
-        latest[target] = max(due, latest.get(target, 0))
-        return resent(put, delivery_time_ms=latest[target])
-
-    return puts(in_order)
 
 
 @defect(puts, "never-for-late-receivers", "DD-03")
 def _only_for_waiting(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
     """The broker never delivers a delayed message if its queue had no receiver when the client sent the message."""
-    if _due(put, now_ms) is None or is_topic(target) or view.on(target):
+    if end_of_delay(put, now_ms) is None or is_topic(target) or view.on(target):
         return None
     return resent(put, delivery_time_ms=now_ms + _FAR_MS)
 
@@ -128,62 +53,10 @@ def _only_for_waiting(put: Put, target: Address, now_ms: int, view: View) -> Com
 @defect(puts, "late-release", "DD-03")
 def _late(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
     """The broker releases delayed messages for queues half a minute late."""
-    due = _due(put, now_ms)
+    due = end_of_delay(put, now_ms)
     if due is None or is_topic(target):
         return None
     return resent(put, delivery_time_ms=due + 30_000)
-
-
-@defect(read, "early-after-restart", "DD-02")
-def _delay_forgotten(record: Record) -> tuple[Record, ...]:
-    """A restart ends the delay of stored messages."""
-    return (replace(record, due_ms=None),) if isinstance(record, MessageStored) else (record,)
-
-
-@defect(read, "staged-lost-at-restart", "DD-03")
-def _staged_lost(record: Record) -> tuple[Record, ...]:
-    """Persistent staged messages are gone after a restart."""
-    return () if isinstance(record, MessageStored) and record.due_ms is not None else (record,)
-
-
-@defect(made, "released-again", "DD-03")
-def _released_again() -> Seams:
-    """The store keeps delayed messages that were consumed, so a restart delivers them again."""
-    staged: set[int] = set()
-
-    def written(records: Sequence[Record]) -> tuple[Record, ...]:
-        staged.update(record.key for record in records if isinstance(record, MessageStored) and record.due_ms)
-        return tuple(record for record in records if not (isinstance(record, MessageRemoved) and record.key in staged))
-
-    return Seams(written=written)
-
-
-def _kept_though_non_persistent(*, twice: bool) -> Seams:
-    """Make filters that keep non-persistent delayed messages over a restart (allowed) and then deliver them wrongly.
-
-    Args:
-        twice: True to deliver the messages twice, False to deliver them once but without their delay.
-    """
-
-    def persistent(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-        if put.message.durable or _due(put, now_ms) is None:
-            return None
-        marked = {**put.message.properties, "defect_kept": True}
-        return resent(put, durable=True, properties=marked)
-
-    def again(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
-        out: list[Record] = []
-        for record in records:
-            kept = isinstance(record, MessageStored) and "defect_kept" in record.message.properties
-            if not kept or not isinstance(record, MessageStored):
-                out.append(record)
-            elif twice:
-                out += [record, replace(record, key=record.key + SHIFT)]
-            else:
-                out.append(replace(record, due_ms=None))
-        return tuple(out)
-
-    return puts(persistent, again)
 
 
 @defect(puts, "staged-without-delay", "DD-04")
@@ -194,105 +67,278 @@ def _staged_without_delay(put: Put, target: Address, now_ms: int, _view: View) -
     return resent(put, delivery_time_ms=now_ms + 3_000)
 
 
-@defect(made, "matched-at-release", "DD-51", "DD-80", "DD-84")
-def _matched_at_release() -> Seams:
-    """The broker chooses a publication's subscriptions at the end of the delay and not at the send.
-
-    The defect keeps delayed publications on a queue of its own and publishes them when their delay is over.
-    """
-    waiting: list[tuple[int, Address, Message]] = []
+@defect(made, "staged-lost-by-browsing", "DD-03")
+def _lost_by_browsing() -> Seams:
+    """When a client browses a queue, the broker drops the messages that are staged for it."""
+    staged: dict[Address, list[str]] = {}
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
-        due_now = [one for one in waiting if one[0] <= now_ms]
-        waiting[:] = [one for one in waiting if one[0] > now_ms]
-        before: list[Command] = []
-        for _, topic, message in due_now:
-            before += handed_in(view, topic, replace(message, delivery_time_ms=None))
-        sent = view.sent(command, now_ms)
-        if sent is not None and sent.delayed and is_topic(sent.target) and sent.put.unit is None:
-            waiting.append((sent.due_ms, sent.target, sent.message))
-            return (*before, *elsewhere(sent.put, HOLD, view))
-        return (*before, command) if before else None
+        if isinstance(command, Put) and left_ms(command.message, now_ms):
+            target, message_id = view.target(command), command.message.message_id
+            if target is not None and message_id is not None:
+                staged.setdefault(target, []).append(message_id)
+        if not isinstance(command, Browse):
+            return None
+        return (command, *(Cancel(command.connection, None, one) for one in staged.pop(command.address, ())))
 
     return commands(rewrite)
 
 
-@defect(commands, "unsubscribe-ignored", "DD-51", "PD-10")
-def _unsubscribe_ignored(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """Unsubscribing has no effect: the next subscriber with the same name gets all messages published meanwhile."""
-    if not isinstance(command, core.Unsubscribe):
+@defect(made, "staging-overflows", "DD-03")
+def _overflows() -> Seams:
+    """The broker stages up to eight messages for a destination, and accepts and drops further delayed messages."""
+    staged: dict[Address, list[int]] = {}
+
+    def drop(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
+        if not left_ms(put.message, now_ms):
+            return None
+        still = staged[target] = [due for due in staged.get(target, ()) if due > now_ms]
+        if len(still) >= _STAGED_AT_MOST:
+            return (dropped(put, now_ms),)
+        still.append(put.message.delivery_time_ms or 0)
         return None
-    return (Browse(command.connection, command.token, Address(AddressKind.QUEUE, NOTHING)),)
+
+    return puts(drop)
 
 
-@defect(puts, "ttl-from-release", "DD-55", "DD-56")
-def _ttl_from_release(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """The time to live of a delayed message starts anew when its delay is over."""
-    due, expiry = _due(put, now_ms), put.message.expiry_ms
-    if due is None or not expiry:
+@defect(puts, "released-twice", "DD-03")
+def _released_twice(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+    """The broker delivers a message twice if its delay is at most a second and its queue had a receiver at the send."""
+    awaited = put.unit is None and bool(view.on(target))
+    return twice(put) if awaited and 0 < left_ms(put.message, now_ms) <= _SECOND_MS else None
+
+
+@defect(delayed_puts, "one-staged-for-each-moment", "DD-03")
+def _one_for_each_moment(put: Put, sent: Sent, view: View) -> Commands | None:
+    """If several delays for one destination end in the same millisecond, the broker keeps only the last message."""
+    same = (id_ for id_, one in view.delayed.items() if (one.target, one.due_ms) == (sent.target, sent.due_ms))
+    lost = cancelled(view, *same)
+    return (*lost, put) if lost else None
+
+
+@defect(made, "behind-the-delayed", "DD-04")
+def _behind_the_delayed() -> Seams:
+    """A queue keeps the order of its sends, so a message without a delay waits behind a delayed one."""
+    latest: dict[Address, int] = {}
+
+    def wait(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
+        if left_ms(put.message, now_ms):
+            latest[target] = max(put.message.delivery_time_ms or 0, latest.get(target, 0))
+            return None
+        if latest.get(target, 0) <= now_ms:
+            return None
+        return resent(put, delivery_time_ms=latest[target] + 1)
+
+    return puts(wait)
+
+
+@defect(puts, "publications-staged", "DD-04")
+def _publications_staged(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
+    """The broker also stages publications without a delay and delivers them three seconds late."""
+    if not is_topic(target) or left_ms(put.message, now_ms) or put.unit is not None:
         return None
-    return resent(put, expiry_ms=expiry + due - now_ms)
+    return resent(put, delivery_time_ms=now_ms + 3_000)
 
 
-def _never_expires(put: Put, _target: Address, _now_ms: int, _view: View) -> Commands | None:
-    if not put.message.expiry_ms and not put.message.ttl_ms:
+def _due_later(message: Message, by_ms: int) -> Message:
+    return replace(message, delivery_time_ms=(message.delivery_time_ms or 0) + by_ms)
+
+
+@defect(delayed_puts, "branch-delays-longer", "DD-27")
+def _branch_longer(put: Put, sent: Sent, view: View) -> Commands | None:
+    """A delay in a branch of a global unit of work lasts some seconds longer."""
+    unit = None if put.unit is None else view.units.get((put.connection, put.unit))
+    return resent(put, delivery_time_ms=sent.due_ms + _LATER_MS) if unit is not None and unit.xid is not None else None
+
+
+def _lost_if_late(message: Message, by_ms: int) -> Message:
+    """Make a message expire at once if its delay was over before the commit."""
+    delay_ms = (message.delivery_time_ms or 0) - (message.creation_ms or 0)
+    return message if by_ms < delay_ms else replace(message, delivery_time_ms=None, expiry_ms=1)
+
+
+@defect(delayed_messages, "staged-bytes-become-text", "DD-03", "DD-39")
+def _text(message: Message) -> Message:
+    """A delayed message with a body of bytes becomes a text message, without the octets that are not UTF-8."""
+    return as_text(message)
+
+
+@defect(commands, "staged-goes-with-sender", "DD-03")
+def _goes_with_sender(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """When the connection of a sender ends, the broker drops the sender's staged messages."""
+    if not isinstance(command, Disconnect):
         return None
-    return resent(put, expiry_ms=None, ttl_ms=None)
+    lost = [id_ for id_, one in view.delayed.items() if one.put.connection == command.connection]
+    return (*cancelled(view, *lost), command) if lost else None
 
 
-@defect(puts, "non-persistent-never-expires", "DD-56")
-def _non_persistent_never_expires(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
-    """Non-persistent messages are delivered although their time to live is over."""
-    return None if put.message.durable else _never_expires(put, target, now_ms, view)
+@defect(made, "second-delayed-send-lost", "DD-03")
+def _second_lost() -> Seams:
+    """Of the delayed messages of one sender only the first is delivered."""
+    seen: set[tuple[int, int]] = set()
 
-
-@defect(puts, "ttl-ends-with-delay", "DD-56")
-def _expires_with_delay(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
-    """A delayed message expires as soon as its delay is over, although its time to live is not over."""
-    due, expiry = _due(put, now_ms), put.message.expiry_ms
-    if due is None or not expiry or expiry <= due:
+    def rewrite(put: Put, sent: Sent, _view: View) -> Commands | None:
+        link = put.connection, put.link
+        if link in seen:
+            return (dropped(put, sent.at_ms),)
+        seen.add(link)
         return None
-    return resent(put, expiry_ms=due)
+
+    return delayed_puts(rewrite)
 
 
-DELAY_DEFECTS = (
-    _early,
-    _early_on_temporary,
+@defect(made, "delay-sticks-to-sender", "DD-04")
+def _sticky() -> Seams:
+    """A producer that has sent with a delay sends all its further messages with that delay."""
+    delays: dict[tuple[int, int], int] = {}
+
+    def rewrite(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
+        link = put.connection, put.link
+        if left_ms(put.message, now_ms):
+            delays[link] = left_ms(put.message, now_ms)
+            return None
+        return resent(put, delivery_time_ms=now_ms + delays[link]) if link in delays else None
+
+    return puts(rewrite)
+
+
+@defect(made, "publication-lost-for-the-inactive", "DD-03")
+def _lost_for_the_inactive() -> Seams:
+    """A delayed publication is lost when a durable subscription to its topic has no consumer."""
+    durable: dict[Address, set[tuple[int, int]]] = {}
+
+    def rewrite(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
+        known = durable.setdefault(target, set())
+        active = {key for key, one in view.receivers.items() if one.address == target and is_durable(one)}
+        known |= active
+        return (dropped(put, now_ms),) if is_delayed(put, now_ms) and known - active else None
+
+    def noted(command: Command, now_ms: int, view: View) -> Commands | None:
+        for key, one in view.receivers.items():
+            if is_topic(one.address) and is_durable(one):
+                durable.setdefault(one.address, set()).add(key)
+        target = view.target(command)
+        return rewrite(command, target, now_ms, view) if isinstance(command, Put) and target is not None else None
+
+    return commands(noted)
+
+
+@defect(delayed_puts, "global-unit-delayed-lost", "DD-03", "DD-37")
+def _global_lost(put: Put, sent: Sent, view: View) -> Commands | None:
+    """Delayed messages that a global unit of work sends are lost."""
+    unit = None if put.unit is None else view.units.get((put.connection, put.unit))
+    return None if unit is None or unit.xid is None else (dropped(put, sent.at_ms),)
+
+
+@defect(made, "delay-spreads-to-other-producers", "DD-04")
+def _spreads() -> Seams:
+    """A message without a delay gets the delay of the last delayed message of another producer on its connection."""
+    last: dict[int, tuple[int, int]] = {}
+
+    def rewrite(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
+        delay_ms = left_ms(put.message, now_ms)
+        if delay_ms:
+            last[put.connection] = put.link, delay_ms
+            return None
+        link, other_ms = last.get(put.connection, (put.link, 0))
+        return None if link == put.link else resent(put, delivery_time_ms=now_ms + other_ms)
+
+    return puts(rewrite)
+
+
+@defect(made, "second-producers-not-persistent", "DD-03")
+def _not_persistent() -> Seams:
+    """Only the first producer of a connection sends persistent delayed messages."""
+    firsts: dict[int, int] = {}
+
+    def rewrite(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
+        if first_link(put, firsts) or not left_ms(put.message, now_ms):
+            return None
+        return resent(put, durable=False)
+
+    return puts(rewrite)
+
+
+@defect(arrivals, "lost-at-another-member", "DD-03", "DD-11", "DD-26", "DD-50", "DD-52", "DD-56", "DD-70")
+def _lost(_command: FromMember, _parcel: Carry, _view: View) -> Commands:
+    """A delayed message for another queue manager's clustered queue is lost between the queue managers."""
+    return ()
+
+
+@defect(arrivals, "twice-at-another-member", "DD-03", "DD-11")
+def _twice(command: FromMember, parcel: Carry, _view: View) -> Commands:
+    """Another queue manager's clustered queue gets each delayed message twice."""
+    return (command, replace(command, parcel=replace(parcel, number=parcel.number + SHIFT)))
+
+
+@defect(puts, "delayed-non-persistent-late", "DD-03")
+def _light_is_late(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
+    """The broker delivers non-persistent messages eight seconds after the end of their delay."""
+    if put.message.durable or not left_ms(put.message, now_ms):
+        return None
+    return due_at(put, (put.message.delivery_time_ms or 0) + _LATE_MS)
+
+
+@defect(puts, "publications-late", "DD-03")
+def _published_late(put: Put, target: Address, now_ms: int, _view: View) -> Commands | None:
+    """The broker delivers publications eight seconds after the end of their delay."""
+    if not is_topic(target) or not left_ms(put.message, now_ms):
+        return None
+    return due_at(put, (put.message.delivery_time_ms or 0) + _LATE_MS)
+
+
+def _needs_staging(put: Put, target: Address, now_ms: int, view: View) -> Mqrc | None:
+    said = view.said(STAGING_QUEUE)
+    shut = said.get("PUT") == "DISABLED" or 0 in {said.get("MAXDEPTH"), said.get("MAXMSGL")}
+    return Mqrc.Q_FULL if shut and target.name != STAGING_QUEUE and not left_ms(put.message, now_ms) else None
+
+
+DELIVERY_DEFECTS = (
     _temporary_lost,
-    _early_for_browsers,
-    _delay_forgotten,
-    _delay_leaves_unit,
-    _early_if_urgent,
-    _early_for_selectors,
-    _early_for_shared,
-    _early_for_live_subscribers,
-    _staged_in_order,
     _only_for_waiting,
     _late,
-    _staged_lost,
-    _released_again,
     _staged_without_delay,
+    _lost_by_browsing,
+    _overflows,
+    _released_twice,
+    _one_for_each_moment,
+    _behind_the_delayed,
+    _publications_staged,
+    _branch_longer,
     Defect(
-        name="kept-and-early",
-        rules=("DD-48",),
-        text="Non-persistent delayed messages survive a restart and are then delivered early.",
-        apply=lambda: _kept_though_non_persistent(twice=False),
+        name="late-commit-loses-light",
+        rules=("DD-27",),
+        text="A non-persistent message is lost if its delay is over before the commit.",
+        apply=lambda: sent_at_commit(lambda sent: sent.delayed and sent.message.durable is False, _lost_if_late),
     ),
     Defect(
-        name="kept-and-twice",
-        rules=("DD-48",),
-        text="Non-persistent delayed messages survive a restart and are then delivered twice.",
-        apply=lambda: _kept_though_non_persistent(twice=True),
+        name="delay-from-commit",
+        rules=("DD-27",),
+        text="The delay counts from the commit and not from the send.",
+        apply=lambda: sent_at_commit(lambda sent: sent.delayed, _due_later),
     ),
-    _matched_at_release,
-    _unsubscribe_ignored,
-    _ttl_from_release,
     Defect(
-        name="ttl-check-missing",
-        rules=("DD-56",),
-        text="Messages are delivered although their time to live is over.",
-        apply=lambda: puts(_never_expires),
+        name="publication-delay-from-commit",
+        rules=("DD-27",),
+        text="The delay of a publication counts from the commit, and that of a message to a queue from the send.",
+        apply=lambda: sent_at_commit(lambda sent: sent.delayed and is_topic(sent.target), _due_later),
     ),
-    _non_persistent_never_expires,
-    _expires_with_delay,
+    _text,
+    _goes_with_sender,
+    _second_lost,
+    _sticky,
+    _lost_for_the_inactive,
+    _global_lost,
+    _spreads,
+    _not_persistent,
+    _lost,
+    _twice,
+    _light_is_late,
+    _published_late,
+    Defect(
+        name="undelayed-need-staging",
+        rules=("DD-04",),
+        text="The broker refuses messages without a delay while the staging queue cannot take messages.",
+        apply=lambda: refusing(_needs_staging, "The staging queue cannot take another message."),
+    ),
 )

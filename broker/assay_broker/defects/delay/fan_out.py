@@ -1,4 +1,4 @@
-"""Defects of delayed publications: how many copies are staged, and which topics allow them (PMSGDLV and NPMSGDLV)."""
+"""Defects in the staging of publications for each subscription, and in the topic tree (DD-80, DD-82)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import AlterObject, Change, DefineObject, DeleteObject
-from assay_broker.core.commands import Administer, Attach, Command, Detach, Disconnect, Put
+from assay_broker.core.commands import Administer, Attach, Command, Put
 from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.objects.factory import BASE_TOPIC, STAGING_QUEUE
 from assay_broker.core.objects.model import Kind, Value
-from assay_broker.core.records import Record, SubscriptionDefined, SubscriptionRemoved
+from assay_broker.core.records import MessageStored, Record
+from assay_broker.defects.delay.filters import due_at
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import (
     HOLD,
@@ -39,7 +40,6 @@ from assay_broker.defects.shapes import (
 )
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
-from assay_sdk.model.message import Address, AddressKind
 
 _REACHES = ("PMSGDLV", "NPMSGDLV")
 _ALL: dict[str, Value] = dict.fromkeys(_REACHES, "ALLAVAIL")
@@ -165,49 +165,6 @@ def _unsaid_is_persistent(put: Put, sent: Sent, _view: View) -> Commands | None:
     return resent(put, durable=True)
 
 
-# DD-51
-
-
-@defect(commands, "shared-subscription-away-forgotten", "DD-51")
-def _away_forgotten(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When a shared durable subscription's last subscriber leaves, the subscription loses its delayed publications."""
-    if not isinstance(command, Detach | Disconnect):
-        return None
-    for leaving in view.leaving(command):
-        others = [one for one in view.on(leaving.address) if one.shared and one.name == leaving.name]
-        if leaving.shared and is_durable(leaving) and len(others) == 1:
-            return (*cancelled(view, *published(view)), command)
-    return None
-
-
-@defect(commands, "light-away-forgotten", "DD-51")
-def _light_away_forgotten(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """When any durable subscriber leaves, the broker drops all non-persistent delayed publications."""
-    if not isinstance(command, Detach | Disconnect) or not any(map(is_durable, view.leaving(command))):
-        return None
-    light = [id_ for id_, one in view.delayed.items() if is_topic(one.target) and one.message.durable is False]
-    return (*cancelled(view, *light), command) if light else None
-
-
-@defect(commands, "latecomers-left-out", "DD-51")
-def _latecomers(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """A client that subscribes to a topic during a publication's delay gets no publications on that topic at all."""
-    if not isinstance(command, Attach) or is_durable(command) or not is_topic(command.address):
-        return None
-    waits = any(one.target == command.address for one in view.delayed.values())
-    return (replace(command, address=Address(AddressKind.TOPIC, NOTHING)),) if waits else None
-
-
-@defect(commands, "selectors-of-subscriptions-ignored", "DD-51", "DD-80", "DD-81")
-def _unselected(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """A subscription also gets the messages that its selector excludes."""
-    on_topic = isinstance(command, Attach) and is_topic(command.address) and command.selector is not None
-    return (replace(command, selector=None),) if on_topic and isinstance(command, Attach) else None
-
-
-# DD-80
-
-
 def _misread(ending: str, other: str) -> Seams:
     """Make filters that replace `ending` by `other` at the end of the topic patterns to which clients subscribe."""
 
@@ -222,9 +179,6 @@ def _misread(ending: str, other: str) -> Seams:
         return (replace(command, address=replace(command.address, name=name)),)
 
     return commands(rewrite)
-
-
-# DD-82
 
 
 def _allowed(put: Put, name: str) -> Commands:
@@ -300,46 +254,27 @@ def _one_for_each_client() -> Seams:
     return deliveries(first)
 
 
-@defect(made, "altered-subscription-keeps-staged", "DD-51")
-def _altered_keeps_staged() -> Seams:
-    """A durable subscription that is altered to another topic also gets delayed publications of its first topic."""
-    topics: dict[tuple[str | None, str | None], Address] = {}
-
-    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
-        if not isinstance(command, Attach) or not is_durable(command):
-            return None
-        before = topics.setdefault((view.client_id(command.connection), command.name), command.address)
-        if before == command.address:
-            return None
-        waiting = (one.message for one in view.delayed.values() if one.target == before)
-        return (command, *handed_in(view, command.address, *waiting))
-
-    return commands(rewrite)
+@defect(delayed_puts, "early-through-topic-alias", "DD-80")
+def _early_through_topic_alias(put: Put, sent: Sent, view: View) -> Commands | None:
+    """The broker does not delay a publication that is sent through a topic alias."""
+    return due_at(put, None) if view.said(sent.target.name).get("TARGTYPE") == "TOPIC" else None
 
 
-@defect(commands, "own-messages-not-left-out", "DD-51", "PD-11")
-def _own_messages(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """A subscription with noLocal also gets the publications of its own connection."""
-    return (replace(command, no_local=False),) if isinstance(command, Attach) and command.no_local else None
-
-
-@defect(read_together, "subscription-numbers-used-again", "DD-51")
-def _numbers_again(records: Sequence[Record]) -> tuple[Record, ...]:
-    """After a restart, a new subscription gets the messages that are staged for a removed subscription."""
-    gone = {record.number for record in records if isinstance(record, SubscriptionRemoved)}
-    kept = [
-        record
-        for record in records
-        if not (isinstance(record, SubscriptionDefined | SubscriptionRemoved) and record.number in gone)
-    ]
+@defect(read_together, "one-copy-after-restart", "DD-80")
+def _one_copy_after_restart(records: Sequence[Record]) -> tuple[Record, ...]:
+    """A restart loses all but one of the staged copies of a delayed publication."""
+    found: set[str | None] = set()
+    kept: list[Record] = []
+    for record in records:
+        if isinstance(record, MessageStored) and record.due_ms is not None:
+            if record.message.message_id in found:
+                continue
+            found.add(record.message.message_id)
+        kept.append(record)
     return tuple(kept)
 
 
 FAN_OUT_DEFECTS = (
-    _away_forgotten,
-    _light_away_forgotten,
-    _latecomers,
-    _unselected,
     Defect(
         name="plus-at-the-end-ignored",
         rules=("DD-80",),
@@ -380,8 +315,7 @@ FAN_OUT_DEFECTS = (
     _reach_asked_again,
     _grandparents_unheard,
     _unsaid_is_persistent,
-    _numbers_again,
     _one_for_each_client,
-    _own_messages,
-    _altered_keeps_staged,
+    _early_through_topic_alias,
+    _one_copy_after_restart,
 )

@@ -1,4 +1,4 @@
-"""Defects of name resolution: when an alias is resolved, when a queue's defaults apply, which queues are clustered."""
+"""Defects in the resolution of a delayed message's target (DD-50, DD-52)."""
 
 from __future__ import annotations
 
@@ -6,33 +6,19 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.administration.changes import (
-    AlterObject,
-    Change,
-    ClearQueue,
-    DefineObject,
-    DeleteObject,
-    NativeBrowse,
-)
-from assay_broker.core.commands import Administer, Cancel, Command, Put
+from assay_broker.core.administration.changes import AlterObject, ClearQueue, DefineObject, DeleteObject, NativeBrowse
+from assay_broker.core.commands import Administer, Cancel, Command, FromMember, Put
 from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.messages.descriptor import Described
+from assay_broker.core.networks.parcels import Carry
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.objects.model import Kind, Value
 from assay_broker.core.queues.homes import home_of, name_at
 from assay_broker.core.records import MessageStored, ObjectDefined, Record
+from assay_broker.defects.delay.filters import arrivals, knowing
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.sends import HOLD, cancelled, change_of, elsewhere, handed_in, rows, undelayed
-from assay_broker.defects.shapes import (
-    Commands,
-    changes,
-    commands,
-    delayed_messages,
-    delayed_puts,
-    filters,
-    puts_without_destination,
-    read_together,
-)
+from assay_broker.defects.sends import HOLD, cancelled, change_of, elsewhere, handed_in, rows
+from assay_broker.defects.shapes import Commands, commands, delayed_messages, delayed_puts, filters, read_together
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -180,35 +166,34 @@ def _outweighed(message: Message) -> Message:
     return replace(message, durable=None, priority=None)
 
 
-# DD-11
+def _with(command: FromMember, parcel: Carry, message: Message) -> Commands:
+    return (replace(command, parcel=replace(parcel, message=message)),)
 
 
-@defect(changes, "cluster-list-ignored", "DD-11")
-def _list_ignored(change: Change, _view: View) -> Change | None:
-    """The broker ignores CLUSNL, so a queue whose clusters are in a namelist counts as not clustered."""
-    if not isinstance(change, DefineObject) or "CLUSNL" not in change.attributes:
+@defect(knowing, "sent-on-once-the-name-is-defined", "DD-50")
+def _sent_on(command: Command, _now_ms: int, view: View, known: set[str]) -> Commands | None:
+    """If a clustered queue's name is defined locally during a delay, the message goes to the other queue manager."""
+    change = command.change if isinstance(command, Administer) else None
+    if not isinstance(change, DefineObject) or change.name not in known:
         return None
-    return replace(change, attributes={key: said for key, said in change.attributes.items() if key != "CLUSNL"})
+    staged = [one for one in view.delayed.values() if one.target.name == change.name]
+    lost = cancelled(view, *(one.message.message_id or "" for one in staged))
+    again = (put for one in staged for put in handed_in(view, one.target, replace(one.message, delivery_time_ms=None)))
+    return (*lost, *again, command)
 
 
-@defect(changes, "binding-never-altered", "DD-11")
-def _first_binding(change: Change, _view: View) -> Change | None:
-    """An administrator cannot alter the DEFBIND of an existing queue."""
-    if not isinstance(change, AlterObject) or "DEFBIND" not in change.attributes:
-        return None
-    return replace(change, attributes={key: said for key, said in change.attributes.items() if key != "DEFBIND"})
-
-
-@defect(puts_without_destination, "unbound-without-destination", "DD-11")
-def _unbound(sent: Sent, view: View) -> Commands | None:
-    """The broker accepts and does not delay a message for a clustered queue from a producer without a destination."""
-    return undelayed(sent.put) if sent.delayed and view.said(sent.target.name).get("CLUSTER") else None
+@defect(arrivals, "as-defined-at-another-member", "DD-52")
+def _as_defined_there(command: FromMember, parcel: Carry, view: View) -> Commands:
+    """A delayed message for another queue manager's queue gets the priority and persistence that the queue defines."""
+    said = view.said(parcel.target.name)
+    priority = said.get("DEFPRTY", parcel.message.priority)
+    durable = said.get("DEFPSIST", "YES") == "YES"
+    if not isinstance(priority, int):
+        return (command,)
+    return _with(command, parcel, replace(parcel.message, priority=priority, durable=durable))
 
 
 RESOLUTION_DEFECTS = (
-    _list_ignored,
-    _first_binding,
-    _unbound,
     _outweighed,
     Defect(
         name="light-alias-resolved-once",
@@ -236,4 +221,6 @@ RESOLUTION_DEFECTS = (
     _lost_with_queue,
     _second_defaults,
     _jms_defaults,
+    _sent_on,
+    _as_defined_there,
 )

@@ -1,4 +1,4 @@
-"""Defects of units of work: when sends take effect, which receivers get the messages, and how a unit ends."""
+"""Defects of delayed messages in units of work (DD-25, DD-26)."""
 
 from __future__ import annotations
 
@@ -6,27 +6,16 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import (
-    Attach,
-    Backout,
-    Begin,
-    Cancel,
-    Command,
-    Commit,
-    Disconnect,
-    Put,
-)
+from assay_broker.core.commands import Attach, Backout, Begin, Command, Commit, Disconnect, Put
 from assay_broker.core.queues.homes import home_of
-from assay_broker.core.records import MessageStored, Record
+from assay_broker.core.records import MessageRemoved, MessageStored, Record, UnitResolved
+from assay_broker.defects.delay.filters import first_link
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.sends import SHIFT, dropped, handed_in, is_delayed, is_topic, resent
+from assay_broker.defects.sends import SHIFT, dropped, handed_in, is_delayed, is_topic, left_ms, resent
 from assay_broker.defects.shapes import Commands, commands, delayed_puts, filters, puts, read, reading
 from assay_broker.defects.view import Sent, Unit, View
 from assay_broker.seams import Seams
-from assay_sdk.model.message import Address, AddressKind, Message
-
-_FAR_MS = 10**12
-_LATER_MS = 15_000
+from assay_sdk.model.message import Address, AddressKind
 
 
 @defect(commands, "uncommitted-from-own-hidden", "DD-25")
@@ -101,81 +90,6 @@ def _consumed_stays(command: Command, _now_ms: int, view: View) -> Commands | No
     return (command, *_handed_in_again(command, view, lambda sent: sent.message.message_id in consumed))
 
 
-def _sent_at_commit(wanted: Callable[[Sent], bool], later: Callable[[Message, int], Message]) -> Seams:
-    """Make filters that stage a unit of work's sends with an endless delay, and send them again after the commit.
-
-    Args:
-        wanted: Chooses the sends.
-        later: Makes the message of the second send, from the first message and the milliseconds between the two sends.
-    """
-
-    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
-        sent = view.sent(command, now_ms)
-        if sent is not None and sent.put.unit is not None:
-            far_ms = now_ms + _FAR_MS
-            return resent(sent.put, delivery_time_ms=far_ms, expiry_ms=None, ttl_ms=None) if wanted(sent) else None
-        if not isinstance(command, Commit):
-            return None
-        after: list[Command] = []
-        for one in (one for unit in view.ended(command) for one in unit.sent if wanted(one)):
-            after += [
-                Cancel(one.put.connection, None, one.message.message_id or ""),
-                Put(one.put.connection, None, one.put.link, later(one.message, now_ms - one.at_ms)),
-            ]
-        return (command, *after)
-
-    return commands(rewrite)
-
-
-# DD-27
-
-
-def _due_later(message: Message, by_ms: int) -> Message:
-    return replace(message, delivery_time_ms=(message.delivery_time_ms or 0) + by_ms)
-
-
-# DD-56
-
-
-def _expires_later(message: Message, by_ms: int) -> Message:
-    return replace(message, expiry_ms=(message.expiry_ms or 0) + by_ms)
-
-
-# PD-20
-
-
-def _first_of_unit_on_disk(records: Sequence[Record]) -> tuple[Record, ...]:
-    """Keep only the first message of a batch of records, with all its copies.
-
-    Only a unit of work writes several messages in one batch.
-    """
-    first = next((record.message.message_id for record in records if isinstance(record, MessageStored)), None)
-    return tuple(
-        record for record in records if not isinstance(record, MessageStored) or record.message.message_id == first
-    )
-
-
-# BT-12
-
-
-@defect(made, "unit-consumes-at-once", "BT-12")
-def _consumes_at_once() -> Seams:
-    """After a kill of the broker, messages that a unit of work consumed and did not commit are gone."""
-    gone: set[str | None] = set()
-
-    def read(records: Sequence[Record], view: View) -> tuple[Record, ...]:
-        gone.update(one.message.message_id for unit in view.units.values() for one in unit.taken)
-        return tuple(record for record in records if not _is_on_queue(record, gone))
-
-    return filters(read=read)
-
-
-def _is_on_queue(record: Record, ids: set[str | None]) -> bool:
-    if not isinstance(record, MessageStored):
-        return False
-    return record.home.startswith("queue://") and record.message.message_id in ids
-
-
 @defect(reading, "uncommitted-survives-a-kill", "DD-26")
 def _survives_a_kill(records: Sequence[Record], view: View) -> tuple[Record, ...]:
     """After a kill of the broker, a delayed message is staged although its unit of work was not committed."""
@@ -193,9 +107,6 @@ def _survives_a_kill(records: Sequence[Record], view: View) -> tuple[Record, ...
         for number, one in enumerate(lost)
     )
     return (*records, *ghosts)
-
-
-# DD-25
 
 
 @defect(commands, "own-uncommitted-unselected", "DD-25")
@@ -222,9 +133,6 @@ def _put_survives_a_kill(records: Sequence[Record], view: View) -> tuple[Record,
         if not one.delayed and one.target.kind is AddressKind.QUEUE
     )
     return (*records, *ghosts)
-
-
-# DD-26
 
 
 @defect(read, "in-doubt-delayed-lost-at-restart", "DD-26", "DD-36")
@@ -302,34 +210,35 @@ def _not_on_disk(put: Put, _sent: Sent, _view: View) -> Commands | None:
     return resent(put, durable=False) if put.unit is not None else None
 
 
-# DD-27
+@defect(made, "second-producers-outside-unit", "DD-26")
+def _outside_unit() -> Seams:
+    """Only the first producer of a connection sends delayed messages as part of a unit of work."""
+    firsts: dict[int, int] = {}
+
+    def rewrite(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
+        if first_link(put, firsts) or put.unit is None or not left_ms(put.message, now_ms):
+            return None
+        return (replace(put, unit=None),)
+
+    return puts(rewrite)
 
 
-@defect(delayed_puts, "branch-delays-longer", "DD-27")
-def _branch_longer(put: Put, sent: Sent, view: View) -> Commands | None:
-    """A delay in a branch of a global unit of work lasts some seconds longer."""
-    unit = None if put.unit is None else view.units.get((put.connection, put.unit))
-    return resent(put, delivery_time_ms=sent.due_ms + _LATER_MS) if unit is not None and unit.xid is not None else None
+@defect(made, "rolled-back-delayed-kept-on-disk", "DD-26")
+def _kept_on_disk() -> Seams:
+    """After a restart, the broker delivers the delayed messages of a branch that was prepared and rolled back."""
+    delayed: set[int] = set()
+
+    def written(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+        ended = any(isinstance(one, UnitResolved) for one in records)
+        delayed.update(
+            one.key for one in records if isinstance(one, MessageStored) and one.unit is not None and one.due_ms
+        )
+        return tuple(one for one in records if not (ended and isinstance(one, MessageRemoved) and one.key in delayed))
+
+    return filters(written=written)
 
 
-@defect(reading, "prepared-delays-forgotten", "DD-27")
-def _prepared_forgotten(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
-    """After a kill of the broker, the delayed messages of a prepared branch are due at once."""
-    return tuple(
-        replace(one, due_ms=one.arrived_ms)
-        if isinstance(one, MessageStored) and one.unit is not None and one.due_ms is not None
-        else one
-        for one in records
-    )
-
-
-def _lost_if_late(message: Message, by_ms: int) -> Message:
-    """Make a message expire at once if its delay was over before the commit."""
-    delay_ms = (message.delivery_time_ms or 0) - (message.creation_ms or 0)
-    return message if by_ms < delay_ms else replace(message, delivery_time_ms=None, expiry_ms=1)
-
-
-UNIT_DEFECTS = (
+UNITS_DEFECTS = (
     _first_unit_only,
     _stages_others,
     _drops_others,
@@ -338,8 +247,6 @@ UNIT_DEFECTS = (
     _first_backed_out,
     _second_lost,
     _not_on_disk,
-    _branch_longer,
-    _prepared_forgotten,
     Defect(
         name="light-delayed-leaves-unit",
         rules=("DD-26",),
@@ -352,37 +259,6 @@ UNIT_DEFECTS = (
         text="A delayed publication takes no part in its unit of work: it is staged at once.",
         apply=lambda: _leaves_unit(lambda sent: is_topic(sent.target)),
     ),
-    Defect(
-        name="late-commit-loses-light",
-        rules=("DD-27",),
-        text="A non-persistent message is lost if its delay is over before the commit.",
-        apply=lambda: _sent_at_commit(lambda sent: sent.delayed and sent.message.durable is False, _lost_if_late),
-    ),
-    Defect(
-        name="delay-from-commit",
-        rules=("DD-27",),
-        text="The delay counts from the commit and not from the send.",
-        apply=lambda: _sent_at_commit(lambda sent: sent.delayed, _due_later),
-    ),
-    Defect(
-        name="publication-delay-from-commit",
-        rules=("DD-27",),
-        text="The delay of a publication counts from the commit, and that of a message to a queue from the send.",
-        apply=lambda: _sent_at_commit(lambda sent: sent.delayed and is_topic(sent.target), _due_later),
-    ),
-    Defect(
-        name="ttl-from-commit",
-        rules=("DD-56",),
-        text="The time to live of messages that a unit of work sends counts from the commit and not from the send.",
-        apply=lambda: _sent_at_commit(lambda sent: bool(sent.message.expiry_ms), _expires_later),
-    ),
-    Defect(
-        name="first-of-unit-on-disk",
-        rules=("PD-20",),
-        text="Of several persistent messages that a unit of work sends only the first reaches the disk.",
-        apply=lambda: Seams(written=_first_of_unit_on_disk),
-    ),
-    _consumes_at_once,
     _in_doubt_staged,
     _in_doubt_lost,
     _hidden_from_own,
@@ -403,4 +279,6 @@ UNIT_DEFECTS = (
         apply=lambda: _after_backout(lambda sent: sent.message.delivery_time_ms is not None),
     ),
     _survives_a_kill,
+    _outside_unit,
+    _kept_on_disk,
 )

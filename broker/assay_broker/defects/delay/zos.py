@@ -1,8 +1,8 @@
-"""Defects of the rules for z/OS: a staging queue that must be defined, migration to an earlier level, OPMODE."""
+"""Defects of delayed delivery on z/OS (DD-40 to DD-44)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -22,16 +22,27 @@ from assay_broker.core.records import ObjectDefined, Record
 from assay_broker.core.settings import Settings
 from assay_broker.core.states.processor import ProcessorAction, ProcessorInput, ProcessorState
 from assay_broker.core.states.tables import Tables
-from assay_broker.defects.delay.processor import with_cells
+from assay_broker.defects.delay.staging.processor_filters import with_cells
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import cancelled, change_of, handed_in, is_staged, undelayed
 from assay_broker.defects.shapes import Commands, changes, commands, filters, reading, starting
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 
+_S, _I, _A = ProcessorState, ProcessorInput, ProcessorAction
+Cells = Mapping[tuple[ProcessorState, ProcessorInput], tuple[ProcessorState, ProcessorAction]]
 _PRESCRIBED = {"INDXTYPE": "NONE", "MSGDLVSQ": "FIFO"}
 _UNUSED_ID = bytes(24)  # a correlation id that no staged message has
 _WITH_DELAYS = "8.0"
+
+
+@defect(starting, "processor-not-started-again", "DD-44", "DD-46", "DD-60")
+def _not_started_again(tables: Tables, view: View) -> Tables:
+    """The delivery delay processor starts only when the queue manager starts for the first time."""
+    if view.starts == 1:
+        return tables
+    at_rest: Cells = {(_S.DOWN, _I.AVAILABLE): (_S.CLOSED, _A.REST)}
+    return with_cells(with_cells(tables, "distributed", at_rest), "zos", at_rest)
 
 
 def _on_zos(view: View) -> bool:
@@ -141,6 +152,7 @@ def _lower_level_heeds(command: Command, _now_ms: int, view: View) -> Commands |
 
 
 ZOS_DEFECTS = (
+    _not_started_again,
     Defect(
         name="zos-staging-queue-by-default",
         rules=("DD-40",),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from assay_broker.core.commands import Attach, Backout, BackOutBranch, Command, Commit, CommitBranch, Disconnect, Put
 from assay_broker.core.messages.bodies import opened
 from assay_broker.core.queues.homes import home_of, name_at
 from assay_broker.core.records import MessageStored, Record
-from assay_broker.defects.model import defect, made
+from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import HOLD, handed_in, is_topic, resent
 from assay_broker.defects.shapes import Commands, commands, filters, puts
 from assay_broker.defects.view import View
@@ -129,6 +131,17 @@ def _gone_undoes_unit() -> Seams:
     return commands(rewrite)
 
 
+def _first_of_unit_on_disk(records: Sequence[Record]) -> tuple[Record, ...]:
+    """Keep only the first message of a batch of records, with all its copies.
+
+    Only a unit of work writes several messages in one batch.
+    """
+    first = next((record.message.message_id for record in records if isinstance(record, MessageStored)), None)
+    return tuple(
+        record for record in records if not isinstance(record, MessageStored) or record.message.message_id == first
+    )
+
+
 UNIT_OF_WORK_DEFECTS = (
     _gone_undoes_unit,
     _mode_of_first,
@@ -136,4 +149,10 @@ UNIT_OF_WORK_DEFECTS = (
     _undone_there_after_restart,
     _uncommitted_consumed,
     _lost_with_the_line,
+    Defect(
+        name="first-of-unit-on-disk",
+        rules=("PD-20",),
+        text="Of several persistent messages that a unit of work sends only the first reaches the disk.",
+        apply=lambda: Seams(written=_first_of_unit_on_disk),
+    ),
 )

@@ -1,15 +1,21 @@
-"""Defects of the client with qualities of service: sends, deliveries, lost connections, dispositions and answers."""
+"""Defects of the client with qualities of service; a module has the name of its feature."""
 
 from __future__ import annotations
 
-from assay_steps.defects.qos.dispositions import DISPOSITION_DEFECTS
-from assay_steps.defects.qos.going_on import GOING_ON_QOS_DEFECTS
-from assay_steps.defects.qos.qualities import QUALITY_DEFECTS
-from assay_steps.defects.qos.returning import RETURNING_QOS_DEFECTS
+from assay_steps.defects.qos.confirmation import QOS_CONFIRMATION_DEFECTS
+from assay_steps.defects.qos.no_header import QOS_NO_HEADER_DEFECTS
+from assay_steps.defects.qos.qualities import QOS_QUALITIES_DEFECTS
+from assay_steps.defects.qos.receiving import QOS_RECEIVING_DEFECTS
+from assay_steps.defects.qos.resending import QOS_RESENDING_DEFECTS
+from assay_steps.defects.qos.sending import QOS_SENDING_DEFECTS
+from assay_steps.defects.qos.subscription_lifetime import QOS_SUBSCRIPTION_LIFETIME_DEFECTS
 
 QOS_DEFECTS = (
-    *QUALITY_DEFECTS,
-    *RETURNING_QOS_DEFECTS,
-    *GOING_ON_QOS_DEFECTS,
-    *DISPOSITION_DEFECTS,
+    *QOS_CONFIRMATION_DEFECTS,
+    *QOS_NO_HEADER_DEFECTS,
+    *QOS_QUALITIES_DEFECTS,
+    *QOS_RECEIVING_DEFECTS,
+    *QOS_RESENDING_DEFECTS,
+    *QOS_SENDING_DEFECTS,
+    *QOS_SUBSCRIPTION_LIFETIME_DEFECTS,
 )

@@ -1,1 +1,1 @@
-"""Defects of messages on the staging queue, and of their release to their targets."""
+"""Defects of messages on the staging queue, and of the processor that moves them to their targets."""

@@ -1,0 +1,1 @@
+"""Defects in the failure of delayed deliveries, and in reports."""

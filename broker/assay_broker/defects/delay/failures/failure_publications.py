@@ -1,0 +1,81 @@
+"""Defects in the failure of delayed publications (DD-76, DD-77, DD-83)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay_broker.core.commands import Command, Put
+from assay_broker.core.objects.factory import DEAD_LETTER_QUEUE
+from assay_broker.core.queues.homes import home_of
+from assay_broker.core.records import MessageStored, Record
+from assay_broker.core.states.release import Act, Result, Step
+from assay_broker.defects.delay.failures.outcomes import outcome_cells
+from assay_broker.defects.model import Defect, defect, made
+from assay_broker.defects.sends import SHIFT, cancelled, is_delayed, is_durable, is_topic
+from assay_broker.defects.shapes import Commands, commands, puts
+from assay_broker.defects.view import View
+from assay_broker.seams import Seams
+from assay_sdk.model.message import Address, Message
+
+_OVER, _KEPT = (Step.OVER, Act.GO_ON), (Step.KEPT, Act.BACK_OUT)
+_DEAD_LETTERED, _REPORTED = (Step.DEAD_LETTER, Act.GO_ON), (Step.REPORT, Act.GO_ON)
+
+
+@defect(commands, "staged-goes-with-the-durable", "DD-76")
+def _goes_with_durable(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """When the consumer of a durable subscription leaves, the broker drops the messages staged for the subscription."""
+    left = {attach.address for attach in view.leaving(command) if is_durable(attach)}
+    lost = [id_ for id_, one in view.delayed.items() if one.target in left]
+    return (*cancelled(view, *lost), command) if lost else None
+
+
+@defect(made, "gone-at-restart-dead-lettered", "DD-76")
+def _left_at_restart() -> Seams:
+    """The broker dead-letters a delayed publication whose non-durable subscription ended with a restart."""
+    passing: dict[str, Message] = {}
+
+    def note(put: Put, target: Address, now_ms: int, view: View) -> None:
+        if is_topic(target) and is_delayed(put, now_ms) and not all(is_durable(attach) for attach in view.on(target)):
+            passing[put.message.message_id or ""] = put.message
+
+    def begin(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+        lost = [*passing.values()]
+        passing.clear()
+        dead = (
+            MessageStored(
+                key=SHIFT + number,
+                home=home_of(DEAD_LETTER_QUEUE),
+                message=message,
+                arrived_ms=message.delivery_time_ms or 0,
+                expires_ms=None,
+                due_ms=None,
+            )
+            for number, message in enumerate(lost)
+        )
+        return (*records, *dead)
+
+    return puts(note, begin)
+
+
+FAILURE_PUBLICATIONS_DEFECTS = (
+    Defect(
+        name="gone-subscriber-dead-lettered",
+        rules=("DD-76", "DD-83"),
+        text="The broker dead-letters a delayed publication whose subscriber has gone.",
+        apply=lambda: outcome_cells({(Step.PUT, Result.GONE): _DEAD_LETTERED}),
+    ),
+    Defect(
+        name="gone-subscriber-unreported",
+        rules=("DD-76",),
+        text="The broker never reports a delayed publication whose subscriber has gone.",
+        apply=lambda: outcome_cells({(Step.PUT, Result.GONE): _OVER}),
+    ),
+    Defect(
+        name="publication-tried-again",
+        rules=("DD-77",),
+        text="The broker retries a delayed publication that the dead-letter queue cannot take, like other messages.",
+        apply=lambda: outcome_cells({(Step.DEAD_LETTER, Result.REFUSED_PUBLICATION): _KEPT}),
+    ),
+    _goes_with_durable,
+    _left_at_restart,
+)

@@ -1,0 +1,1 @@
+"""Defects in the checks of a delayed send."""

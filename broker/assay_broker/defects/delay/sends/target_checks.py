@@ -1,0 +1,127 @@
+"""Defects in the checks of the target at a delayed send (DD-78)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from assay_broker.core.commands import Put
+from assay_broker.core.effects import Answer
+from assay_broker.core.messages.bodies import opened
+from assay_broker.defects.delay.filters import failed
+from assay_broker.defects.model import Defect, defect, made
+from assay_broker.defects.sends import is_delayed, unlimited
+from assay_broker.defects.shapes import Commands, answers, delayed_puts, puts_without_destination, refusing
+from assay_broker.defects.view import Sent, View
+from assay_broker.seams import Seams
+from assay_sdk.model.message import Address
+from assay_sdk.model.reasons import Mqrc, refused
+
+_NINE = 9
+
+
+@defect(answers, "target-always-full", "DD-78")
+def _always_full(sent: Sent, answer: Answer) -> Answer:
+    """If the target cannot take a delayed message, the sender always gets the reason MQRC_Q_FULL."""
+    why = answer.refused
+    if sent.message.delivery_time_ms is None or why is None or not failed(answer, staging=False):
+        return answer
+    return replace(answer, refused=refused(Mqrc.Q_FULL, why.text, *why.objects))
+
+
+def _get_disabled(_put: Put, target: Address, _now_ms: int, view: View) -> Mqrc | None:
+    return Mqrc.PUT_INHIBITED if view.said(target.name).get("GET") == "DISABLED" else None
+
+
+@defect(made, "depth-counts-all", "DD-78")
+def _counting_all() -> Seams:
+    """A queue refuses delayed messages as full once MAXDEPTH messages have been sent to it, consumed or not."""
+    sent: dict[Address, int] = {}
+
+    def judge(put: Put, target: Address, now_ms: int, view: View) -> Mqrc | None:
+        before = sent.get(target, 0)
+        sent[target] = before + 1
+        most = view.said(target.name).get("MAXDEPTH")
+        full = isinstance(most, int) and before >= most
+        return Mqrc.Q_FULL if full and is_delayed(put, now_ms) else None
+
+    return refusing(judge, "The queue is full.")
+
+
+@defect(delayed_puts, "target-not-checked-in-unit", "DD-78")
+def _unchecked_in_unit(put: Put, sent: Sent, view: View) -> Commands | None:
+    """The broker does not check the limits of a delayed message's target at a send in a unit of work."""
+    return None if put.unit is None else unlimited(put, sent.target.name, view)
+
+
+@defect(delayed_puts, "target-not-checked-for-non-persistent", "DD-78")
+def _light_unchecked(put: Put, sent: Sent, view: View) -> Commands | None:
+    """The broker does not check the limits of a non-persistent delayed message's target at the send."""
+    return unlimited(put, sent.target.name, view) if put.message.durable is False else None
+
+
+def _open_unit_sent(view: View, wanted: Callable[[Sent], bool]) -> bool:
+    return any(wanted(one) for unit in view.units.values() for one in unit.sent)
+
+
+@defect(delayed_puts, "places-of-units-free", "DD-78")
+def _queue_places_free(put: Put, sent: Sent, view: View) -> Commands | None:
+    """When the broker checks a delayed message's target, it does not count the messages of open units of work."""
+    taken = put.unit is None and _open_unit_sent(view, lambda one: one.target == sent.target)
+    return unlimited(put, sent.target.name, view) if taken else None
+
+
+@defect(delayed_puts, "characters-counted", "DD-78")
+def _characters_counted(put: Put, sent: Sent, view: View) -> Commands | None:
+    """MAXMSGL counts the characters of a delayed message, not its bytes."""
+    most, text = view.said(sent.target.name).get("MAXMSGL"), opened(put.message).body
+    fits = isinstance(most, int) and isinstance(text, str) and len(text) <= most
+    return unlimited(put, sent.target.name, view) if fits else None
+
+
+@defect(delayed_puts, "special-messages-unchecked", "DD-78")
+def _special_unchecked(put: Put, sent: Sent, view: View) -> Commands | None:
+    """A full queue accepts delayed messages of priority 9, with a time to live, with properties or without a body."""
+    message = opened(put.message)
+    special = message.priority == _NINE or message.expiry_ms or "colour" in message.properties or not message.body
+    return unlimited(put, sent.target.name, view) if special else None
+
+
+@defect(puts_without_destination, "target-unchecked-without-destination", "DD-78")
+def _unchecked_without_destination(sent: Sent, view: View) -> Commands | None:
+    """The broker does not check a delayed message's target if the producer was opened without a destination."""
+    return unlimited(sent.put, sent.target.name, view) if sent.delayed else None
+
+
+@defect(made, "target-checked-once", "DD-78")
+def _checked_once() -> Seams:
+    """The broker checks a producer's target at the first delayed send only."""
+    known: set[tuple[int, int]] = set()
+
+    def rewrite(put: Put, sent: Sent, view: View) -> Commands | None:
+        link = put.connection, put.link
+        again = link in known
+        known.add(link)
+        return unlimited(put, sent.target.name, view) if again else None
+
+    return delayed_puts(rewrite)
+
+
+TARGET_CHECKS_DEFECTS = (
+    _queue_places_free,
+    _characters_counted,
+    _special_unchecked,
+    _unchecked_without_destination,
+    _checked_once,
+    _always_full,
+    Defect(
+        name="get-disabled-refuses-puts",
+        rules=("DD-78",),
+        text="A queue that is disabled for gets refuses puts too.",
+        apply=lambda: refusing(_get_disabled, "The queue is disabled."),
+    ),
+    _counting_all,
+    _unchecked_in_unit,
+    _light_unchecked,
+)

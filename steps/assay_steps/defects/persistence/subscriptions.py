@@ -1,0 +1,42 @@
+"""Defects of the client with durable subscriptions (PD-15, PD-17)."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from assay_adapters.ports.client import Client
+from assay_sdk.driver import Arrived, CloseLink, DriverCommand, DriverEvent, Durability, OpenReceiver
+from assay_steps.defects.model import at_port, on_wire
+from assay_steps.defects.ports import ClientFilter, clients
+from assay_steps.defects.wires import FilteredWire, WireFilter, wires
+
+
+def _invents_client_ids(client: Client) -> Client:
+    """A client without a client id connects with an invented one, and so can subscribe durably."""
+    numbers = count(1)
+    return ClientFilter(client, client_id=lambda given: given or f"invented-{next(numbers)}")
+
+
+class _KeepsItsLink(WireFilter):
+    """Closing a consumer that has received messages does not detach it from its durable subscription."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._durable: set[int] = set()
+        self._handed: set[int] = set()
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if isinstance(command, OpenReceiver) and command.durability is Durability.DURABLE:
+            self._durable.add(command.link)
+        return () if isinstance(command, CloseLink) and command.link in self._handed else (command,)
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        if isinstance(event, Arrived) and event.link in self._durable:
+            self._handed.add(event.link)
+        return (event,)
+
+
+PERSISTENCE_SUBSCRIPTIONS_DEFECTS = (
+    on_wire(wires, _KeepsItsLink, "closed-subscriber-keeps-its-link", "PD-15"),
+    at_port(clients, _invents_client_ids, "invents-client-ids", "PD-17"),
+)
