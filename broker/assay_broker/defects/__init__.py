@@ -46,29 +46,23 @@ from assay_broker.defects.delay.staging.staging_queue_limits import STAGING_QUEU
 from assay_broker.defects.delay.units import UNITS_DEFECTS
 from assay_broker.defects.delay.zos import ZOS_DEFECTS
 from assay_broker.defects.model import Defect, by_name
-from assay_broker.defects.persistence.backlog import BACKLOG_DEFECTS
-from assay_broker.defects.persistence.consumers import CONSUMER_DEFECTS
-from assay_broker.defects.persistence.endings import ENDING_DEFECTS
-from assay_broker.defects.persistence.lookalikes import LOOKALIKE_DEFECTS
-from assay_broker.defects.persistence.neighbours import NEIGHBOUR_DEFECTS
-from assay_broker.defects.persistence.plain_messages import PLAIN_MESSAGE_DEFECTS
-from assay_broker.defects.persistence.queues import QUEUE_DEFECTS
-from assay_broker.defects.persistence.reopening import REOPENING_DEFECTS
-from assay_broker.defects.persistence.second_times import SECOND_TIME_DEFECTS
-from assay_broker.defects.persistence.storage.later_restarts import LATER_RESTART_DEFECTS
-from assay_broker.defects.persistence.storage.restarts import RESTART_DEFECTS
-from assay_broker.defects.persistence.storage.store import STORE_DEFECTS
-from assay_broker.defects.persistence.storage.store_refusals import STORE_REFUSAL_DEFECTS
-from assay_broker.defects.persistence.subscribers import SUBSCRIBER_DEFECTS
-from assay_broker.defects.persistence.subscriptions import SUBSCRIPTION_DEFECTS
-from assay_broker.defects.persistence.units import UNIT_OF_WORK_DEFECTS
-from assay_broker.defects.persistence.waiting_messages import WAITING_MESSAGE_DEFECTS
-from assay_broker.defects.qos.delivering import DELIVERING_DEFECTS
+from assay_broker.defects.persistence.delivery_mode import PERSISTENCE_DELIVERY_MODE_DEFECTS
+from assay_broker.defects.persistence.matrix_queue import PERSISTENCE_MATRIX_QUEUE_DEFECTS
+from assay_broker.defects.persistence.matrix_queue_storage import PERSISTENCE_MATRIX_QUEUE_STORAGE_DEFECTS
+from assay_broker.defects.persistence.matrix_queue_waiting import PERSISTENCE_MATRIX_QUEUE_WAITING_DEFECTS
+from assay_broker.defects.persistence.matrix_topic import PERSISTENCE_MATRIX_TOPIC_DEFECTS
+from assay_broker.defects.persistence.matrix_topic_restarts import PERSISTENCE_MATRIX_TOPIC_RESTARTS_DEFECTS
+from assay_broker.defects.persistence.subscriptions import PERSISTENCE_SUBSCRIPTIONS_DEFECTS
+from assay_broker.defects.persistence.subscriptions_durable import PERSISTENCE_SUBSCRIPTIONS_DURABLE_DEFECTS
+from assay_broker.defects.persistence.subscriptions_identity import PERSISTENCE_SUBSCRIPTIONS_IDENTITY_DEFECTS
+from assay_broker.defects.persistence.subscriptions_queues import PERSISTENCE_SUBSCRIPTIONS_QUEUES_DEFECTS
+from assay_broker.defects.qos.confirmation import QOS_CONFIRMATION_DEFECTS
 from assay_broker.defects.qos.persistence import QOS_PERSISTENCE_DEFECTS
-from assay_broker.defects.qos.qualities import QOS_DEFECTS
-from assay_broker.defects.qos.repetition import REPETITION_DEFECTS
-from assay_broker.defects.qos.returning import RETURNING_DEFECTS
-from assay_broker.defects.qos.subscription_lifetime import SUBSCRIPTION_LIFETIME_DEFECTS
+from assay_broker.defects.qos.receiving import QOS_RECEIVING_DEFECTS
+from assay_broker.defects.qos.receiving_unsettled import QOS_RECEIVING_UNSETTLED_DEFECTS
+from assay_broker.defects.qos.sending import QOS_SENDING_DEFECTS
+from assay_broker.defects.qos.subscription_lifetime import QOS_SUBSCRIPTION_LIFETIME_DEFECTS
+from assay_broker.defects.qos.subscription_lifetime_ends import QOS_SUBSCRIPTION_LIFETIME_ENDS_DEFECTS
 
 __all__ = ["DEFECTS", "Defect"]
 
@@ -105,32 +99,26 @@ DEFECTS: Mapping[str, Defect] = by_name(
         *STAGING_QUEUE_LIMITS_DEFECTS,
         *UNITS_DEFECTS,
         *ZOS_DEFECTS,
-        *QUEUE_DEFECTS,
-        *CONSUMER_DEFECTS,
-        *WAITING_MESSAGE_DEFECTS,
-        *PLAIN_MESSAGE_DEFECTS,
-        *STORE_DEFECTS,
-        *STORE_REFUSAL_DEFECTS,
-        *SUBSCRIPTION_DEFECTS,
-        *SUBSCRIBER_DEFECTS,
-        *BACKLOG_DEFECTS,
-        *ENDING_DEFECTS,
-        *RESTART_DEFECTS,
-        *LATER_RESTART_DEFECTS,
-        *UNIT_OF_WORK_DEFECTS,
-        *SECOND_TIME_DEFECTS,
-        *NEIGHBOUR_DEFECTS,
-        *LOOKALIKE_DEFECTS,
-        *REOPENING_DEFECTS,
         *BATCH_DEFECTS,
         *BRANCH_DEFECTS,
         *SEVERAL_BRANCHES_DEFECTS,
-        *QOS_DEFECTS,
-        *REPETITION_DEFECTS,
-        *RETURNING_DEFECTS,
-        *DELIVERING_DEFECTS,
-        *SUBSCRIPTION_LIFETIME_DEFECTS,
+        *PERSISTENCE_DELIVERY_MODE_DEFECTS,
+        *PERSISTENCE_MATRIX_QUEUE_DEFECTS,
+        *PERSISTENCE_MATRIX_QUEUE_STORAGE_DEFECTS,
+        *PERSISTENCE_MATRIX_QUEUE_WAITING_DEFECTS,
+        *PERSISTENCE_MATRIX_TOPIC_DEFECTS,
+        *PERSISTENCE_MATRIX_TOPIC_RESTARTS_DEFECTS,
+        *PERSISTENCE_SUBSCRIPTIONS_DEFECTS,
+        *PERSISTENCE_SUBSCRIPTIONS_DURABLE_DEFECTS,
+        *PERSISTENCE_SUBSCRIPTIONS_IDENTITY_DEFECTS,
+        *PERSISTENCE_SUBSCRIPTIONS_QUEUES_DEFECTS,
+        *QOS_CONFIRMATION_DEFECTS,
         *QOS_PERSISTENCE_DEFECTS,
+        *QOS_RECEIVING_DEFECTS,
+        *QOS_RECEIVING_UNSETTLED_DEFECTS,
+        *QOS_SENDING_DEFECTS,
+        *QOS_SUBSCRIPTION_LIFETIME_DEFECTS,
+        *QOS_SUBSCRIPTION_LIFETIME_ENDS_DEFECTS,
     )
 )
 """All defects by name."""

@@ -10,7 +10,7 @@ from assay_broker.core.commands import Attach, Command, Detach, Disconnect, Put,
 from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.records import MessageMarked, MessageStored, Record
-from assay_broker.defects.qos.qualities import is_light
+from assay_broker.defects.qos.filters import is_light
 from assay_broker.defects.sends import accepted, dropped, is_delayed, is_topic, resent
 from assay_broker.defects.shapes import commands, filters, reshown
 from assay_broker.defects.view import View

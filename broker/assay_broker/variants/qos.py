@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from assay_broker.core.commands import Attach, Command, Connect, Disconnect, Put
 from assay_broker.core.effects import Deliver, Effect
 from assay_broker.core.records import Record, SubscriptionDefined
-from assay_broker.defects.qos.qualities import is_light, lasts
+from assay_broker.defects.qos.filters import is_light, lasts
 from assay_broker.defects.sends import dropped, is_topic
 from assay_broker.defects.shapes import commands, deliveries, filters, reading
 from assay_broker.defects.view import View

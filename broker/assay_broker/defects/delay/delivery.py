@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from assay_broker.core.commands import Browse, Cancel, Command, Disconnect, FromMember, Put
 from assay_broker.core.networks.parcels import Carry
 from assay_broker.core.objects.factory import STAGING_QUEUE
+from assay_broker.core.records import MessageStored, Record
 from assay_broker.defects.delay.filters import arrivals, due_at, end_of_delay, first_link, sent_at_commit
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import (
@@ -21,7 +22,7 @@ from assay_broker.defects.sends import (
     resent,
     twice,
 )
-from assay_broker.defects.shapes import Commands, commands, delayed_messages, delayed_puts, puts, refusing
+from assay_broker.defects.shapes import Commands, commands, delayed_messages, delayed_puts, puts, refusing, written
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -293,6 +294,12 @@ def _needs_staging(put: Put, target: Address, now_ms: int, view: View) -> Mqrc |
     return Mqrc.Q_FULL if shut and target.name != STAGING_QUEUE and not left_ms(put.message, now_ms) else None
 
 
+@defect(written, "plain-messages-not-stored", "DD-03", "PD-20")
+def _not_stored(record: Record) -> tuple[Record, ...]:
+    """The broker does not write messages without properties to disk."""
+    return () if isinstance(record, MessageStored) and not record.message.properties else (record,)
+
+
 DELIVERY_DEFECTS = (
     _temporary_lost,
     _only_for_waiting,
@@ -341,4 +348,5 @@ DELIVERY_DEFECTS = (
         text="The broker refuses messages without a delay while the staging queue cannot take messages.",
         apply=lambda: refusing(_needs_staging, "The staging queue cannot take another message."),
     ),
+    _not_stored,
 )

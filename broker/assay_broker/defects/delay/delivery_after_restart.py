@@ -12,7 +12,7 @@ from assay_broker.core.networks.parcels import Carry, Outstanding, Taken
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.records import MessageRemoved, MessageStored, Record, SubscriptionDefined
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.persistence.waiting_messages import lost_at_second_restart
+from assay_broker.defects.persistence.filters import lost_at_second_restart
 from assay_broker.defects.sends import SHIFT, is_staged
 from assay_broker.defects.shapes import Commands, commands, filters, read, read_together, reading, writing
 from assay_broker.defects.view import View

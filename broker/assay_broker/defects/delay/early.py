@@ -277,6 +277,13 @@ def _one_delay_for_all(put: Put, _target: Address, now_ms: int, view: View) -> C
     return next((due_at(put, one.due_ms) for one in unit.sent if one.delayed), None)
 
 
+@defect(puts, "plain-messages-undelayed", "DD-02")
+def _undelayed(put: Put, _target: Address, _now_ms: int, _view: View) -> Commands | None:
+    """The broker does not delay messages without properties."""
+    plain = not put.message.properties and put.message.delivery_time_ms is not None
+    return undelayed(put) if plain else None
+
+
 EARLY_DEFECTS = (
     _early,
     _early_on_temporary,
@@ -308,4 +315,5 @@ EARLY_DEFECTS = (
     _publication_due,
     _due_in_seconds,
     _one_delay_for_all,
+    _undelayed,
 )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from assay_broker.core.commands import Put
+from assay_broker.core.records import MessageStored, Record
 from assay_broker.defects.delay.filters import end_of_delay, sent_at_commit
 from assay_broker.defects.model import Defect, defect
 from assay_broker.defects.sends import is_delayed, left_ms, resent, unheard
-from assay_broker.defects.shapes import Commands, puts, refusing
+from assay_broker.defects.shapes import Commands, puts, read, refusing
 from assay_broker.defects.view import View
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import Mqrc
@@ -67,6 +68,19 @@ def _everything_expires(put: Put, _target: Address, now_ms: int, _view: View) ->
     return resent(put, expiry_ms=now_ms + _SHORT_MS)
 
 
+@defect(puts, "plain-messages-never-expire", "DD-56")
+def _never_expire(put: Put, _target: Address, _now_ms: int, _view: View) -> Commands | None:
+    """The broker ignores the time to live of messages without properties."""
+    return None if put.message.properties else resent(put, ttl_ms=None, expiry_ms=None)
+
+
+@defect(read, "queued-never-expire-after-restart", "DD-56")
+def _unwatched(record: Record) -> tuple[Record, ...]:
+    """A restart removes the expiry of messages on queues."""
+    queued = isinstance(record, MessageStored) and record.due_ms is None
+    return (replace(record, expires_ms=None),) if queued and isinstance(record, MessageStored) else (record,)
+
+
 EXPIRY_DEFECTS = (
     Defect(
         name="ttl-check-missing",
@@ -90,4 +104,6 @@ EXPIRY_DEFECTS = (
         apply=lambda: refusing(_mortal_refused, _NOT_NOW),
     ),
     _everything_expires,
+    _never_expire,
+    _unwatched,
 )

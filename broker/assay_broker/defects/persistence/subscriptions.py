@@ -1,4 +1,4 @@
-"""Defects of subscriptions, and of the messages that the broker stores for them."""
+"""Defects in what a subscription is and which messages it gets (PD-10 to PD-12)."""
 
 from __future__ import annotations
 
@@ -6,19 +6,30 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Attach, Command, Connect, Detach, Disconnect, Put, Unsubscribe
+from assay_broker.core.commands import (
+    Attach,
+    Backout,
+    BackOutBranch,
+    Command,
+    Commit,
+    CommitBranch,
+    Connect,
+    Detach,
+    Disconnect,
+    Put,
+    Unsubscribe,
+)
 from assay_broker.core.effects import Deliver
-from assay_broker.core.records import MessageStored, Record, SubscriptionDefined
+from assay_broker.core.records import Record, SubscriptionRemoved
+from assay_broker.core.topics.topic_strings import SEPARATOR, has_wildcards
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.persistence.queues import non_persistent_twice, without
-from assay_broker.defects.sends import handed_in, is_delayed, is_durable, is_topic, resent, twice
-from assay_broker.defects.shapes import Commands, commands, deliveries, filters, puts, read_together, written
+from assay_broker.defects.persistence.filters import is_wide
+from assay_broker.defects.sends import is_durable, is_topic, twice
+from assay_broker.defects.shapes import Commands, commands, deliveries, filters, puts, written
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.driver import Durability
-from assay_sdk.model.message import Address, Message
-
-_URGENT = 5
+from assay_sdk.model.message import Address
 
 
 def _durable_receivers(view: View, address: Address) -> list[Attach]:
@@ -27,9 +38,6 @@ def _durable_receivers(view: View, address: Address) -> list[Attach]:
 
 def _live_receivers(view: View, address: Address) -> list[Attach]:
     return [attach for attach in view.on(address) if not is_durable(attach)]
-
-
-# PD-10, PD-11: both kinds side by side
 
 
 def _made_anew(forgets: Callable[[Command, View], Address | None]) -> Seams:
@@ -85,9 +93,6 @@ def _twice_when_mixed(put: Put, target: Address, _now_ms: int, view: View) -> Co
     return twice(put) if both and is_topic(target) else None
 
 
-# PD-12 to PD-15: the life of a subscription and its stored messages
-
-
 @defect(made, "closed-subscription-goes-on", "PD-10", "PD-12", "PD-14", "PD-27")
 def _never_ends() -> Seams:
     """A non-durable subscription continues after its close, and the next subscriber gets its stored messages.
@@ -118,172 +123,221 @@ def _never_ends() -> Seams:
     return filters(rewrite, read=start)
 
 
-def _durable_ends(*, with_consumer: bool) -> Seams:
-    """Make filters that remove a durable subscription when it is next opened.
-
-    Args:
-        with_consumer: True if closing the consumer ends the subscription, False if only the connection's end does.
-    """
-    closed: set[tuple[str | None, str]] = set()
-
-    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
-        client = view.client_id(getattr(command, "connection", 0))
-        over = view.left(command)
-        if with_consumer:
-            over = view.leaving(command) if isinstance(command, Detach) else []
-        closed.update((client, one.name) for one in over if is_durable(one) and one.name is not None)
-        if not isinstance(command, Attach) or not is_durable(command) or command.name is None:
-            return None
-        if (client, command.name) not in closed:
-            return None
-        closed.discard((client, command.name))
-        return (Unsubscribe(command.connection, None, command.name), command)
-
-    return commands(rewrite)
+@defect(commands, "leaver-takes-durable-along", "PD-10")
+def _takes_durable_along(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """When a non-durable subscriber leaves, the durable subscribers of its topic get no more messages."""
+    left = {one.address for one in view.leaving(command) if is_topic(one.address) and not is_durable(one)}
+    others = [
+        Detach(connection, None, link)
+        for (connection, link), attach in view.receivers.items()
+        if attach.address in left and is_durable(attach)
+    ]
+    return (command, *others) if others else None
 
 
-def _replays(wanted: Callable[[Message], bool], *, first: bool = False, though_heard: bool = False) -> Seams:
-    """Make filters that deliver an earlier publication to a new non-durable subscriber.
-
-    Args:
-        wanted: Chooses publications by their messages.
-        first: True for the topic's first such publication; False for the last.
-        though_heard: Whether the filters also deliver the publication while the topic has other subscribers.
-    """
-    kept: dict[Address, Message] = {}
-
-    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
-        if isinstance(command, Put):
-            target = view.target(command)
-            delayed = is_delayed(command, now_ms)
-            if target is not None and is_topic(target) and not delayed and wanted(command.message):
-                kept[target] = kept.get(target, command.message) if first else command.message
-        if not isinstance(command, Attach) or is_durable(command):
-            return None
-        if view.on(command.address) and not though_heard:
-            return None
-        message = kept.pop(command.address, None)
-        if message is None:
-            return None
-        return (command, *handed_in(view, command.address, message))
-
-    return commands(rewrite)
+def _passes(attach: Attach) -> bool:
+    """Check whether a receiver opens a shared non-durable subscription."""
+    return is_topic(attach.address) and attach.shared and not is_durable(attach)
 
 
-@defect(made, "unclaimed-publication-kept", "PD-34")
-def _replays_unclaimed() -> Seams:
-    """If a topic has no subscription, the broker keeps a publication for the topic's first subscriber."""
-    subscribed: set[Address] = set()
-    unclaimed: dict[Address, Message] = {}
+@defect(commands, "refused-beside-a-durable-namesake", "PD-10")
+def _refused_beside_namesake(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """The broker refuses a non-durable subscription while a durable one of its name has a consumer."""
+    if not isinstance(command, Attach) or not _passes(command):
+        return None
+    if not any(is_durable(one) and one.name == command.name for one in view.on(command.address)):
+        return None
+    return (replace(command, name=""),)  # the broker refuses an empty name
+
+
+@defect(made, "ends-a-durable-namesake", "PD-10")
+def _ends_namesake() -> Seams:
+    """A new non-durable subscription ends an inactive durable one of its name."""
+    known: set[tuple[str | None, bool]] = set()
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
-        if isinstance(command, Put):
-            target = view.target(command)
-            if target is not None and is_topic(target) and target not in subscribed:
-                unclaimed[target] = command.message
-        if not isinstance(command, Attach):
+        if not isinstance(command, Attach) or not is_topic(command.address):
             return None
-        subscribed.add(command.address)
-        message = unclaimed.pop(command.address, None)
-        if message is None:
+        key = command.name, command.everybodys
+        if is_durable(command) and command.shared:
+            known.add(key)
+        used = any(is_durable(one) and one.name == command.name for one in view.on(command.address))
+        if not _passes(command) or used or key not in known:
             return None
-        return (command, *handed_in(view, command.address, message))
+        known.discard(key)
+        return (Unsubscribe(command.connection, None, str(command.name), everybodys=command.everybodys), command)
 
     return commands(rewrite)
 
 
-@defect(made, "missed-out-of-order", "PD-15")
-def _missed_out_of_order() -> Seams:
-    """An inactive durable subscription changes the order of its stored messages.
+@defect(deliveries, "second-of-a-kind-starved", "PD-11")
+def _second_starved(delivery: Deliver, view: View) -> Deliver | None:
+    """Only the first durable and the first non-durable subscriber of a topic get publications."""
+    own = view.receiver(delivery)
+    if own is None or own.shared or not is_topic(own.address):
+        return delivery
+    alike = [attach for attach in view.on(own.address) if is_durable(attach) == is_durable(own)]
+    return delivery if alike[0] is own else None
 
-    The defect raises the priority of every second publication to a topic without an active subscriber.
+
+@defect(commands, "shared-non-durable-goes-on", "PD-12", "PD-27")
+def _shared_goes_on(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """A shared non-durable subscription continues after its last subscriber has left."""
+    if isinstance(command, Attach) and command.shared and not is_durable(command):
+        return (replace(command, durability=Durability.DURABLE),)
+    return None
+
+
+@defect(made, "non-durable-never-deleted", "PD-12")
+def _never_deleted() -> Seams:
+    """The broker never deletes a non-durable subscription, and continues to store messages for it.
+
+    In place of each receiver that leaves, the defect attaches a receiver of the defect, which grants no credit.
     """
-    counts: dict[Address, int] = {}
 
-    def shuffle(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
-        if not is_topic(target) or view.on(target):
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        left = [one for one in view.leaving(command) if is_topic(one.address) and not is_durable(one)]
+        heirs = tuple(
+            replace(one, connection=view.agent, token=None, link=view.own_number(), name=None, shared=False)
+            for one in left
+        )
+        return (command, Connect(view.agent, None), *heirs) if heirs else None
+
+    return commands(rewrite)
+
+
+def _takes_along(command: Command, view: View, others: Callable[[Attach, Attach], bool]) -> Commands | None:
+    """Add commands that end further receivers to a command that ends receivers.
+
+    Args:
+        command: The command.
+        view: The defect's view.
+        others: Decides whether the second receiver, which would stay, ends with the first receiver, which leaves.
+    """
+    left = [one for one in view.leaving(command) if is_topic(one.address) and not is_durable(one)]
+    taken = [
+        Detach(connection, None, link)
+        for (connection, link), attach in view.receivers.items()
+        if not any(attach is one for one in left) and any(others(one, attach) for one in left)
+    ]
+    return (command, *taken) if taken else None
+
+
+@defect(commands, "shared-ends-with-first", "PD-12")
+def _shared_ends_with_first(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """When a shared non-durable subscription's first subscriber leaves, its other subscribers get no more messages."""
+    return _takes_along(command, view, lambda gone, stays: gone.shared and stays.shared and stays.name == gone.name)
+
+
+@defect(commands, "closing-one-closes-its-neighbours", "PD-12")
+def _neighbours_close(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """When a non-durable subscriber closes, the broker closes the other subscribers of its connection, too."""
+    return _takes_along(command, view, lambda gone, stays: stays.connection == gone.connection)
+
+
+@defect(commands, "own-publications-left-out", "PD-11")
+def _own_left_out(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """The broker treats every unshared subscription as if it had noLocal."""
+    if not isinstance(command, Attach) or not is_topic(command.address) or command.shared:
+        return None
+    return (replace(command, no_local=True),)
+
+
+@defect(written, "unsubscribing-unwritten", "PD-10")
+def _unsubscribing_unwritten(record: Record) -> tuple[Record, ...]:
+    """The broker does not write the removal of a durable subscription, so a restart brings the subscription back."""
+    return () if isinstance(record, SubscriptionRemoved) else (record,)
+
+
+@defect(made, "gone-subscriber-undoes-unit", "PD-11")
+def _gone_undoes_unit() -> Seams:
+    """A commit backs the unit of work out if a subscriber has left since the unit published a message for it."""
+    of_units: dict[tuple[int, int], list[Attach]] = {}
+    of_branches: dict[bytes, list[Attach]] = {}
+
+    def present(command: Command) -> list[Attach]:
+        match command:
+            case Commit():
+                return of_units.pop((command.connection, command.unit), [])
+            case CommitBranch():
+                return of_branches.pop(command.xid, [])
+            case _:
+                return []
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        target = view.target(command)
+        if isinstance(command, Put) and command.unit is not None and target is not None and is_topic(target):
+            number = command.connection, command.unit
+            unit = view.units.get(number)
+            xid = None if unit is None else unit.xid
+            listeners = of_units.setdefault(number, []) if xid is None else of_branches.setdefault(xid, [])
+            listeners.extend(view.on(target))
+        if all(view.receivers.get((one.connection, one.link)) is one for one in present(command)):
             return None
-        counts[target] = counts.get(target, 0) + 1
-        if counts[target] % 2:
-            return None
-        return resent(put, priority=_URGENT)
+        if isinstance(command, Commit):
+            return (Backout(command.connection, command.token, command.unit),)
+        if isinstance(command, CommitBranch):
+            return (BackOutBranch(command.connection, command.token, command.xid),)
+        return None
 
-    return puts(shuffle)
-
-
-# PD-16, PD-17: identities
+    return commands(rewrite)
 
 
-@defect(commands, "name-alone", "PD-16", "PD-17")
-def _name_alone(command: Command, _now_ms: int, _view: View) -> Commands | None:
-    """The broker identifies a durable subscription by its name alone and ignores the client id."""
-    if isinstance(command, Connect):
-        return (replace(command, client_id=None),)
-    if isinstance(command, Attach) and is_durable(command):
-        return (replace(command, shared=True),)
-    return None
+def _is_pattern(attach: Attach | None) -> bool:
+    return attach is not None and is_topic(attach.address) and has_wildcards(attach.address.name)
 
 
-@defect(commands, "second-client-admitted", "PD-17")
-def _second_client(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """The broker accepts a second connection with a client id that is in use."""
-    if isinstance(command, Connect) and command.client_id in [
-        one.client_id for one in view.connections.values() if one.client_id
-    ]:
-        return (replace(command, client_id=None),)
-    return None
+@defect(deliveries, "pattern-hidden-by-topic", "PD-11")
+def _hidden_by_topic(delivery: Deliver, view: View) -> Deliver | None:
+    """A subscription to a topic pattern gets no messages while a subscription to a single topic is open."""
+    exact = any(is_topic(one.address) and not _is_pattern(one) for one in view.receivers.values())
+    return None if exact and _is_pattern(view.receiver(delivery)) else delivery
 
 
-@defect(commands, "no-client-id-needed", "PD-17")
-def _no_client_id_needed(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """The broker creates an unshared durable subscription for a client without a client id."""
-    if isinstance(command, Attach) and is_durable(command) and view.client_id(command.connection) is None:
-        return (replace(command, shared=True),)
-    return None
+@defect(deliveries, "pattern-hidden-by-pattern", "PD-11")
+def _hidden_by_pattern(delivery: Deliver, view: View) -> Deliver | None:
+    """Only the oldest of the subscriptions to topic patterns gets publications."""
+    patterns = [one for one in view.receivers.values() if _is_pattern(one)]
+    own = view.receiver(delivery)
+    return None if _is_pattern(own) and own is not patterns[0] else delivery
 
 
-# PD-23 to PD-30, PD-33: topics
+@defect(deliveries, "no-local-hears-nobody", "PD-11")
+def _hears_nobody(delivery: Deliver, view: View) -> Deliver | None:
+    """A subscriber with noLocal gets no messages at all, even from other connections."""
+    receiver = view.receiver(delivery)
+    return None if receiver is not None and receiver.no_local else delivery
 
 
-def _one_copy_on_disk(records: Sequence[Record]) -> tuple[Record, ...]:
-    kept: set[str | None] = set()
-    out: list[Record] = []
-    for record in records:
-        if isinstance(record, MessageStored) and record.home.startswith("subscription://"):
-            if record.message.message_id in kept:
-                continue
-            kept.add(record.message.message_id)
-        out.append(record)
-    return tuple(out)
+@defect(commands, "pattern-ignores-its-selector", "PD-11", "PD-26")
+def _ignores_selector(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """A subscription to a topic pattern also gets messages that its selector excludes."""
+    if not isinstance(command, Attach) or command.selector is None or not is_wide(command):
+        return None
+    return (replace(command, selector=None),)
 
 
-@defect(deliveries, "delivers-before-flush", "PD-24")
-def _delivered_before_flush(delivery: Deliver, _view: View) -> Deliver | None:
-    """The broker delivers a persistent message before the message is on disk."""
-    return replace(delivery, after=None)
+def _nested(one: str, other: str) -> bool:
+    """Check whether the levels of one topic string begin with all levels of the other."""
+    shorter, longer = sorted((one, other), key=len)
+    return longer.startswith(shorter + SEPARATOR)
 
 
-def _no_non_persistent(*, to_durable: bool) -> Callable[[Deliver, View], Deliver | None]:
-    def drop(delivery: Deliver, view: View) -> Deliver | None:
-        own = view.receivers.get((delivery.connection, delivery.link))
-        hit = own is not None and is_topic(own.address) and is_durable(own) is to_durable
-        return None if hit and not delivery.message.durable else delivery
-
-    return drop
-
-
-@defect(read_together, "empty-subscriptions-lost", "PD-25", "PD-30")
-def _empty_subscriptions_lost(records: Sequence[Record]) -> tuple[Record, ...]:
-    """A restart loses durable subscriptions without stored messages."""
-    homes = {record.home for record in records if isinstance(record, MessageStored)}
-    return tuple(
-        record
-        for record in records
-        if not isinstance(record, SubscriptionDefined) or f"subscription://{record.number}" in homes
-    )
+@defect(commands, "pattern-takes-nested-along", "PD-12")
+def _takes_nested_along(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """When a subscriber leaves, subscribers to topic patterns above or below its topic get no more messages."""
+    left = [one.address.name for one in view.leaving(command) if is_topic(one.address)]
+    others = [
+        Detach(connection, None, link)
+        for (connection, link), attach in view.receivers.items()
+        if is_topic(attach.address)
+        and has_wildcards(attach.address.name)
+        and any(_nested(attach.address.name, name) for name in left)
+    ]
+    return (command, *others) if others else None
 
 
-SUBSCRIPTION_DEFECTS = (
+PERSISTENCE_SUBSCRIPTIONS_DEFECTS = (
     Defect(
         name="topic-decides-durability",
         rules=("PD-10",),
@@ -299,77 +353,20 @@ SUBSCRIPTION_DEFECTS = (
     _durable_only,
     _twice_when_mixed,
     _never_ends,
-    Defect(
-        name="durable-ends-with-consumer",
-        rules=("PD-13", "PD-15", "DD-76"),
-        text="Closing the consumer ends a durable subscription.",
-        apply=lambda: _durable_ends(with_consumer=True),
-    ),
-    Defect(
-        name="durable-ends-with-connection",
-        rules=("PD-13",),
-        text="Closing the connection ends a durable subscription.",
-        apply=lambda: _durable_ends(with_consumer=False),
-    ),
-    Defect(
-        name="last-publication-replayed",
-        rules=("PD-14", "PD-26"),
-        text="A new non-durable subscriber gets the last persistent publication that was sent before.",
-        apply=lambda: _replays(lambda message: message.durable is True),
-    ),
-    Defect(
-        name="last-non-persistent-replayed",
-        rules=("PD-33",),
-        text="A new non-durable subscriber gets the last non-persistent publication that was sent before.",
-        apply=lambda: _replays(lambda message: message.durable is not True),
-    ),
-    Defect(
-        name="first-publication-replayed",
-        rules=("PD-14",),
-        text="A new non-durable subscriber gets the first publication of its topic.",
-        apply=lambda: _replays(lambda message: message.durable is True, first=True),
-    ),
-    Defect(
-        name="late-comer-handed-last",
-        rules=("PD-14", "PD-26"),
-        text="A new non-durable subscriber gets the last persistent publication, even if other subscribers got it.",
-        apply=lambda: _replays(lambda message: message.durable is True, though_heard=True),
-    ),
-    _missed_out_of_order,
-    _name_alone,
-    _second_client,
-    _no_client_id_needed,
-    Defect(
-        name="one-copy-on-disk",
-        rules=("PD-23",),
-        text="The broker stores a publication for only one of its durable subscriptions.",
-        apply=lambda: Seams(written=_one_copy_on_disk),
-    ),
-    _delivered_before_flush,
-    Defect(
-        name="durable-loses-on-kill",
-        rules=("PD-23", "PD-24", "PD-25"),
-        text="Persistent messages of durable subscriptions never reach the disk.",
-        apply=lambda: written(without("subscription://")),
-    ),
-    Defect(
-        name="non-persistent-not-to-durable",
-        rules=("PD-28",),
-        text="Non-persistent publications do not reach active durable subscribers.",
-        apply=lambda: deliveries(_no_non_persistent(to_durable=True)),
-    ),
-    Defect(
-        name="missed-non-persistent-twice",
-        rules=("PD-29",),
-        text="Subscribers that were inactive get non-persistent publications twice.",
-        apply=lambda: puts(non_persistent_twice(topic=True, watched=False)),
-    ),
-    _empty_subscriptions_lost,
-    Defect(
-        name="non-persistent-not-to-live",
-        rules=("PD-33",),
-        text="Non-persistent publications do not reach active non-durable subscribers.",
-        apply=lambda: deliveries(_no_non_persistent(to_durable=False)),
-    ),
-    _replays_unclaimed,
+    _takes_durable_along,
+    _refused_beside_namesake,
+    _ends_namesake,
+    _second_starved,
+    _shared_goes_on,
+    _never_deleted,
+    _shared_ends_with_first,
+    _neighbours_close,
+    _own_left_out,
+    _unsubscribing_unwritten,
+    _gone_undoes_unit,
+    _hidden_by_topic,
+    _hidden_by_pattern,
+    _hears_nobody,
+    _ignores_selector,
+    _takes_nested_along,
 )

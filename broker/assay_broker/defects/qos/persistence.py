@@ -1,4 +1,4 @@
-"""Defects of a message's persistence on a subscription: durable header, DEFPSIST, quality of service, durability."""
+"""Defects in the persistence of messages without a durable header (QS-30 to QS-36)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,34 @@ from msgspec.structs import replace
 
 from assay_broker.core.commands import Attach, Command, Put
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.qos.qualities import is_light
+from assay_broker.defects.qos.filters import is_light, lasts, nonpersistent_where
 from assay_broker.defects.sends import dropped, is_durable, is_topic, resent
 from assay_broker.defects.shapes import Commands, commands, puts
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address
+
+
+@defect(commands, "qos0-shared-persistent", "QS-30")
+def _shared_keeps(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """On shared non-durable at-most-once subscriptions, messages have the persistence that their sender sets."""
+    if isinstance(command, Attach) and command.settled and command.shared and not is_durable(command):
+        return (replace(command, settled=False),)
+    return None
+
+
+@defect(made, "share-as-its-first", "QS-30")
+def _as_the_first() -> Seams:
+    """All subscribers of a non-durable share get the quality of service of the share's first subscriber."""
+    first: dict[tuple[Address, str | None], bool] = {}
+
+    def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
+        if not isinstance(command, Attach) or not command.everybodys or lasts(command):
+            return None
+        return (replace(command, settled=first.setdefault((command.address, command.name), command.settled)),)
+
+    return commands(rewrite)
 
 
 def _says(*, given: bool | None, instead: bool | None, hit: Callable[[Attach], bool] = lambda _attach: True) -> Seams:
@@ -164,6 +185,26 @@ def _false_dropped(put: Put, target: Address, now_ms: int, view: View) -> Comman
 
 
 QOS_PERSISTENCE_DEFECTS = (
+    _shared_keeps,
+    Defect(
+        name="nonpersistent-for-the-returned",
+        rules=("QS-32",),
+        text="After a subscriber has come back, messages are non-persistent on its subscription.",
+        apply=lambda: nonpersistent_where(lambda _attach, returned: returned),
+    ),
+    Defect(
+        name="nonpersistent-for-those-back-at-most-once",
+        rules=("QS-36",),
+        text="After an at-most-once subscriber has come back, messages are non-persistent on its subscription.",
+        apply=lambda: nonpersistent_where(lambda attach, returned: returned and attach.settled),
+    ),
+    Defect(
+        name="nonpersistent-for-sharers",
+        rules=("QS-32",),
+        text="Messages are non-persistent on shared subscriptions.",
+        apply=lambda: nonpersistent_where(lambda attach, _returned: attach.shared),
+    ),
+    _as_the_first,
     Defect(
         name="qos0-persistent",
         rules=("QS-30", "QS-36"),

@@ -13,7 +13,7 @@ from assay_broker.core.messages.bodies import opened
 from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.defects.delay.filters import failed
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.persistence.storage.store_refusals import kept_although_refused
+from assay_broker.defects.persistence.filters import kept_although_refused
 from assay_broker.defects.sends import HOLD, handed_in, is_delayed, is_topic, unlimited
 from assay_broker.defects.shapes import Commands, answers, commands, delayed_puts, filters, refusing, retold
 from assay_broker.defects.view import Sent, View

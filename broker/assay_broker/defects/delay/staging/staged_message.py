@@ -13,10 +13,11 @@ from assay_broker.core.messages.bodies import opened
 from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.networks.parcels import Carry
 from assay_broker.core.objects.factory import STAGING_QUEUE
+from assay_broker.core.records import MessageStored, Record
 from assay_broker.defects.delay.filters import arrivals, in_branch, staged
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import change_of, is_topic, resent, rows
-from assay_broker.defects.shapes import Commands, delayed_messages, delayed_puts, deliveries, filters, shown
+from assay_broker.defects.shapes import Commands, delayed_messages, delayed_puts, deliveries, filters, read, shown
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message, Property
@@ -231,6 +232,14 @@ def _bare_in_branch(put: Put, _sent: Sent, view: View) -> Commands | None:
     return (replace(put, message=bare),)
 
 
+@defect(read, "lowest-priority-lost-at-restart", "DD-39", "PD-20", "PD-25")
+def _no_lowest_priority(record: Record) -> tuple[Record, ...]:
+    """A restart removes priority 0 from stored messages, so they are delivered before messages of priority 1."""
+    if not isinstance(record, MessageStored) or record.message.priority != 0:
+        return (record,)
+    return (replace(record, message=replace(opened(record.message), priority=None)),)
+
+
 STAGED_MESSAGE_DEFECTS = (
     Defect(
         name="staged-under-own-id",
@@ -275,4 +284,5 @@ STAGED_MESSAGE_DEFECTS = (
     _never_marked,
     _bare,
     _bare_in_branch,
+    _no_lowest_priority,
 )

@@ -1,0 +1,138 @@
+"""Defects in sends with a quality of service (QS-03, QS-04)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from msgspec.structs import replace
+
+from assay_broker.core.commands import Attach, Command, Put
+from assay_broker.core.effects import Answer, Effect, Persist
+from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
+from assay_broker.core.records import MessageStored, Record
+from assay_broker.defects.model import Defect, defect, made
+from assay_broker.defects.qos.filters import lasts
+from assay_broker.defects.sends import dropped, handed_in, is_topic
+from assay_broker.defects.shapes import Commands, commands, filters, puts
+from assay_broker.defects.view import View
+from assay_broker.seams import Seams
+from assay_sdk.model.message import Address, Message
+
+_LATE_MS = 1_000
+
+
+@defect(puts, "unanswered-sent-twice", "QS-03")
+def _unanswered_twice(put: Put, target: Address, _now_ms: int, _view: View) -> Commands | None:
+    """The broker publishes an at-most-once message twice."""
+    return (put, put) if put.token is None and put.unit is None and is_topic(target) else None
+
+
+def _answered_before_stored(effects: tuple[Effect, ...], _now_ms: int) -> tuple[Effect, ...]:
+    stored = [
+        record
+        for effect in effects
+        if isinstance(effect, Persist)
+        for record in effect.records
+        if isinstance(record, MessageStored)
+    ]
+    if len({record.home for record in stored}) <= 1:
+        return effects
+    return tuple(replace(effect, after=None) if isinstance(effect, Answer) else effect for effect in effects)
+
+
+@defect(made, "answered-and-forgotten", "QS-04", "QS-32")
+def _forgotten_for_several() -> Seams:
+    """The broker accepts a publication for several subscribers and loses it if none of them is connected."""
+    known: dict[Address, set[str | None]] = {}
+
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, Attach) and lasts(command):
+            known.setdefault(command.address, set()).add(view.client_id(command.connection))
+        target = view.target(command)
+        if not isinstance(command, Put) or target is None or len(known.get(target, ())) <= 1 or view.on(target):
+            return None
+        return (dropped(command, now_ms),)
+
+    return commands(rewrite)
+
+
+@defect(made, "answered-before-queued", "QS-04")
+def _queued_later() -> Seams:
+    """The broker answers a publication at once and puts it to its subscriptions a second later."""
+    known: set[Address] = set()
+    waiting: list[tuple[int, Address, Message]] = []
+
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, Attach) and lasts(command):
+            known.add(command.address)
+        due = [one for one in waiting if one[0] <= now_ms]
+        waiting[:] = [one for one in waiting if one not in due]
+        late = tuple(put for _, to, message in due for put in handed_in(view, to, message))
+        target = view.target(command)
+        if isinstance(command, Put) and command.token is not None and command.unit is None and target in known:
+            waiting.append((now_ms + _LATE_MS, target, command.message))
+            return (*late, dropped(command, now_ms))
+        return (*late, command) if late else None
+
+    def start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+        waiting.clear()
+        return tuple(records)
+
+    return filters(rewrite, read=start)
+
+
+def _early(hit: Callable[[int, list[MessageStored], View], bool]) -> Seams:
+    """Make filters that answer some publications before they are on disk.
+
+    Args:
+        hit: Chooses publications, from the number of the publication since the start, its records and the defect's
+            view.
+    """
+    count = 0
+
+    def effects(passing: tuple[Effect, ...], _now_ms: int, view: View) -> tuple[Effect, ...]:
+        nonlocal count
+        batches = [effect.records for effect in passing if isinstance(effect, Persist)]
+        copies = [record for batch in batches for record in batch if isinstance(record, MessageStored)]
+        copies = [copy for copy in copies if copy.home.startswith(SUBSCRIPTION_HOME)]
+        count += bool(copies)
+        if not copies or not hit(count, copies, view):
+            return passing
+        return tuple(replace(effect, after=None) if isinstance(effect, Answer) else effect for effect in passing)
+
+    return filters(effects=effects)
+
+
+def _somebody_there(_count: int, _copies: list[MessageStored], view: View) -> bool:
+    return any(lasts(attach) for attach in view.receivers.values())
+
+
+QOS_SENDING_DEFECTS = (
+    _unanswered_twice,
+    Defect(
+        name="answered-before-all-queues",
+        rules=("QS-04",),
+        text="The broker answers a publication for several subscriptions before it is on disk.",
+        apply=lambda: Seams(effects=_answered_before_stored),
+    ),
+    _forgotten_for_several,
+    _queued_later,
+    Defect(
+        name="later-publication-not-awaited",
+        rules=("QS-04",),
+        text="The broker answers all publications but the first before they are on disk.",
+        apply=lambda: _early(lambda count, _copies, _watch: count > 1),
+    ),
+    Defect(
+        name="only-queue-not-awaited",
+        rules=("QS-04",),
+        text="The broker answers a publication for a single subscriber before it is on disk.",
+        apply=lambda: _early(lambda _count, copies, _watch: len(copies) == 1),
+    ),
+    Defect(
+        name="queue-of-the-present-not-awaited",
+        rules=("QS-04",),
+        text="While a subscriber is connected, the broker answers publications before they are on disk.",
+        apply=lambda: _early(_somebody_there),
+    ),
+)

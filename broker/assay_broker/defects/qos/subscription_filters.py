@@ -1,0 +1,104 @@
+"""Filters that defects in the time to live of subscriptions share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from assay_broker.core.commands import Attach, Command, Connect, Disconnect
+from assay_broker.defects.qos.filters import lasts
+from assay_broker.defects.shapes import Commands, commands
+from assay_broker.defects.view import View
+from assay_broker.seams import Seams
+
+
+class Opened(Struct, frozen=True):
+    """A subscription, with the command by which one of its receivers opened it."""
+
+    client_id: str | None
+    attach: Attach
+
+    @property
+    def key(self) -> tuple[str | None, str | None]:
+        """The identity of the subscription: its client id (None for a subscription of all clients) and its name."""
+        return (None if self.attach.everybodys else self.client_id), self.attach.name
+
+
+Remaining = Callable[[Opened, int, View], int | None]
+"""A function that returns how long a subscription remains, in milliseconds; None for the subscription's time to live.
+
+Its arguments are the subscription, the time and the view.
+"""
+
+
+def opened_of(attach: Attach, view: View) -> Opened:
+    """Return the subscription of a receiver."""
+    return Opened(view.client_id(attach.connection), attach)
+
+
+def leaving_lasting(command: Command, view: View) -> list[Opened]:
+    """Return the lasting subscriptions whose receivers a command ends."""
+    return [opened_of(attach, view) for attach in view.leaving(command) if lasts(attach)]
+
+
+def left_lasting(command: Command, view: View) -> list[Opened]:
+    """Return the lasting subscriptions that a connection has used, if a command ends the connection."""
+    return [opened_of(attach, view) for attach in view.left(command) if lasts(attach)]
+
+
+def used_elsewhere(who: Opened, command: Command, view: View) -> bool:
+    """Check whether another connection still has a receiver on the subscription."""
+    return any(
+        opened_of(attach, view).key == who.key and attach.connection != getattr(command, "connection", None)
+        for attach in view.receivers.values()
+    )
+
+
+def reopened(view: View, who: Opened, timeout_ms: int | None) -> Commands:
+    """Return commands that open a subscription as the same client, with another time to live, and disconnect.
+
+    Args:
+        view: The defect's view.
+        who: The subscription.
+        timeout_ms: The new time to live in milliseconds; None for no end.
+    """
+    attach = replace(who.attach, connection=view.agent, token=None, link=1, timeout_ms=timeout_ms)
+    return (Connect(view.agent, None, who.client_id), attach, Disconnect(view.agent, None, clean=True))
+
+
+def ending_with(remaining: Remaining, noted: Callable[[Command, int, View], None] | None = None) -> Seams:
+    """Make filters that give a subscription another time to live when its last receiver's connection ends.
+
+    Args:
+        remaining: The other time to live.
+        noted: A function that is called with each command before the defect acts on it.
+    """
+
+    def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:
+        if noted is not None:
+            noted(command, now_ms, view)
+        visits: list[Command] = []
+        for who in left_lasting(command, view):
+            left = None if used_elsewhere(who, command, view) else remaining(who, now_ms, view)
+            if left is not None:
+                visits += reopened(view, who, left)
+        return (command, *visits) if visits else None
+
+    return commands(rewrite)
+
+
+def asking(change: Callable[[Attach, int], int | None]) -> Callable[[Command, int, View], Commands | None]:
+    """Make a function that changes the time to live for which a receiver asks.
+
+    Args:
+        change: Returns another time to live for a receiver, in milliseconds, from its own; None for no end.
+    """
+
+    def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
+        if isinstance(command, Attach) and lasts(command) and command.timeout_ms is not None:
+            return (replace(command, timeout_ms=change(command, command.timeout_ms)),)
+        return None
+
+    return rewrite
