@@ -244,7 +244,7 @@ class QueueManager:
         self._begin()
 
     def restart(self, *, level: str | None = None, opmode: Opmode | None = None) -> None:
-        """Shut down in order and start: close the connections, flush the store, recover from it.
+        """Shut down normally and start: close the connections, flush the store, recover from it.
 
         Args:
             level: The level of the queue manager from now on, for a migration forward or backward (DD-43); None to
@@ -264,7 +264,7 @@ class QueueManager:
             self.start()
 
     def stop(self) -> None:
-        """Shut down in order: close the connections, flush the store, and refuse connections until `start`.
+        """Shut down normally: close the connections, flush the store, and refuse connections until `start`.
 
         Raises:
             StoreError: The store could not flush.

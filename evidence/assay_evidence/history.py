@@ -98,10 +98,11 @@ class Look(Struct, frozen=True):
 
 
 def visible_to(claim: Claim, events: Iterable[AnyEvent]) -> list[AnyEvent]:
-    """Return the evidence for a claim: earlier events of its writer, and events of other writers that are not later.
+    """Return the events of a journal that may decide a claim: those before the claim.
 
-    Thus the journal decides the claim as it was when the step made the claim.  Delays of the harness (`Late`) are
-    always part of the evidence, because the thread that notes them may be slower than the step.
+    An event of the claim's own writer counts if its number is lower.  An event of another writer counts unless it is
+    later than the claim by more than the clocks' uncertainty.  Delays of the harness (`Late`) always count, because the
+    thread that notes them may be slower than the step.
     """
     kept: list[AnyEvent] = []
     writer, seq = claim.writer, claim.seq

@@ -16,7 +16,7 @@ class Level(StrEnum):
     ADMINISTRATION = "administration"
     """An administrator inspected the broker."""
     RESTART = "restart"
-    """The kit stopped the broker in order and started it again."""
+    """The kit stopped the broker normally and started it again."""
     KILL = "kill"
     """The kit killed the broker's process and started the broker again."""
     FLUSH = "flush"

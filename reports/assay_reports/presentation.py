@@ -103,7 +103,7 @@ def counts(verdicts: Iterable[Verdict]) -> tuple[Count, ...]:
 LEVELS = {
     Level.BLACK_BOX: "Only clients observed the broker; no administrator inspected it.",
     Level.ADMINISTRATION: "An administrator inspected the broker's objects.",
-    Level.RESTART: "The broker was shut down in order and started again.",
+    Level.RESTART: "The broker was shut down normally and started again.",
     Level.KILL: "The broker's process was ended at once and started again. The operating system kept running, so it "
     "kept the data that the broker had given to it, even if the data was not on the disk yet.",
     Level.FLUSH: "The storage was watched, and the flush was seen.",

@@ -1,4 +1,4 @@
-"""Tests that tags name the capabilities that a scenario needs; otherwise a right broker that lacks one would fail."""
+"""Tests that tags name the capabilities that a scenario needs; otherwise a correct broker that lacks one would fail."""
 
 from __future__ import annotations
 

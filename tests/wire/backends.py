@@ -1,4 +1,4 @@
-"""Right brokers behind a proxy that changes frames, as backends for ``assay run``.
+"""Correct brokers behind a proxy that changes frames, as backends for ``assay run``.
 
 Tests choose the proxy with `behind`.  All runs of a process use the same brokers, because each takes some
 time to start.

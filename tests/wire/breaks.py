@@ -1,4 +1,4 @@
-"""Ways in which a proxy breaks a right broker, each with the rule that must convict it, and ways that break nothing."""
+"""Ways in which a proxy breaks a correct broker, with the rule that must convict each; also ways that break nothing."""
 
 from __future__ import annotations
 

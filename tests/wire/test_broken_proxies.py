@@ -1,4 +1,4 @@
-"""Tests that the suite convicts right brokers behind proxies that break frames, and acquits those that break nothing.
+"""Tests that the suite convicts correct brokers behind proxies that break frames, and acquits those that break nothing.
 
 `make test` tries a few proxies, because each run takes seconds.  `make interop` tries all, also before Apache Artemis
 in a container.

@@ -19,7 +19,7 @@ illegal state, for a branch with XAER_PROTO.
 
 ## Local units
 
-The input *lost* means that the connection ends, in order or not. *Stored* and *store failed* are the store's results
+The input *lost* means that the connection ends, normally or not. *Stored* and *store failed* are the store's results
 of the commit.
 """
 

@@ -81,7 +81,7 @@ class ScriptedListener(Generic[T]):
             raise ScriptedFailureError(f"callback {self._callbacks} fails, as its script says")
 
     def _act(self, messages: Sequence[T], before: int) -> None:
-        """Take the actions of a callback that does not fail, except for the close of its consumer.
+        """Take the actions that the script plans for a callback without a failure; the caller closes the consumer.
 
         Args:
             messages: The messages of the callback.

@@ -354,7 +354,7 @@ class LightConnection:
         return _unsupported("stop of a connection")
 
     def close(self) -> Outcome[None]:
-        """Stop the client in order, and close its connection."""
+        """Stop the client normally, and close its connection."""
         return attempt(self._port.close)
 
     def abort(self) -> None:

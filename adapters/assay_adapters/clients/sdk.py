@@ -219,7 +219,7 @@ class SdkConnection:
         return attempt(self._port.stop)
 
     def close(self) -> Outcome[None]:
-        """Close the connection in order."""
+        """Close the connection normally."""
         return attempt(self._close)
 
     def abort(self) -> None:

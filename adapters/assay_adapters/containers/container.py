@@ -323,7 +323,7 @@ class Container:
         self._do("be killed", lambda box: kill_now(box, self._pid))
 
     def stop(self) -> None:
-        """Stop the broker in order (SIGTERM), and wait until its process has ended.
+        """Stop the broker normally (SIGTERM), and wait until its process has ended.
 
         Raises:
             BackendError: The process ended with an error, or Docker killed it after `STOP_LIMIT_S`.
@@ -332,7 +332,7 @@ class Container:
         code = self.exit_code()
         if code not in _ORDERLY:
             raise BackendError(
-                f"{self._spec.title} did not stop in order within {STOP_LIMIT_S} s (exit code {code});"
+                f"{self._spec.title} did not stop normally within {STOP_LIMIT_S} s (exit code {code});"
                 f" its last lines:\n{self.last_lines()}"
             )
 

@@ -41,5 +41,5 @@ class StoppableContainer:
         self._container.kill()
 
     def stop(self) -> None:
-        """Stop the broker in order (SIGTERM), and wait until its process has ended."""
+        """Stop the broker normally (SIGTERM), and wait until its process has ended."""
         self._container.stop()

@@ -51,7 +51,7 @@ class Stoppable(Protocol):
         ...
 
     def stop(self) -> None:
-        """Stop the broker in order, and wait until its process has ended."""
+        """Stop the broker normally, and wait until its process has ended."""
         ...
 
 
@@ -133,8 +133,8 @@ class ProxiedFaults:
             self._runner.call_soon(lambda: self._proxy.seen(key))
 
     def stop(self) -> None:
-        """Stop the broker in order; the proxy refuses connections until `start`."""
-        self._history.note("stopped in order")
+        """Stop the broker normally; the proxy refuses connections until `start`."""
+        self._history.note("stopped normally")
         self._proxy.shut()
         self._broker.stop()
         self._proxy.cut()

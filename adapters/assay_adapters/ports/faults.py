@@ -14,7 +14,7 @@ class Kill(Struct, frozen=True, tag=True):
 
 
 class Restart(Struct, frozen=True, tag=True):
-    """Fault: shut the broker down in order and start it again.
+    """Fault: shut the broker down normally and start it again.
 
     Args:
         level: The command level at which the broker starts again, on the same data (DD-43); None to keep the level.

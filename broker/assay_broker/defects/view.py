@@ -314,7 +314,7 @@ class View:
                     self._delayed[sent.message.message_id] = sent
 
     def answered(self, effects: Sequence[Effect]) -> None:
-        """Forget the commands to which the defect has seen the answers."""
+        """Forget the commands whose answers are among these effects, because the defect has seen the answers."""
         for effect in effects:
             if isinstance(effect, Answer):
                 self._asked.pop((effect.connection, effect.token), None)

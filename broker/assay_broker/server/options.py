@@ -56,7 +56,7 @@ class ServerOptions(Struct, frozen=True, kw_only=True):
         limits: Limits of the queue manager, by the names of `assay_broker.core.settings.Settings` (``max_queues``).
         amqp_limits: Limits of the AMQP listener, by the names of `assay_broker.amqp.limits.AmqpLimits`.
         http_limits: Limits of the HTTP listener, by the names of `assay_broker.http.limits.HttpLimits`.
-        drain_ms: Milliseconds that clients have to disconnect when the server stops in order.
+        drain_ms: Milliseconds that clients have to disconnect when the server stops normally.
     """
 
     data: Path | None = None

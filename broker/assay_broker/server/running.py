@@ -67,7 +67,7 @@ async def run(
     parts: Parts | None = None,
     store: Callable[[ServerOptions], Store] = open_store,
 ) -> None:
-    """Run a server until SIGTERM, SIGINT or SIGHUP stops it in order.
+    """Run a server until SIGTERM, SIGINT or SIGHUP stops it normally.
 
     A second SIGTERM or SIGINT ends the process at once.
 

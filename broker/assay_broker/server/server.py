@@ -120,7 +120,7 @@ class BrokerServer:
         )
 
     async def stop(self, *, drain: bool = True) -> None:
-        """Stop the server in order: back out units of work, and flush the store.
+        """Stop the server normally: back out units of work, and flush the store.
 
         Args:
             drain: Whether the server first asks clients to disconnect, and waits for them up to ``drain_ms``.

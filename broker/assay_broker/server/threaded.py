@@ -16,7 +16,7 @@ from assay_broker.server.server import BrokerServer
 
 @contextmanager
 def serving(options: ServerOptions, parts: Parts | None = None) -> Generator[BrokerServer]:
-    """Run a server during a ``with`` block, and stop it in order at the block's end.
+    """Run a server during a ``with`` block, and stop it normally at the block's end.
 
     Args:
         options: The server's options; port 0 stands for any free port.

@@ -170,7 +170,7 @@ class Database:
     # the end -----------------------------------------------------------------------------------------------------
 
     def close(self, keep: Keep) -> None:
-        """Close the database in order: copy the log into the database, and empty the log.
+        """Close the database normally: copy the log into the database, and empty the log.
 
         Args:
             keep: Flushes a file, given its descriptor.

@@ -6,15 +6,16 @@ Each queue and each subscription holds its own copy of a message.  The *fate* of
 - *void*: the broker refused the send, or its unit of work was rolled back or was lost without a commit;
 - *in doubt*: the broker was killed before the answer.
 
-Each delivery of a copy has the fate of its acknowledgement.  The expected number *n* of deliveries of a copy is one,
-plus one for each delivery before the first confirmed acknowledgement.
+Each delivery of a copy has the fate of its acknowledgement.  The expected number *n* of deliveries of a copy counts the
+first delivery whose acknowledgement is confirmed, and all deliveries before that one.  If no acknowledgement is
+confirmed, *n* is one more than the number of deliveries so far.
 
 - If the send was confirmed, or a receiver gave a delivery back, the copy must be seen exactly *n* times.
 - If the message is non-persistent, or if the send or an acknowledgement is in doubt, the copy may be lost; it must be
   seen at most *n* times.
 - If the send is void, the copy must never be seen.
 
-A delivery after a confirmed acknowledgement does not raise the number, so it counts as one delivery too many.
+A delivery after one with a confirmed acknowledgement does not raise *n*, so the copy is seen once too often.
 """
 
 from __future__ import annotations

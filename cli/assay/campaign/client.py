@@ -143,7 +143,7 @@ def _real_runner() -> Generator[RealRunner, None, None]:
 
 
 class Part:
-    """Does a client's part of one round.
+    """A client's part of one round.
 
     Args:
         order: The client's configuration.

@@ -101,7 +101,7 @@ def serve(order: BrokerOrder, control: Connection) -> None:
 
 
 def _stop(brokers: list[QueueManager], control: Connection) -> None:
-    """Shut the broker down in order, and report the stop."""
+    """Shut the broker down normally, and report the stop."""
     for broker in brokers:
         broker.stop()
     control.send(STOP)

@@ -112,7 +112,7 @@ class Supervisor:
         return phase
 
     def stop(self) -> None:
-        """Shut the process down in order.
+        """Shut the process down normally.
 
         Raises:
             BrokerDownError: The process does not end.

@@ -41,7 +41,7 @@ def flushed_before(claim: Claim, history: History) -> Finding:
 
 
 def _compared(claim: Claim, history: History, sends: list[Call], deadline: Event, say: Saying) -> Finding:
-    """Compare the flushes with the deadline."""
+    """Judge whether enough copies of the message were flushed before the answer or sighting `deadline`."""
     key, copies = key_of(claim), claim.bounds.get("copies", 1)
     source = ", ".join(sorted({event.source for event in history.disk}))
     late_ns = _noted_late_ns(claim, history, sends, deadline)

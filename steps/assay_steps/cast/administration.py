@@ -225,7 +225,7 @@ class Administrator:
         return ObjectKind.TOPIC if place.kind == "topic" else ObjectKind.QUEUE
 
     def stop(self, member: str) -> Answer[None]:
-        """Stop one queue manager in order; the other queue managers keep running."""
+        """Stop one queue manager normally; the other queue managers keep running."""
         return self.execute(Stop(QUEUE_MANAGER), member)
 
     def start(self, member: str) -> Answer[None]:

@@ -98,7 +98,7 @@ class Connection:
         return answer
 
     def close(self) -> Answer[None]:
-        """Close the connection in order, and end the watches of its consumers."""
+        """Close the connection normally, and end the watches of its consumers."""
         answer = self._recorder.record(self.name, "close-connection", self._port.close)
         self._over()
         return answer

@@ -54,7 +54,7 @@ class RunningContainer:
         self._do("killed", lambda box: kill_now(box, process_of(box)))
 
     def stop(self) -> None:
-        """Stop the container in order.
+        """Stop the container normally.
 
         Raises:
             BackendError: Docker cannot stop the container.

@@ -70,7 +70,7 @@ class ProcessTable(Struct, frozen=True, kw_only=True, rename="kebab"):
 
     Args:
         start: The command that starts the broker; with ``{port}`` and ``{data}`` in it, the kit starts its own brokers.
-        stop: The command that stops the broker in order; empty for SIGTERM.
+        stop: The command that stops the broker normally; empty for SIGTERM.
         kill: The command that ends the broker at once; empty for SIGKILL.
         pid_file: The file with the broker's process id.
         ready_s: The time within which the broker answers after a start, in seconds.

@@ -94,7 +94,7 @@ class OwnProcess:
         self._await_end(process)
 
     def stop(self) -> None:
-        """Stop the broker in order (SIGTERM, or the command), and wait until its process has ended.
+        """Stop the broker normally (SIGTERM, or the command), and wait until its process has ended.
 
         Raises:
             BackendError: The process does not end within `STOP_LIMIT_S`.
@@ -212,7 +212,7 @@ class RunningProcess:
         self._end(self._table.kill, signal.SIGKILL, "kill")
 
     def stop(self) -> None:
-        """Stop the broker in order.
+        """Stop the broker normally.
 
         Raises:
             BackendError: The broker does not run, the command failed, or the broker does not end.

@@ -208,7 +208,7 @@ class ClientConnection(Protocol):
         ...
 
     def close(self) -> Outcome[None]:
-        """Close the connection in order."""
+        """Close the connection normally."""
         ...
 
     def abort(self) -> None:

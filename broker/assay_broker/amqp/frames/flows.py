@@ -49,7 +49,10 @@ def of_session(frames: Iterable[bytes]) -> bytes:
 
 
 def of_receiver(frames: Iterable[bytes]) -> bytes:
-    """Return a flow of a link on which the server receives, without the ``drain`` that made the engine write it."""
+    """Return the engine's flow for a link on which the server receives, without the ``drain`` field.
+
+    The server sets ``drain`` only to make the engine write a flow.
+    """
     return _first(frames, _DRAIN)
 
 

@@ -146,7 +146,7 @@ def _without_headers(message: Message) -> Message:
 
 
 def _sent_anew(message: Message) -> Message:
-    """Return a message with another message id and time stamp."""
+    """Return a copy of a message with another message id, and a time stamp that is 1 ms later."""
     return replace(message, message_id=f"{message.message_id}-1", creation_ms=(message.creation_ms or 0) + 1)
 
 

@@ -140,7 +140,7 @@ def _answered_with_the_one_before(answer: Answer, asked: Command, _now_ms: int, 
 
 @defect(made, "held-at-a-stop-unmarked", "PD-20")
 def _held_at_a_stop_unmarked() -> Seams:
-    """If the broker is stopped in order, messages that consumers hold have no redelivered mark after the start.
+    """If the broker is stopped normally, messages that consumers hold have no redelivered mark after the start.
 
     The commands of a stop are the ends of its connections, and no other command follows them.
     """

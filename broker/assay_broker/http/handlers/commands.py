@@ -286,7 +286,7 @@ def _bare(keyword: str, *, said: bool) -> str:
 
 
 def _folded(value: str) -> str:
-    """Return words, separated by commas, in upper case; a text that is not a word is quoted instead."""
+    """Return a list of words, separated by commas, in upper case; quote each entry that is not a word of MQSC."""
     words = [word.strip() for word in value.split(",")]
     return ",".join(word.upper() if _WORD.fullmatch(word) else _quoted(word) for word in words)
 

@@ -135,7 +135,7 @@ class ContainerBroker:
         container.stop(timeout=STOP_LIMIT_S)
         code = container.wait(timeout=STOP_LIMIT_S)["StatusCode"]
         if code:
-            raise BackendError(f"{PRODUCT} did not stop in order in its container (exit code {code})")
+            raise BackendError(f"{PRODUCT} did not stop normally in its container (exit code {code})")
 
     def watch(self, observer: Callable[[DiskSeen], None]) -> None:
         """Do nothing: the kit cannot observe the disk writes of a broker in its own container."""

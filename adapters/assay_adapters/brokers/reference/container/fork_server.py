@@ -119,7 +119,7 @@ class _SocketRequests:
         """Do nothing: `write` sends at once."""
 
     def close(self) -> None:
-        """End the stream, so that the fork server reads its end, and close the socket."""
+        """Shut the connection down, so that the fork server reads the end of the stream; then close the socket."""
         with suppress(OSError):
             self._line.shutdown(socket.SHUT_RDWR)
         self._line.close()

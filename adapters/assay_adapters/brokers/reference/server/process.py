@@ -128,7 +128,7 @@ class ServerProcess:
         self._end(signal.SIGKILL, -signal.SIGKILL)
 
     def stop(self) -> None:
-        """Stop the server in order (SIGTERM), and wait until its process has ended.
+        """Stop the server normally (SIGTERM), and wait until its process has ended.
 
         Raises:
             BackendError: A signal ended the process before it stopped.
@@ -185,7 +185,7 @@ class ServerProcess:
         self._fork_server.signal(pid, number)
         code = self._fork_server.exited(pid)
         if code != expected:
-            how = "killed" if expected else "told to stop in order"
+            how = "killed" if expected else "told to stop normally"
             text = f"the server was {how} and ended with exit code {code}; {self.last_lines()}"
             raise NoReturnError(text) if expected == 0 and code > 0 else BackendError(text)
 

@@ -82,15 +82,15 @@ class LinkAct(StrEnum):
 
     NOTHING = "nothing"
     OPENED = "opened"
-    """Answer that the link is open."""
+    """The driver answers the open command: the link is open."""
     CLOSE = "close"
-    """Send the detach."""
+    """The driver sends the detach."""
     REFUSED = "refused"
-    """Answer that the broker has refused the link."""
+    """The driver answers the open command: the broker has refused the link."""
     CLOSED = "closed"
-    """Answer that the link is closed."""
+    """The driver answers the close command: the link is closed."""
     CLOSED_BY_PEER = "closed-by-peer"
-    """Report that the broker has closed the link."""
+    """The driver reports to the engine that the broker has closed the link."""
 
 
 TABLE: Mapping[tuple[LinkState, LinkInput], tuple[LinkState, LinkAct]] = {
