@@ -1,6 +1,6 @@
 """The owner of a container or a temporary folder: the process that made it.
 
-The owner stands in a container's label and in a folder's name.  So any later process can tell whether the owner still
+A container's label and a folder's name contain the owner's name.  So any later process can tell whether the owner still
 runs, and remove what an ended owner has left.
 """
 

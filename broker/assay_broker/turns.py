@@ -94,7 +94,7 @@ class Turns:
 
         Args:
             life: The life that has ended.
-            commands: The lost batches and the ends of its connections.
+            commands: The commands that report the life's lost batches and end its connections.
         """
         for command in commands:
             for effect in life.core.handle(command, self._now_ms()):

@@ -13,7 +13,7 @@ def main() -> None:
 
     The imports take most of a second.  During them, SIGTERM and Ctrl-C end the process without an output: the shell
     sees 128 plus the signal's number.  After them, SIGTERM, Ctrl-C and SIGHUP (a closed terminal) stop the subcommand
-    in order.
+    normally.
     """
     by_python = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if by_python:  # a shell starts background commands with SIGINT ignored: keep that

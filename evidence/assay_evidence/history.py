@@ -59,7 +59,7 @@ class Distance(Struct, frozen=True):
 
 
 def distance(later: Event, earlier: Event) -> Distance:
-    """Return the time from one event to a later one, with its uncertainty."""
+    """Return how long after `earlier` the event `later` is, with the uncertainty; negative if it is before."""
     unc_ns = later.unc_ns + earlier.unc_ns
     if later.boot == earlier.boot:
         return Distance(later.mono_ns - earlier.mono_ns, unc_ns)

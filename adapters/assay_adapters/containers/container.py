@@ -39,13 +39,13 @@ Linux uses higher ports for outgoing connections, so no such connection can take
 _FIRST_POLL_NS = 50_000_000
 """The shortest pause between two checks of a starting broker, in nanoseconds."""
 _WAITS_PER_PAUSE = 8
-"""A pause is at least the time since the start, divided by this number, so that checks do not slow it down."""
+"""A pause is at least the time since the start, divided by this number; more checks would slow the start down."""
 
 STOP_LIMIT_S = 30
-"""The longest time that a broker may take for an orderly stop, in seconds."""
+"""The longest time that a broker may take for a normal stop, in seconds."""
 
 _ORDERLY = {0, 128 + 15}
-"""The exit codes after an orderly end: 0, or 143 as a JVM ends at SIGTERM after its shutdown hooks."""
+"""The exit codes after a normal end: 0, or 143 as a JVM ends at SIGTERM after its shutdown hooks."""
 
 _LAST_LINES = 12
 

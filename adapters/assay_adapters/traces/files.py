@@ -13,7 +13,7 @@ from assay_adapters.traces.lines import few, safe, time_in
 READ_LIMIT = 1 << 20
 """The number of a log's last octets that are read."""
 _SLACK_NS = 5 * 10**9
-"""The tolerance in nanoseconds: a time further outside of the scenario is not taken for the line's time."""
+"""How far outside of the scenario a time in a line may be, in nanoseconds; any other time is not the line's own."""
 
 
 class FileTrace:

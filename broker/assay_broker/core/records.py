@@ -99,7 +99,7 @@ class MessageStored(Struct, frozen=True, tag=True, kw_only=True, omit_defaults=T
 class MessageMarked(Struct, frozen=True, tag=True):
     """A delivery of a stored message failed; the message stays marked as redelivered, also after a restart.
 
-    The core writes the record when a delivery fails, also at an orderly shutdown. After a kill, however, a message that
+    The core writes the record when a delivery fails, also at a normal shutdown. After a kill, however, a message that
     a receiver held is delivered again without the mark. JMS 2.0, 3.4.7 allows this, because the mark means "likely". To
     mark such a message, the core would have to flush a record before each delivery.
 

@@ -81,5 +81,5 @@ def stands_in_file(needle: bytes, path: Path) -> bool:
 
 
 def _goes_on(octets: bytes, beginning: bytes, number: bytes) -> bool:
-    """Return whether a page ends with the beginning of the needle, and points to the page with this number."""
+    """Return whether a page ends with the beginning of the searched octets, and points to the page with this number."""
     return octets.startswith(number) and octets.endswith(beginning)

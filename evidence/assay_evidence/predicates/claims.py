@@ -177,7 +177,7 @@ class Saying(Struct, frozen=True):
         return self._say(Verdict.NOT_DEMONSTRATED, reason, observed, "")
 
     def error(self, reason: str, observed: str) -> Finding:
-        """Return an error: the kit or its environment is at fault."""
+        """Return a finding with the verdict error: the kit or its environment is at fault."""
         return self._say(Verdict.ERROR, reason, observed, "")
 
     def _say(self, verdict: Verdict, reason: str, observed: str, disclosed: str, *, certain: bool = False) -> Finding:

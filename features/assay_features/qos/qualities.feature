@@ -3,7 +3,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
   The subscriber's choice shows when its application fails before it has processed a message.
 
   @QS-01 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription
-  Rule: At most once and at least once are chosen for each sender and for each subscriber
+  Rule: At-most-once or at-least-once is chosen for each sender and for each subscriber
     Lines 11 to 13.  Reading: line 13 speaks of the disposition; at most once, a subscriber is sent settled messages.
     At least once, the client accepts the messages that the application has acknowledged, and settles them at the same
     time or after the broker has settled them: AMQP 1.0, sections 2.6.12 and 2.7.3, allows both.
@@ -125,7 +125,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
         | at-least-once | at-most-once  | former | latter |
 
   @QS-02 @needs-topic @needs-quality-of-service
-  Rule: At most once, a sender waits for no answer and keeps no copy
+  Rule: With at-most-once, a sender waits for no answer and keeps no copy
     Line 15.  Each transfer is settled as it is sent, and none is sent a second time.
 
     Scenario: Each message is settled as it is sent, and arrives

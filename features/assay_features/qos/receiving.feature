@@ -3,7 +3,7 @@ Feature: The broker's copy of a message that is delivered
   broker keeps the message until it is acknowledged, and sends it again if the connection fails first.
 
   @QS-06 @needs-topic @needs-quality-of-service @needs-lasting-subscription
-  Rule: At most once, the broker drops its copy without waiting
+  Rule: With at-most-once, the broker drops its copy without waiting
     Line 19.  The subscriber sends no acknowledgement, and still no message comes back: not to this subscriber, not to
     another one, and not after a stop of the broker, if the broker had a second to drop the message.  A later message
     shows that the subscription still exists.
@@ -128,7 +128,7 @@ Feature: The broker's copy of a message that is delivered
       Then "once" sees each of the many messages exactly once
 
   @QS-07 @needs-topic @needs-quality-of-service @needs-lasting-subscription
-  Rule: At most once, a message that has not been received when the connection fails may be lost
+  Rule: With at-most-once, a message that has not been received when the connection fails may be lost
     Line 20.  Whether it arrives is recorded; it never arrives twice.
 
     Scenario Outline: None of <count> messages that are on their way when the connection is lost comes twice
@@ -163,7 +163,7 @@ Feature: The broker's copy of a message that is delivered
       And "once" sees "m1" to "m5" at most once
 
   @QS-08 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription
-  Rule: At least once, the broker keeps its copy until the message is acknowledged
+  Rule: With at-least-once, the broker keeps its copy until the message is acknowledged
     Line 21.  Acknowledged messages never come again; unacknowledged messages beside them do.  An AMQP 1.0 broker may
     let the receiver settle first, and then does not say when it has an acknowledgement.  So a broker gets 2 s for it
     before it is stopped or killed.

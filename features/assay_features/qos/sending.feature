@@ -2,7 +2,7 @@ Feature: The sender's knowledge of its message, by quality of service
   MQ Light and AMQP, lines 15 to 18.
 
   @QS-03 @needs-topic @needs-quality-of-service
-  Rule: At most once, a message whose connection fails before its send completes may not arrive
+  Rule: With at-most-once, a message whose connection fails before its send completes may not arrive
     Line 16.  Whether it arrives is recorded; it never arrives twice.
 
     Scenario: If the sender's connection is lost right after the send, the message arrives once, or not at all
@@ -43,7 +43,7 @@ Feature: The sender's knowledge of its message, by quality of service
       And "sure" sees "m1" to "m5" at most once
 
   @QS-04 @needs-topic @needs-quality-of-service @needs-lasting-subscription
-  Rule: At least once, a sender keeps its copy until the broker confirms that the subscribers' queues have the message
+  Rule: With at-least-once, a sender keeps its copy until the broker confirms that the subscribers' queues have the message
     Line 17.  Persistent messages survive a kill, so a kill after the answer tests the broker's confirmation.  A
     sender that sets the durable header waits for the answer, as at least once.  A client that cannot set the header
     keeps its copy.

@@ -270,7 +270,7 @@ REASONS: dict[Mqrc, Reason] = {
     Mqrc.RETAINED_NOT_DELIVERED: Reason(
         JmsErrorKind.MESSAGING,
         _PRECONDITION,
-        "the retained publications of its topics are more than the new subscription's queue takes",
+        "the new subscription's queue cannot take all retained publications of its topics",
     ),
     Mqrc.NO_SUBS_MATCHED: Reason(
         JmsErrorKind.MESSAGING, _NOT_FOUND, "the publication has no subscriber, and the sender requested this warning"

@@ -1,4 +1,4 @@
-"""The interface of a product for administrators, as a product's data names it."""
+"""The protocol of a product's interface for administrators, which `Product.management` names."""
 
 from __future__ import annotations
 

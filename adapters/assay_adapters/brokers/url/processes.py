@@ -25,7 +25,7 @@ from assay_sdk.model.reasons import Refused
 from assay_sdk.time import Runner
 
 STOP_LIMIT_S = 30
-"""The longest time that a broker may take for an orderly stop, in seconds."""
+"""The longest time that a broker may take for a normal stop, in seconds."""
 _LAST_LINES = 12
 _POLL_NS = 20_000_000
 

@@ -233,7 +233,7 @@ def give_back(state: State, turn: Turn, branch: Branch, record: Record) -> None:
         state: The queue manager.
         turn: The present turn.
         branch: The branch.
-        record: The record that the branch is no longer in doubt.
+        record: The record that takes the branch out of the store's branches in doubt.
     """
     with turn.together():
         turn.record(record, nothing)

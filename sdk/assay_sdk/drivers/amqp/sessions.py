@@ -45,7 +45,7 @@ class SessionEnd:
         """End the session and all its links; the broker counts unsettled deliveries as failed.
 
         Args:
-            token: Token that is answered when the broker has ended the session, too.
+            token: Token of the command, which the driver answers when the broker has ended the session, too.
         """
         self._closing = token
         for end in tuple(self.ends):

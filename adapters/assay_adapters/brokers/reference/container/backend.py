@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from assay_adapters.brokers.reference.server.fork_server.messages import Control, DiskSeen
 
 STOP_LIMIT_S = 30
-"""The longest time that a broker may take for an orderly stop, in seconds."""
+"""The longest time that a broker may take for a normal stop, in seconds."""
 _ETC = "/etc/assay"
 _DATA = ("/var/lib/assay/data",)
 
