@@ -94,7 +94,7 @@ class AttachLostForGood(WireFilter):
 
 
 def _renames_the_first(driver: Driver) -> Driver:
-    """The message that the client sends first, and that it sends again, have different message ids."""
+    """A message that the client sends again has another message id than at its first send."""
     sent: set[str | None] = set()
 
     class First(WireFilter):
@@ -114,7 +114,7 @@ QOS_RESENDING_DEFECTS = (
     Defect(
         name="resends-bytes-as-text",
         rules=("QS-05",),
-        text="Bytes that are sent again are a text.",
+        text="The client resends a body of bytes as a text.",
         wire=resends_as(as_text),
     ),
     Defect(
