@@ -1,4 +1,4 @@
-"""A listener: accepts sockets, counts them, and closes them in order."""
+"""A listener: accepts sockets, counts them, and closes them when the server stops."""
 
 from __future__ import annotations
 
