@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from msgspec import Struct
+
 from assay_evidence.errors import ClaimError
 from assay_evidence.events import Claim, Seen
 from assay_evidence.figures import counted, duration
@@ -87,11 +89,36 @@ def unless_unaltered(say: Saying, history: History, seen: dict[str, list[Seen]])
     return say.failed("A message came altered.", observed, certain=True, by=altered)
 
 
-def delivered_exactly(claim: Claim, history: History) -> Finding:
-    """Decide whether each message came exactly ``times`` times."""
+class _Counted(Struct, frozen=True):
+    """The deliveries of a claim's messages, none of which came too often or altered.
+
+    Args:
+        say: Makes the findings.
+        seen: The sightings of each message, by the message's key.
+        times: The number of times that the claim names.
+        observed: The number of sightings, and the silence after them, in words.
+    """
+
+    say: Saying
+    seen: dict[str, list[Seen]]
+    times: int
+    observed: str
+
+
+def _counted(claim: Claim, history: History, comparison: str) -> _Counted | Finding:
+    """Count the deliveries of a claim's messages.
+
+    Args:
+        claim: The claim.
+        history: The evidence.
+        comparison: The claim's comparison with the number of times, such as "at most".
+
+    Returns:
+        The deliveries; a finding if the sends, the deliveries or the silence after them already decide the claim.
+    """
     seen = by_key(claim, history)
     times = claim.bounds.get("times", DEFAULT_TIMES)
-    say = Saying(claim, f"each of {', '.join(seen)} is delivered exactly {counted(times, 'time')}")
+    say = Saying(claim, f"each of {', '.join(seen)} is delivered {comparison} {counted(times, 'time')}")
     unanswered = bool(claim.bounds.get("unanswered", 0))
     if open_send := say.unless_accepted(history, sends_of(claim, history), unanswered=unanswered):
         return open_send
@@ -99,30 +126,30 @@ def delivered_exactly(claim: Claim, history: History) -> Finding:
     observed = f"{counts(seen)}; {heard(silence)}"
     if any(len(sightings) > times for sightings in seen.values()):
         return say.failed("A message came too often.", observed, certain=True, by=_beyond(times, seen))
-    if other := unless_unaltered(say, history, seen) or unless_silent(say, silence, observed):
-        return other
-    if missing := [key for key, sightings in seen.items() if len(sightings) < times]:
+    other = unless_unaltered(say, history, seen) or unless_silent(say, silence, observed)
+    return other or _Counted(say, seen, times, observed)
+
+
+def delivered_exactly(claim: Claim, history: History) -> Finding:
+    """Decide whether each message came exactly ``times`` times."""
+    found = _counted(claim, history, "exactly")
+    if isinstance(found, Finding):
+        return found
+    say, observed = found.say, found.observed
+    if missing := [key for key, sightings in found.seen.items() if len(sightings) < found.times]:
         return say.unless_committed(history, history.sends(missing), observed) or say.failed(_NOT_ENOUGH, observed)
     return say.passed("Each message came as often as it must.", observed, certain=history.delays_placed)
 
 
 def delivered_at_most(claim: Claim, history: History) -> Finding:
     """Decide whether no message came too often or altered; disclose whether the messages came or were lost."""
-    seen = by_key(claim, history)
-    times = claim.bounds.get("times", DEFAULT_TIMES)
-    say = Saying(claim, f"each of {', '.join(seen)} is delivered at most {counted(times, 'time')}")
-    unanswered = bool(claim.bounds.get("unanswered", 0))
-    if open_send := say.unless_accepted(history, sends_of(claim, history), unanswered=unanswered):
-        return open_send
-    silence = silence_of(claim, history, seen)
-    observed = f"{counts(seen)}; {heard(silence)}"
-    if any(len(sightings) > times for sightings in seen.values()):
-        return say.failed("A message came too often.", observed, certain=True, by=_beyond(times, seen))
-    if other := unless_unaltered(say, history, seen) or unless_silent(say, silence, observed):
-        return other
-    kept = sum(1 for sightings in seen.values() if sightings)
-    disclosed = {0: "lost", len(seen): "kept"}.get(kept, f"{kept} of {len(seen)}")
-    return say.passed("No message came more often than it may.", observed, disclosed, certain=history.delays_placed)
+    found = _counted(claim, history, "at most")
+    if isinstance(found, Finding):
+        return found
+    kept, most = sum(1 for sightings in found.seen.values() if sightings), len(found.seen)
+    disclosed = {0: "lost", most: "kept"}.get(kept, f"{kept} of {most}")
+    text = "No message came more often than it may."
+    return found.say.passed(text, found.observed, disclosed, certain=history.delays_placed)
 
 
 def delivered_at_least(claim: Claim, history: History) -> Finding:

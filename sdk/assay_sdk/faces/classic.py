@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from types import TracebackType
-from typing import Any, Self, TypeVar, Unpack, overload
+from typing import Any, TypeVar, Unpack, overload
 
 from msgspec import structs
 
@@ -19,6 +18,7 @@ from assay_sdk.engine.sessions.consumer import EngineConsumer
 from assay_sdk.engine.sessions.session import EngineSession
 from assay_sdk.errors import CHECKED, MessagingError
 from assay_sdk.faces.caller import Caller, ConnectSettings, JmsConnectKeywords, open_connection, refusal_listener
+from assay_sdk.faces.closing import Closing
 from assay_sdk.faces.consumer import ConsumerBase
 from assay_sdk.faces.message import Message
 from assay_sdk.faces.poison import PoisonOptions
@@ -51,7 +51,7 @@ class MessageConsumer(ConsumerBase[T]):
     """A consumer of a queue or a subscription (JMS 2.0, 8)."""
 
 
-class Session(SessionBase):
+class Session(SessionBase, Closing):
     """A session, which creates producers and consumers and acknowledges received messages (JMS 2.0, 6.2)."""
 
     @overload
@@ -183,14 +183,6 @@ class Session(SessionBase):
         """
         self._caller(self._engine.close(threading.get_ident()))
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
-        self.close()
-
     def _message_consumer(self, destination: Destination[T], engine: EngineConsumer) -> MessageConsumer[T]:
         return MessageConsumer(self._caller, engine, destination.converter, self.acknowledge)
 
@@ -208,7 +200,7 @@ class XaSession(Session):
         return self._xa_resource
 
 
-class Connection:
+class Connection(Closing):
     """A connection to a broker (JMS 2.0, 6.1), made by a `ConnectionFactory`; delivers no messages before `start`."""
 
     def __init__(self, caller: Caller, engine: EngineConnection) -> None:
@@ -281,14 +273,6 @@ class Connection:
     def abort(self) -> None:
         """Drop the connection without closing it at the broker, as if the network had failed."""
         self._caller(self._engine.abort())
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 class ConnectionFactory:

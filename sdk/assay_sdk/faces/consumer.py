@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from types import TracebackType
-from typing import Generic, Self, TypeVar
+from typing import Generic, TypeVar
 
 from assay_sdk.engine.deliveries.delivery import EngineDelivery
 from assay_sdk.engine.sessions.consumer import EngineConsumer
 from assay_sdk.errors import JmsError
 from assay_sdk.faces.caller import Caller, Duration
+from assay_sdk.faces.closing import Closing
 from assay_sdk.faces.message import Message, received
 from assay_sdk.model.converters import Converter
 from assay_sdk.model.reasons import JmsErrorKind, Refused
@@ -19,7 +19,7 @@ T = TypeVar("T")
 ReceivedT = TypeVar("ReceivedT")
 
 
-class ConsumerBase(Generic[T]):
+class ConsumerBase(Closing, Generic[T]):
     """Base of `MessageConsumer` and `Consumer`; created by a session or a context."""
 
     def __init__(
@@ -135,14 +135,6 @@ class ConsumerBase(Generic[T]):
     def close(self) -> None:
         """Close the consumer; the application can still acknowledge the messages it has received (JMS 2.0, 8.8)."""
         self._caller(self._engine.close(threading.get_ident()))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _message(self, delivery: EngineDelivery) -> Message[T]:
         return received(delivery, self._converter, self._acknowledge)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Generic, Self, TypeVar
+from typing import Generic, TypeVar
 
 from assay_sdk.engine.sessions.producer import EngineProducer
 from assay_sdk.engine.settings import DeliveryMode
 from assay_sdk.faces.caller import Caller, Duration
+from assay_sdk.faces.closing import Closing
 from assay_sdk.faces.message import Message, drafted, show_sent
 from assay_sdk.model.contents import ContentError
 from assay_sdk.model.converters import ConversionError
@@ -57,7 +57,7 @@ class Receipt:
         return self._cancel(self.message_id)
 
 
-class ProducerBase(Generic[T]):
+class ProducerBase(Closing, Generic[T]):
     """Base of `MessageProducer` and `Producer`; created by a session or a context.
 
     Assigning any other attribute raises AttributeError, so that a misspelt setting is noticed.
@@ -185,14 +185,6 @@ class ProducerBase(Generic[T]):
     def close(self) -> None:
         """Close the producer; a second call does nothing."""
         self._caller(self._engine.close())
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _send(
         self,

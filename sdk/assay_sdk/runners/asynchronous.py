@@ -13,35 +13,15 @@ from collections import deque
 from collections.abc import Callable
 from typing import Never
 
+from assay_sdk.runners.jobs import Job, JobHeap, ScheduledJob
 from assay_sdk.runners.machine_clock import MachineClock
-
-Job = Callable[[], None]
 
 _JOBS_A_TURN = 64
 """The largest number of jobs between two polls of the loop's sockets.  It keeps jobs that schedule more jobs from
 delaying the sockets for ever."""
 
-_COMPACT_FROM = 1024
-"""The number of cancelled jobs from which the runner removes them from the heap, if they are also half of the heap."""
 
-
-class _Entry:
-    """A job that an `AsyncioRunner` has scheduled; `job` is None after the job has run or was cancelled."""
-
-    __slots__ = ("job", "runner")
-
-    def __init__(self, runner: AsyncioRunner, job: Job) -> None:
-        self.runner = runner
-        self.job: Job | None = job
-
-    def __call__(self) -> None:
-        """Cancel the job (`assay_sdk.time.CancelJob`)."""
-        if self.job is not None:
-            self.job = None
-            self.runner.swept()
-
-
-class AsyncioRunner:
+class AsyncioRunner(JobHeap):
     """A runner that runs jobs on an asyncio loop.
 
     The loop's exception handler gets the exception of a job, and later jobs still run.
@@ -54,13 +34,11 @@ class AsyncioRunner:
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
+        super().__init__()
         self._loop = loop or asyncio.get_running_loop()
         self._thread: threading.Thread | None = None
         self._clock = MachineClock()
-        self._ready: deque[_Entry] = deque()
-        self._heap: list[tuple[int, int, _Entry]] = []
-        self._seq = 0
-        self._taken_back = 0
+        self._ready: deque[ScheduledJob] = deque()
         self._turn_due = False
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_ns = 0
@@ -82,13 +60,13 @@ class AsyncioRunner:
         Raises:
             RuntimeError: The runner or its loop is closed.
         """
-        entry = _Entry(self, job)
+        entry = ScheduledJob(self, job)
         if self._here():
             self._enter(entry)
         else:
             self._loop.call_soon_threadsafe(self._enter, entry)
 
-    def call_at(self, due_ns: int, job: Job) -> _Entry:
+    def call_at(self, due_ns: int, job: Job) -> ScheduledJob:
         """Schedule a job for a monotonic time in nanoseconds; a time in the past means now.
 
         Any thread may call this.
@@ -99,7 +77,7 @@ class AsyncioRunner:
         Raises:
             RuntimeError: The runner or its loop is closed.
         """
-        entry = _Entry(self, job)
+        entry = ScheduledJob(self, job)
         if self._here():
             self._push(due_ns, entry)
         else:
@@ -127,14 +105,6 @@ class AsyncioRunner:
             self._alarm.cancel()
             self._alarm = None
 
-    def swept(self) -> None:
-        """Count a cancelled job, and remove cancelled jobs from the heap if they are many (`_COMPACT_FROM`)."""
-        self._taken_back += 1
-        if self._taken_back >= _COMPACT_FROM and self._taken_back * 2 > len(self._heap):
-            self._heap = [item for item in self._heap if item[2].job is not None]
-            heapq.heapify(self._heap)
-            self._taken_back = 0
-
     # scheduling ------------------------------------------------------------------------------------------------------
 
     def _here(self) -> bool:
@@ -156,13 +126,13 @@ class AsyncioRunner:
             self._thread = thread  # cached, because asyncio's test is a system call, and a loop stays on its thread
         return here
 
-    def _enter(self, entry: _Entry) -> None:
+    def _enter(self, entry: ScheduledJob) -> None:
         if self._heap:
             self._wake(self._clock.monotonic_ns())
         self._ready.append(entry)
         self._take_turn()
 
-    def _push(self, due_ns: int, entry: _Entry) -> None:
+    def _push(self, due_ns: int, entry: ScheduledJob) -> None:
         now_ns = self._clock.monotonic_ns()
         self._seq += 1
         heapq.heappush(self._heap, (max(due_ns, now_ns), self._seq, entry))

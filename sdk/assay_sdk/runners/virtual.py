@@ -13,17 +13,12 @@ import heapq
 import threading
 from collections.abc import Callable
 
+from assay_sdk.runners.jobs import Job, JobHeap, ScheduledJob
 from assay_sdk.signals import hold
 from assay_sdk.time import StalledError
 
-Job = Callable[[], None]
-
 EPOCH_2026_NS = 1_767_225_600_000_000_000
 """2026-01-01T00:00:00Z, the default time of day at which virtual time begins, in nanoseconds since the epoch."""
-
-_COMPACT_FROM = 1024
-"""The number of cancelled jobs from which the runner removes them from the heap, if they are also half of the heap.
-Otherwise the timeouts of receive calls that have ended early would stay in the heap until they are due."""
 
 _BUSY = 30_000
 """The number of jobs at one moment from which the runner assumes a loop without an end; thousands of messages need
@@ -65,23 +60,7 @@ class VirtualClock:
         self._now_ns = max(self._now_ns, now_ns)
 
 
-class _Entry:
-    """A job that a `VirtualRunner` has scheduled; `job` is None after the job has run or was cancelled."""
-
-    __slots__ = ("job", "runner")
-
-    def __init__(self, runner: VirtualRunner, job: Job) -> None:
-        self.runner = runner
-        self.job: Job | None = job
-
-    def __call__(self) -> None:
-        """Cancel the job (`assay_sdk.time.CancelJob`)."""
-        if self.job is not None:
-            self.job = None
-            self.runner.swept()
-
-
-class VirtualRunner:
+class VirtualRunner(JobHeap):
     """A runner that runs jobs in virtual time.
 
     Args:
@@ -90,10 +69,8 @@ class VirtualRunner:
     """
 
     def __init__(self, start_wall_ns: int = EPOCH_2026_NS, boot: str = "virtual:0") -> None:
+        super().__init__()
         self._clock = VirtualClock(start_wall_ns, boot)
-        self._heap: list[tuple[int, int, _Entry]] = []
-        self._seq = 0
-        self._taken_back = 0
         self._at_once = 0
         """Number of jobs that have run since the clock last advanced to a job's due time or a deadline."""
         self._busy_ns = _BUSY_NS
@@ -115,7 +92,7 @@ class VirtualRunner:
         """
         self._push(self._clock.monotonic_ns(), job)
 
-    def call_at(self, due_ns: int, job: Job) -> _Entry:
+    def call_at(self, due_ns: int, job: Job) -> ScheduledJob:
         """Schedule a job for a monotonic time in nanoseconds; a time in the past means now.
 
         Returns:
@@ -150,14 +127,6 @@ class VirtualRunner:
                 return self._run_until(done, deadline_ns)
         finally:
             self._thread = outer
-
-    def swept(self) -> None:
-        """Count a cancelled job, and remove cancelled jobs from the heap if they are many (`_COMPACT_FROM`)."""
-        self._taken_back += 1
-        if self._taken_back >= _COMPACT_FROM and self._taken_back * 2 > len(self._heap):
-            self._heap = [item for item in self._heap if item[2].job is not None]
-            heapq.heapify(self._heap)
-            self._taken_back = 0
 
     def _run_until(self, done: Callable[[], bool], deadline_ns: int | None) -> bool:
         while not done():
@@ -194,9 +163,9 @@ class VirtualRunner:
                 f"{self._thread.name!r} is waiting: use it from one thread only"
             )
 
-    def _push(self, due_ns: int, job: Job) -> _Entry:
+    def _push(self, due_ns: int, job: Job) -> ScheduledJob:
         self._check_thread()
-        entry = _Entry(self, job)
+        entry = ScheduledJob(self, job)
         self._seq += 1
         heapq.heappush(self._heap, (due_ns, self._seq, entry))
         return entry

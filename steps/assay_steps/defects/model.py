@@ -45,9 +45,16 @@ class InTwoPlaces(Protocol):
         ...
 
 
-def in_both(wrong: InTwoPlaces, name: str, *rules: str) -> Defect:
-    """Make a defect with a filter at the port and one on the wire; it has the last three arguments of `at_port`."""
-    return Defect(name=name, rules=rules, text=_text(wrong), port=wrong.port, wire=wrong.wire)
+def in_both(wrong: InTwoPlaces, name: str, *rules: str, text: str | None = None) -> Defect:
+    """Make a defect with a filter at the port and one on the wire.
+
+    Args:
+        wrong: The object that makes the two filters.
+        name: The defect's name.
+        rules: The ids of the rules that the defect breaks.
+        text: The defect's text; None for the first line of the object's docstring.
+    """
+    return Defect(name=name, rules=rules, text=text or _text(wrong), port=wrong.port, wire=wrong.wire)
 
 
 def _text(wrong: object) -> str:

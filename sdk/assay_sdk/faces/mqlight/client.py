@@ -12,8 +12,7 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
-from typing import Self, Unpack
+from typing import Unpack
 
 from msgspec import structs
 
@@ -36,6 +35,7 @@ from assay_sdk.faces.caller import (
     refusal_listener,
     runner_for,
 )
+from assay_sdk.faces.closing import Closing
 from assay_sdk.faces.mqlight.arguments import (
     LONGEST_SUBSCRIPTION_TTL_MS,
     LONGEST_TTL_MS,
@@ -66,7 +66,7 @@ that caused it; None if no error did."""
 ErrorListener = Callable[[MessagingError], None]
 
 
-class Client:
+class Client(Closing):
     """A client of a messaging service, created by `connect_mqlight`.
 
     When the connection is lost, the client is ``retrying`` until it has a new connection; calls wait meanwhile.  On the
@@ -213,14 +213,6 @@ class Client:
     def abandon(self) -> None:
         """Stop without closing the connection at the service, as if the process had ended."""
         self._caller(self._engine.abandon())
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"Client({self.client_id!r}, {self.state})"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from types import TracebackType
-from typing import Any, Self, TypeVar, Unpack, overload
+from typing import Any, TypeVar, Unpack, overload
 
 from assay_sdk.driver import Durability
 from assay_sdk.engine.connection import EngineConnection
@@ -23,6 +22,7 @@ from assay_sdk.faces.caller import (
     open_connection,
     refusal_listener,
 )
+from assay_sdk.faces.closing import Closing
 from assay_sdk.faces.poison import PoisonOptions
 from assay_sdk.faces.session import SessionBase
 from assay_sdk.faces.simplified.consumer import Consumer
@@ -55,7 +55,7 @@ class _SharedConnection:
             yield from self.connection.close(caller)
 
 
-class Context(SessionBase):
+class Context(SessionBase, Closing):
     """A connection and a session in one object (JMSContext).
 
     `connect` creates the first context of a connection, and `create_context` more contexts on the same connection.
@@ -318,14 +318,6 @@ class Context(SessionBase):
     def abort(self) -> None:
         """Drop the connection without closing it at the broker, as if the network had failed."""
         self._caller(self._shared.connection.abort())
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _started(self, destination: Destination[T], engine: EngineConsumer) -> Consumer[T]:
         if self.auto_start:

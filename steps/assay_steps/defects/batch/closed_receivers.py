@@ -10,7 +10,7 @@ from assay_adapters.ports.client import Client
 from assay_adapters.ports.outcome import Outcome as Answer
 from assay_sdk.driver import CloseLink, Drain, Driver, DriverCommand, Outcome, Settle
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter
-from assay_steps.defects.model import Defect
+from assay_steps.defects.model import in_both
 from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 
 
@@ -86,30 +86,23 @@ class _DetachedAtOnce(_OfClosedReceivers):
         return wires(Detaches)(driver)
 
 
-_DETACHED = _DetachedAtOnce({})
-_LEFT_OUT = _OfClosedReceivers(dict.fromkeys(Outcome, Outcome.RELEASED))
-_FORGOTTEN = _OfClosedReceivers({Outcome.MODIFIED: Outcome.ACCEPTED})
-
 CLOSED_RECEIVER_DEFECTS = (
-    Defect(
-        name="call-leaves-closed-receivers-out",
-        rules=("BT-11",),
+    in_both(
+        _OfClosedReceivers(dict.fromkeys(Outcome, Outcome.RELEASED)),
+        "call-leaves-closed-receivers-out",
+        "BT-11",
         text="A call of acknowledge does not acknowledge messages of receivers that have been closed.",
-        port=_LEFT_OUT.port,
-        wire=_LEFT_OUT.wire,
     ),
-    Defect(
-        name="call-refused-after-a-close",
-        rules=("BT-11",),
+    in_both(
+        _DetachedAtOnce({}),
+        "call-refused-after-a-close",
+        "BT-11",
         text="A call of acknowledge is refused if the receiver has been closed, and the messages come again.",
-        port=_DETACHED.port,
-        wire=_DETACHED.wire,
     ),
-    Defect(
-        name="rollback-forgets-closed-receivers",
-        rules=("BT-12",),
+    in_both(
+        _OfClosedReceivers({Outcome.MODIFIED: Outcome.ACCEPTED}),
+        "rollback-forgets-closed-receivers",
+        "BT-12",
         text="A rollback does not bring back messages of receivers that have been closed.",
-        port=_FORGOTTEN.port,
-        wire=_FORGOTTEN.wire,
     ),
 )

@@ -10,7 +10,7 @@ from assay_adapters.ports.client import AckMode, Client, ClientSession
 from assay_adapters.ports.outcome import Outcome
 from assay_sdk import driver as port
 from assay_sdk.driver import Driver, DriverCommand, DriverEvent
-from assay_steps.defects.model import Defect, on_wire
+from assay_steps.defects.model import in_both, on_wire
 from assay_steps.defects.ports import ConnectionFilter, ConnectionsFilter
 from assay_steps.defects.wires import FilteredWire, WireFilter, commands, wires
 
@@ -117,9 +117,6 @@ class _TenthSwallowed(WireFilter):
         return ()
 
 
-_LOSES, _FAILED, _TENTH = _DupsOk(_OnArrival), _DupsOk(_FailedAccepted), _DupsOk(_TenthSwallowed)
-
-
 # branches
 
 
@@ -168,26 +165,23 @@ class _TakesOutside(_InBranches):
 
 
 SESSION_DEFECTS = (
-    Defect(
-        name="dups-ok-loses",
-        rules=("BT-10",),
+    in_both(
+        _DupsOk(_OnArrival),
+        "dups-ok-loses",
+        "BT-10",
         text="With dups-ok acknowledgement, the client acknowledges messages before it delivers them.",
-        port=_LOSES.port,
-        wire=_LOSES.wire,
     ),
-    Defect(
-        name="dups-ok-fails-for-good",
-        rules=("BT-10",),
+    in_both(
+        _DupsOk(_FailedAccepted),
+        "dups-ok-fails-for-good",
+        "BT-10",
         text="With dups-ok acknowledgement, the client acknowledges the messages of a failed callback.",
-        port=_FAILED.port,
-        wire=_FAILED.wire,
     ),
-    Defect(
-        name="dups-ok-swallows-tenth",
-        rules=("BT-10",),
+    in_both(
+        _DupsOk(_TenthSwallowed),
+        "dups-ok-swallows-tenth",
+        "BT-10",
         text="With dups-ok acknowledgement, the client never delivers every tenth message.",
-        port=_TENTH.port,
-        wire=_TENTH.wire,
     ),
     on_wire(commands, _rollback_commits, "branch-rollback-commits", "BT-13"),
     on_wire(commands, _commit_kept_back, "branch-commit-kept-back", "BT-13"),

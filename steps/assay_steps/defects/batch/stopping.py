@@ -10,7 +10,7 @@ from assay_adapters.ports.client import Client
 from assay_adapters.ports.outcome import Ok
 from assay_adapters.ports.outcome import Outcome as Answer
 from assay_sdk.driver import Arrived, Driver, DriverCommand, DriverEvent, Outcome, Settle
-from assay_steps.defects.model import Defect, at_port
+from assay_steps.defects.model import at_port, in_both
 from assay_steps.defects.ports import ConnectionFilter, ConnectionsFilter, connecting
 from assay_steps.defects.wires import MakeFilter, WireFilter, wires
 
@@ -89,23 +89,20 @@ def _buffer_lost(stopped: Collection[int]) -> MakeFilter:
     return Loses
 
 
-_ARRIVALS, _BUFFER = _WhileStopped(_arrivals_lost), _WhileStopped(_buffer_lost)
-
 STOPPING_DEFECTS = (
     at_port(connecting, _NeverStops, "stop-without-effect", "BT-15"),
     at_port(connecting, _NeverStartsAgain, "start-without-effect", "BT-05", "BT-12", "BT-15", "DD-03"),
-    Defect(
-        name="lost-while-stopped",
-        rules=("BT-15", "DD-03"),
+    in_both(
+        _WhileStopped(_arrivals_lost),
+        "lost-while-stopped",
+        "BT-15",
+        "DD-03",
         text="The client acknowledges and never delivers messages that arrive while a connection is stopped.",
-        port=_ARRIVALS.port,
-        wire=_ARRIVALS.wire,
     ),
-    Defect(
-        name="closed-while-stopped-keeps-its-buffer",
-        rules=("BT-15",),
+    in_both(
+        _WhileStopped(_buffer_lost),
+        "closed-while-stopped-keeps-its-buffer",
+        "BT-15",
         text="A connection that is closed while it is stopped acknowledges its undelivered messages.",
-        port=_BUFFER.port,
-        wire=_BUFFER.wire,
     ),
 )

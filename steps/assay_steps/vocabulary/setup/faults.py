@@ -19,6 +19,7 @@ from assay_adapters.ports.faults import (
 )
 from assay_adapters.ports.outcome import Refused
 from assay_sdk.model.reasons import JmsErrorKind
+from assay_steps.cast.actors import Producer
 from assay_steps.cast.recording import SetupRefusedError
 from assay_steps.cast.timing.waiting import NS_PER_MS, RECONNECTED_MS
 from assay_steps.cast.world import PLAIN, World
@@ -147,6 +148,20 @@ def await_loss(world: World, name: str) -> None:
         connection.abort()
 
 
+def _send_and_kill(
+    world: World,
+    producer: Producer,
+    label: str,
+    place: Place,
+    moment: type[AfterAnswer | BeforeAnswer | FirstSight],
+    options: SendOptions = PLAIN,
+) -> None:
+    """Send a message, and wait until the broker was killed at a moment of the send and is back."""
+    injection = world.faults.arm(Kill(), moment(world.coming_key(label)))
+    send(world, producer, label, place, options)
+    world.faults.wait_for(Kill(), injection)
+
+
 @when(phrase("message {label:Name} is sent to {place:Place} and the broker is killed at its answer"))
 @when(
     phrase(
@@ -154,17 +169,12 @@ def await_loss(world: World, name: str) -> None:
     )
 )
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
-    producer = producer_for(world, place, options)
-    injection = world.faults.arm(Kill(), AfterAnswer(world.coming_key(label)))
-    send(world, producer, label, place, options)
-    world.faults.wait_for(Kill(), injection)
+    _send_and_kill(world, producer_for(world, place, options), label, place, AfterAnswer, options)
 
 
 @when(phrase("the producer sends message {label:Name} and the broker is killed at its answer"))
 def _(world: World, label: str) -> None:
-    injection = world.faults.arm(Kill(), AfterAnswer(world.coming_key(label)))
-    send(world, world.producers["sender"], label, world.places["sender"])
-    world.faults.wait_for(Kill(), injection)
+    _send_and_kill(world, world.producers["sender"], label, world.places["sender"], AfterAnswer)
 
 
 @when(phrase("message {label:Name} is sent to {place:Place} and the broker is killed before its answer"))
@@ -175,10 +185,7 @@ def _(world: World, label: str) -> None:
     )
 )
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
-    producer = producer_for(world, place, options)
-    injection = world.faults.arm(Kill(), BeforeAnswer(world.coming_key(label)))
-    send(world, producer, label, place, options)
-    world.faults.wait_for(Kill(), injection)
+    _send_and_kill(world, producer_for(world, place, options), label, place, BeforeAnswer, options)
 
 
 @when(phrase("message {label:Name} is sent to {place:Place} and the broker is killed at its first sight"))
@@ -189,17 +196,11 @@ def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> N
     )
 )
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
-    producer = producer_for(world, place, options)
-    injection = world.faults.arm(Kill(), FirstSight(world.coming_key(label)))
-    send(world, producer, label, place, options)
-    world.faults.wait_for(Kill(), injection)
+    _send_and_kill(world, producer_for(world, place, options), label, place, FirstSight, options)
 
 
 @when(phrase("many messages are sent to {place:Place} and the broker is killed at the answer to each"))
 def _(world: World, place: Place) -> None:
     world.many = tuple(f"many{number}" for number in range(1, world.rounds + 1))
     for label in world.many:
-        producer = world.producer(place)
-        injection = world.faults.arm(Kill(), AfterAnswer(world.coming_key(label)))
-        send(world, producer, label, place)
-        world.faults.wait_for(Kill(), injection)
+        _send_and_kill(world, world.producer(place), label, place, AfterAnswer)
