@@ -127,18 +127,31 @@ def story(events: Sequence[AnyEvent], offenders: Collection[str] = ()) -> Story:
 
 
 def _shortened(lines: Sequence[StoryLine]) -> Iterator[tuple[int, StoryLine]]:
-    """Choose the lines to show: all, or the first, the last, and the lines around events that break the rule."""
-    kept = set(range(len(lines)))
-    if len(lines) > LINES:
-        breaking = [index for index, line in enumerate(lines) if line.breaks][: LINES // 2]
-        kept = {*range(LINES // 2), *range(len(lines) - LINES // 4, len(lines))}
-        for index in breaking:
-            kept |= set(range(max(0, index - AROUND), min(len(lines), index + AROUND + 1)))
+    """Choose the lines to show.
+
+    Of several equal lines in a row, the first and the last are enough.  If there are still too many, the story has the
+    first, the last, and the lines around events that break the rule.
+    """
+    kept = [index for index in range(len(lines)) if not _is_between_equals(lines, index)]
+    if len(kept) > LINES:
+        breaking = [place for place, index in enumerate(kept) if lines[index].breaks][: LINES // 2]
+        places = {*range(LINES // 2), *range(len(kept) - LINES // 4, len(kept))}
+        for place in breaking:
+            places |= set(range(max(0, place - AROUND), min(len(kept), place + AROUND + 1)))
+        kept = [kept[place] for place in sorted(places)]
     before = -1
-    for index in sorted(kept):
+    for index in kept:
         line, left_out = lines[index], index - before - 1
         yield index, (StoryLine(line.at, line.at_ns, line.who, line.text, line.breaks, left_out) if left_out else line)
         before = index
+
+
+def _is_between_equals(lines: Sequence[StoryLine], index: int) -> bool:
+    """Return whether the lines before and after a line say the same, as those of a poll do."""
+    if not 0 < index < len(lines) - 1 or lines[index].breaks:
+        return False
+    said = {(line.who, line.text) for line in lines[index - 1 : index + 2]}
+    return len(said) == 1
 
 
 def wires_near(events: Sequence[AnyEvent], clock: ScenarioClock, offenders: Collection[str]) -> frozenset[str]:

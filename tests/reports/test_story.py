@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from tests.reports.failing import EARLY, KEPT, failing
 from tests.reports.sample import EXPIRED, KILLED, Journal, message
 
-from assay_evidence.events import Begin, Fault, Seen, Step, Wire
+from assay_evidence.events import Admin, Begin, Fault, Seen, Step, Wire
 from assay_features import load_catalogue
 from assay_reports import RunEvidence
 from assay_reports.story import AROUND, LINES, Story, story
@@ -103,6 +103,20 @@ def test_a_long_story_keeps_what_surrounds_a_breach_and_says_how_much_it_leaves_
     at = next(index for index, line in enumerate(lines) if line.breaks)
     assert lines[at].text == "sees m600 from queue://Q"
     assert lines[at - 1].text == "sees m599 from queue://Q"
+
+
+def test_a_poll_is_told_by_its_first_and_last_line() -> None:
+    journal = Journal("run", "w")
+    journal.scenario = "a.feature::b"
+    polls = [
+        journal.write(Admin, number, call="c", command="read the subscriptions", answer={"subscriptions": 1})
+        for number in range(5)
+    ]
+    journal.write(Admin, 5, call="c", command="read the subscriptions", answer={"subscriptions": 0})
+    (chapter,) = story(journal.events).chapters
+    assert [(line.left_out, line.text[-1]) for line in chapter.lines] == [(0, "1"), (3, "1"), (0, "0")]
+    (chapter,) = story(journal.events, {polls[2].ref}).chapters
+    assert [line.breaks for line in chapter.lines] == [False, True, False, False]
 
 
 def test_only_a_scenario_that_needs_a_look_has_a_story_on_its_page() -> None:

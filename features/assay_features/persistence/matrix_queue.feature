@@ -496,7 +496,8 @@ Feature: Messages on a queue, through restart and kill
       When message "heavy" is sent to the queue
       And the broker <event>
       And a receiver starts to wait on the queue
-      Then "receiver" sees the body of "heavy" unaltered
+      Then the receiver sees "heavy" exactly once
+      And "receiver" sees the body of "heavy" unaltered
 
       @needs-restart
       Examples: In order

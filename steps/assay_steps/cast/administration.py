@@ -243,9 +243,7 @@ class Administrator:
         def shown(attributes: Mapping[str, Attribute]) -> dict[str, Scalar]:
             return dict(attributes)
 
-        return self._tell(
-            f"DISPLAY {kind.value}('{name}') ALL", member, lambda: self.port.inspect(kind, name, member), shown
-        )
+        return self._tell(f"read {kind.value}('{name}')", member, lambda: self.port.inspect(kind, name, member), shown)
 
     def show(self, place: Place) -> Answer[Mapping[str, Attribute]]:
         """Read the attributes of a queue or topic of the scenario."""
@@ -259,7 +257,7 @@ class Administrator:
             queues = {f"DEST {number}": row["DEST"] for number, row in enumerate(rows, 1)}
             return {"subscriptions": len(rows), **queues}
 
-        command = f"DISPLAY SUB(*) WHERE(TOPICSTR EQ '{name}')"
+        command = f"read the subscriptions to '{name}'"
         return self._tell(command, member, lambda: self.port.subscriptions(name, member), shown)
 
     def browse(self, place: Place, keys: Iterable[str]) -> Inspection:

@@ -61,7 +61,7 @@ def test_the_queue_of_a_subscription_is_looked_up_each_time(desk: Office) -> Non
     assert desk.administrator.name_of(read_place("the queue of the subscription to the topic")) == (
         "SYSTEM.MANAGED.DURABLE.7"
     )
-    assert desk.commands == [f"DISPLAY SUB(*) WHERE(TOPICSTR EQ '{desk.names.own('topic')}')"]
+    assert desk.commands == [f"read the subscriptions to '{desk.names.own('topic')}'"]
     assert desk.answers[0].answer["subscriptions"] == 1
 
 
@@ -86,7 +86,7 @@ def test_one_queue_manager_stops_and_starts(desk: Office) -> None:
 def test_the_dead_letter_queue_is_the_one_that_the_queue_manager_names(desk: Office) -> None:
     assert desk.administrator.name_of(DEAD) == "DLQ"
     assert desk.administrator.name_of(DEAD) == "DLQ"
-    assert desk.commands == ["DISPLAY qmgr('QM1') ALL"]
+    assert desk.commands == ["read qmgr('QM1')"]
 
 
 def test_a_queue_becomes_the_dead_letter_queue(desk: Office) -> None:

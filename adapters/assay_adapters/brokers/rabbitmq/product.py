@@ -37,6 +37,7 @@ RABBITMQ = Product(
     ),
     data_folders=("/var/lib/rabbitmq",),
     management=MANAGEMENT,
+    defines_queues=True,  # an attach makes a queue, and a message whose own address names a new queue does not
     profiles=(Profile.PERSISTENCE, Profile.QOS, Profile.BATCH),
     capabilities={
         **OF_THE_KIT,
