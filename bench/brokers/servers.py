@@ -116,7 +116,7 @@ class Assay(Struct, frozen=True):
         config.write_text(limits, encoding="utf-8")
         command = [
             *(sys.executable, "-m", "assay", "broker", "--data", str(folder / "data"), "--amqp", f"127.0.0.1:{port}"),
-            *("--http", "none", "--mqsc", str(script), "--config", str(config)),
+            *("--stomp", "none", "--http", "none", "--mqsc", str(script), "--config", str(config)),
         ]
         return Launched(self.title, command, {"PYTHONPATH": source_path(self.root)}, folder)
 

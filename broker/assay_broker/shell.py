@@ -214,6 +214,11 @@ class QueueManager:
         """Return the kind of destination, such as queue or topic, for a name that a client gave without a kind."""
         return self._life.core.kind_of(name)
 
+    @property
+    def dead_letter_queue(self) -> str:
+        """The name of the dead-letter queue; empty without one."""
+        return self._life.core.dead_letter_queue
+
     def cut(self) -> None:
         """Cut all connections; the queue manager keeps running."""
         for number in sorted(self._mine):

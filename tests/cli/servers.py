@@ -19,7 +19,7 @@ import assay
 pytest.importorskip("cproton")
 
 LIMIT_S = 30
-ANY = ("--amqp", "127.0.0.1:0", "--http", "127.0.0.1:0")
+ANY = ("--amqp", "127.0.0.1:0", "--stomp", "127.0.0.1:0", "--http", "127.0.0.1:0")
 
 
 class Running(Struct, frozen=True):
@@ -29,6 +29,7 @@ class Running(Struct, frozen=True):
     amqp: str
     http: str
     first_line: str
+    stomp: str
 
     def end(self, number: signal.Signals) -> tuple[int, str, str]:
         """Send a signal, wait for the end, and return the exit code, the rest of the output, and the log."""
@@ -56,7 +57,7 @@ def running(folder: Path, *arguments: object, python: Path | str = sys.executabl
         assert line, process.communicate(timeout=LIMIT_S)[1]
         told = json.loads(ready.read_text())
         assert told["pid"] == process.pid
-        yield Running(process, told["amqp"], told["http"], line)
+        yield Running(process, told["amqp"], told["http"], line, told["stomp"])
     finally:
         process.kill()
         process.communicate(timeout=LIMIT_S)

@@ -15,6 +15,7 @@ from tools.pages.processor import processor_page
 from tools.pages.profiles import catalogue_text
 from tools.pages.reasons import reasons_page
 from tools.pages.rules import rule_page, rules_index
+from tools.pages.stomp import stomp_page
 from tools.pages.units import units_page
 from tools.pages.vocabulary import vocabulary_page
 
@@ -24,6 +25,7 @@ PAGES: Mapping[str, Callable[[], str]] = MappingProxyType(
         "architecture.md": architecture_page,
         "processor.md": processor_page,
         "reasons.md": reasons_page,
+        "stomp.md": stomp_page,
         "units.md": units_page,
         "vocabulary.md": vocabulary_page,
         "rules/README.md": rules_index,

@@ -32,6 +32,7 @@ class AmqpConnectionView(Struct, frozen=True):
         peer: The client's address, ``host:port``.
         links: The number of open links.
         since_ms: The time at which the client logged in, in milliseconds since the epoch.
+        protocol: The protocol's name and version.
     """
 
     container_id: str
@@ -39,6 +40,7 @@ class AmqpConnectionView(Struct, frozen=True):
     peer: str
     links: int
     since_ms: int
+    protocol: str = "AMQP 1.0"
 
 
 class AmqpListener(ClientListener):

@@ -135,6 +135,11 @@ class Core:
             return AddressKind.TOPIC
         return AddressKind.QUEUE
 
+    @property
+    def dead_letter_queue(self) -> str:
+        """The name of the dead-letter queue; empty without one."""
+        return self._state.objects.dead_letter_queue or ""
+
     def _turn(self, now_ms: int) -> Turn:
         return Turn(now_ms, self._state.ledger.newest + 1, self._state.ledger.pending)
 

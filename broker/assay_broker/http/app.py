@@ -68,7 +68,7 @@ def application(
         queue_manager: The queue manager.
         runner: Has the clock.
         security: Users and TLS; by default no users, for clients on this machine only.
-        views: Returns the AMQP clients' connections, for the status page.
+        views: Returns the clients' connections, for the status page.
         limits: The limits of the listener.
         ready: Returns whether the server accepts requests while the queue manager is running; None for always.
         clear_passwords: Whether clients on other machines, too, may send passwords without TLS.

@@ -47,7 +47,7 @@ class HttpListener:
         queue_manager: The queue manager.
         runner: Runs the jobs on the current loop, and has the clock.
         security: Users and TLS; by default no users, for clients on this machine only.
-        views: Returns the AMQP clients' connections, for the status page.
+        views: Returns the clients' connections, for the status page.
         limits: The limits of the listener.
         clear_passwords: Whether clients on other machines, too, may send passwords without TLS.
     """

@@ -58,18 +58,21 @@ class Asked(Struct, frozen=True, kw_only=True, rename="kebab"):
     Args:
         data: The path of the store's folder.
         amqp: ``HOST:PORT``, or ``none``.
+        stomp: ``HOST:PORT``, or ``none``.
         http: ``HOST:PORT``, or ``none``.
         mqsc: The path of a script, the word ``none``, or a list of these.
         log: The form of the log, ``json`` or ``console``.
         ready_file: The path of the ready file; see `Launch`.
         limits: The queue manager's limits, in kebab case, such as ``max-queues``.
         amqp_limits: The AMQP listener's limits, in kebab case.
+        stomp_limits: The STOMP listener's limits, in kebab case.
         http_limits: The HTTP listener's limits, in kebab case.
         drain_ms: Milliseconds that clients have to disconnect when the server stops.
     """
 
     data: str | UnsetType = UNSET
     amqp: str | UnsetType = UNSET
+    stomp: str | UnsetType = UNSET
     http: str | UnsetType = UNSET
     name: str | UnsetType = UNSET
     level: str | UnsetType = UNSET
@@ -87,6 +90,7 @@ class Asked(Struct, frozen=True, kw_only=True, rename="kebab"):
     drain_ms: int | UnsetType = UNSET
     limits: dict[str, int] | UnsetType = UNSET
     amqp_limits: dict[str, int] | UnsetType = UNSET
+    stomp_limits: dict[str, int] | UnsetType = UNSET
     http_limits: dict[str, int] | UnsetType = UNSET
 
 
@@ -142,7 +146,7 @@ def asked(table: Mapping[str, Any]) -> Asked:
 
 def _worded(table: Mapping[str, Any], error: msgspec.ValidationError) -> str:
     """Return the text for msgspec's error in a table; for a table of limits, with the name of the limit."""
-    for name in ("limits", "amqp-limits", "http-limits"):
+    for name in ("limits", "amqp-limits", "stomp-limits", "http-limits"):
         inner = table.get(name)
         for key, value in inner.items() if isinstance(inner, dict) else ():
             if type(value) is not int:
@@ -151,12 +155,13 @@ def _worded(table: Mapping[str, Any], error: msgspec.ValidationError) -> str:
     return f"{place.rstrip('`')}: {text[:1].lower()}{text[1:]}"
 
 
-def launch(flags: Asked, file: Asked | None = None) -> Launch:
+def launch(flags: Asked, file: Asked | None = None, *, stomp: HostPort | None = None) -> Launch:
     """Combine the command's flags and its file to the options of the server and the command.
 
     Args:
         flags: The options in the command's flags, which take precedence.
         file: The options in the command's file; None if the command has no file.
+        stomp: The address of the STOMP listener, if neither the flags nor the file have one.
 
     Raises:
         OptionsError: An option is invalid.
@@ -169,8 +174,9 @@ def launch(flags: Asked, file: Asked | None = None) -> Launch:
         check_word("form of a log", log, LOG_FORMS)
     for name in given.keys() & {"data", "users", "tls_certificate", "tls_key"}:
         given[name] = Path(given[name])
-    for name in given.keys() & {"amqp", "http"}:
+    for name in given.keys() & {"amqp", "stomp", "http"}:
         given[name] = None if given[name] == NOWHERE else HostPort.read(given[name])
+    given.setdefault("stomp", stomp)
     if "mqsc" in given:
         given["mqsc"] = tuple(one if one == FACTORY else Path(one) for one in _several(given["mqsc"]))
     given |= _limits(given)
@@ -234,6 +240,12 @@ def _amqp_limits() -> tuple[str, ...]:
     return tuple(one.name for one in fields(AmqpLimits))
 
 
+def _stomp_limits() -> tuple[str, ...]:
+    from assay_broker.stomp.limits import StompLimits
+
+    return tuple(one.name for one in fields(StompLimits))
+
+
 def _http_limits() -> tuple[str, ...]:
     from assay_broker.http.limits import HttpLimits
 
@@ -243,6 +255,7 @@ def _http_limits() -> tuple[str, ...]:
 _KNOWN_LIMITS: Mapping[str, Callable[[], tuple[str, ...]]] = {
     "limits": lambda: LIMITS,
     "amqp_limits": _amqp_limits,
+    "stomp_limits": _stomp_limits,
     "http_limits": _http_limits,
 }
 """The names of the limits by table; a listener's module is loaded only if a file sets limits of that listener."""

@@ -19,6 +19,8 @@ from assay_broker.server.errors import OptionsError
 
 AMQP_ADDRESS = HostPort("127.0.0.1", 5672)
 HTTP_ADDRESS = HostPort("127.0.0.1", 9443)
+STOMP_ADDRESS = HostPort("127.0.0.1", 61613)
+"""The address of the STOMP listener, if a server is started by the command."""
 
 FACTORY = "none"
 """The word that an option has in place of a script, for factory settings."""
@@ -39,6 +41,7 @@ class ServerOptions(Struct, frozen=True, kw_only=True):
     Args:
         data: The folder of the store; None for a store in memory.
         amqp: The address of the AMQP 1.0 listener; None for no such listener.
+        stomp: The address of the STOMP listener; None for no such listener.
         http: The address of the HTTP listener, for administrators; None for no such listener.
         users: The users' file.  With None, only clients on this machine can connect, without a login.
         tls_certificate: The file of a certificate chain in PEM; None for no TLS.
@@ -55,12 +58,14 @@ class ServerOptions(Struct, frozen=True, kw_only=True):
         variant: The name of a tolerated variant (`assay_broker.variants`); None for the reference broker as it is.
         limits: Limits of the queue manager, by the names of `assay_broker.core.settings.Settings` (``max_queues``).
         amqp_limits: Limits of the AMQP listener, by the names of `assay_broker.amqp.limits.AmqpLimits`.
+        stomp_limits: Limits of the STOMP listener, by the names of `assay_broker.stomp.limits.StompLimits`.
         http_limits: Limits of the HTTP listener, by the names of `assay_broker.http.limits.HttpLimits`.
         drain_ms: Milliseconds that clients have to disconnect when the server stops normally.
     """
 
     data: Path | None = None
     amqp: HostPort | None = AMQP_ADDRESS
+    stomp: HostPort | None = None
     http: HostPort | None = HTTP_ADDRESS
     users: Path | None = None
     tls_certificate: Path | None = None
@@ -75,8 +80,15 @@ class ServerOptions(Struct, frozen=True, kw_only=True):
     variant: str | None = None
     limits: Mapping[str, int] = MappingProxyType({})
     amqp_limits: Mapping[str, int] = MappingProxyType({})
+    stomp_limits: Mapping[str, int] = MappingProxyType({})
     http_limits: Mapping[str, int] = MappingProxyType({})
     drain_ms: int = 5_000
+
+    @property
+    def listeners(self) -> tuple[tuple[str, HostPort], ...]:
+        """The listeners of the server: the name of each protocol, and the address."""
+        asked = (("AMQP", self.amqp), ("STOMP", self.stomp), ("HTTP", self.http))
+        return tuple((what, address) for what, address in asked if address is not None)
 
 
 def check(options: ServerOptions) -> None:
@@ -104,21 +116,35 @@ def check(options: ServerOptions) -> None:
         )
     if options.drain_ms < 0:
         raise OptionsError(f"drain_ms is {options.drain_ms}: give milliseconds from 0, where 0 waits for no client")
-    if options.amqp is None and options.http is None:
-        raise OptionsError(
-            "no client could reach a server without AMQP and without HTTP: give it one of the two listeners"
-        )
-    if options.amqp is not None and options.amqp.port and options.amqp == options.http:
-        raise OptionsError(f"AMQP and HTTP cannot both listen on {options.amqp}: give one of them another port")
+    _check_addresses(options)
     if (options.tls_certificate is None) != (options.tls_key is None):
         given, missing = ("certificate", "key") if options.tls_key is None else ("key", "certificate")
         raise OptionsError(f"a TLS {given} is of no use without its {missing}: name both files, or neither")
-    for address in (options.amqp, options.http):
-        if address is not None and not address.loopback and options.users is None:
+    for _, address in options.listeners:
+        if not address.loopback and options.users is None:
             raise OptionsError(
                 f"other machines can reach {address}, and without a users' file every client could connect: "
                 "name one (assay broker --users FILE --add-user NAME creates it), or listen on 127.0.0.1"
             )
+
+
+def _check_addresses(options: ServerOptions) -> None:
+    """Check that a server has a listener, and that no two of them have one address.
+
+    Raises:
+        OptionsError: No client could reach the server, or two listeners have the same address.
+    """
+    if not options.listeners:
+        raise OptionsError(
+            "no client could reach a server without AMQP, STOMP and HTTP: give it one of the three listeners"
+        )
+    seen: dict[HostPort, str] = {}
+    for what, address in options.listeners:
+        if address.port and address in seen:
+            raise OptionsError(
+                f"{seen[address]} and {what} cannot both listen on {address}: give one of them another port"
+            )
+        seen[address] = what
 
 
 def _check_behaviour(options: ServerOptions) -> None:

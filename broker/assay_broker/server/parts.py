@@ -38,8 +38,8 @@ class ListenerPort(Protocol):
         ...
 
 
-class AmqpListenerPort(ListenerPort, Protocol):
-    """A listener for AMQP clients."""
+class ClientListenerPort(ListenerPort, Protocol):
+    """A listener for AMQP or STOMP clients."""
 
     def views(self) -> Sequence[ConnectionView]:
         """Return a description of each connection, for the status page."""
@@ -47,7 +47,7 @@ class AmqpListenerPort(ListenerPort, Protocol):
 
 
 class Parts(Protocol):
-    """The factory of a server's parts; the server calls each method once, in this order."""
+    """The factory of a server's parts; the server calls each method at most once, in this order."""
 
     def secure(self, options: ServerOptions) -> None:
         """Read the users' file and the TLS certificate.
@@ -57,8 +57,12 @@ class Parts(Protocol):
         """
         ...
 
-    def amqp(self, options: ServerOptions, queue_manager: QueueManager, runner: Runner) -> AmqpListenerPort:
+    def amqp(self, options: ServerOptions, queue_manager: QueueManager, runner: Runner) -> ClientListenerPort:
         """Create the listener for AMQP clients."""
+        ...
+
+    def stomp(self, options: ServerOptions, queue_manager: QueueManager, runner: Runner) -> ClientListenerPort:
+        """Create the listener for STOMP clients."""
         ...
 
     def http(

@@ -26,9 +26,7 @@ async def check_addresses(options: ServerOptions) -> None:
     Raises:
         MachineError: An address is in use, or this machine may not use it.
     """
-    for what, address in (("AMQP", options.amqp), ("HTTP", options.http)):
-        if address is None:
-            continue
+    for what, address in options.listeners:
         try:
             await _bind(address)
         except OSError as error:

@@ -22,6 +22,7 @@ from assay_broker.server.files import Launch
 from assay_broker.server.options import ServerOptions
 from assay_broker.server.parts import Parts
 from assay_broker.server.server import BrokerServer, open_store
+from assay_broker.stomp.limits import StompLimits
 from assay_broker.stores import Store
 
 _LOG = logging.getLogger(__name__)
@@ -42,6 +43,7 @@ class Ready(Struct, frozen=True, kw_only=True):
     Args:
         name: The queue manager's name.
         amqp: The URL for AMQP clients; None without an AMQP listener.
+        stomp: The URL for STOMP clients; None without a STOMP listener.
         http: The URL for administrators; None without an HTTP listener.
         data: The folder of the store; None for a store in memory.
         pid: The id of the server's process.
@@ -52,12 +54,14 @@ class Ready(Struct, frozen=True, kw_only=True):
     http: str | None
     data: str | None
     pid: int
+    stomp: str | None = None
 
     @property
     def sentence(self) -> str:
         """The announcement as a sentence for a person."""
         kept = "keeps its data in memory only" if self.data is None else f"keeps its data in {self.data}"
-        where = " and ".join(one for one in (self.amqp, self.http) if one is not None)
+        *first, last = (one for one in (self.amqp, self.stomp, self.http) if one is not None)
+        where = f"{', '.join(first)} and {last}" if first else last
         return f"{self.name} is ready at {where}; it {kept}."
 
 
@@ -126,6 +130,7 @@ async def _live(
         ready = Ready(
             name=launch.server.name,
             amqp=server.amqp_url or None,
+            stomp=server.stomp_url or None,
             http=server.http_url or None,
             data=None if launch.server.data is None else str(launch.server.data),
             pid=os.getpid(),
@@ -160,14 +165,21 @@ def _affordable(options: ServerOptions) -> ServerOptions:
 
     Otherwise, a new client could use up the last file, and connected clients would fail.
     """
-    connections = int(options.amqp_limits.get("connections", AmqpLimits().connections))
+    amqp = 0 if options.amqp is None else int(options.amqp_limits.get("connections", AmqpLimits().connections))
+    stomp = 0 if options.stomp is None else int(options.stomp_limits.get("connections", StompLimits().connections))
+    connections = amqp + stomp
     files = _open_files(connections + _FILES)
-    if files is None or files >= connections + _FILES:
+    if files is None or files >= connections + _FILES or not connections:
         return options
     fit = max(files - _FILES, files // 2)
     told = "the system lets this process open %s files, so at most %s clients can connect at a time, not %s"
     _LOG.warning(told, files, fit, connections)
-    return replace(options, amqp_limits={**options.amqp_limits, "connections": fit})
+    share = fit * amqp // connections  # each listener gets its part of the files
+    return replace(
+        options,
+        amqp_limits={**options.amqp_limits, "connections": share} if amqp else options.amqp_limits,
+        stomp_limits={**options.stomp_limits, "connections": fit - share} if stomp else options.stomp_limits,
+    )
 
 
 def _open_files(wanted: int) -> int | None:

@@ -16,7 +16,7 @@ from assay_broker.server.beginning import settings_of
 from assay_broker.server.errors import MachineError, OptionsError
 from assay_broker.server.logs import get_logger
 from assay_broker.server.options import ServerOptions, check
-from assay_broker.server.parts import AmqpListenerPort, ListenerPort, Parts
+from assay_broker.server.parts import ClientListenerPort, ListenerPort, Parts
 from assay_broker.server.ports import check_addresses
 from assay_broker.shell import QueueManager
 from assay_broker.stores import Store, StoreError
@@ -66,8 +66,10 @@ class BrokerServer:
         self._queue_manager: QueueManager | None = None
         self._aside = ThreadPoolExecutor(1, "disk")
         """The thread that waits for the disk when many records are to be flushed."""
-        self.amqp: AmqpListenerPort | None = None
+        self.amqp: ClientListenerPort | None = None
         """The AMQP listener; None before the start or without AMQP."""
+        self.stomp: ClientListenerPort | None = None
+        """The STOMP listener; None before the start or without STOMP."""
         self.http: ListenerPort | None = None
         """The HTTP listener; None before the start or without HTTP."""
 
@@ -86,6 +88,11 @@ class BrokerServer:
     def amqp_url(self) -> str:
         """The URL for AMQP clients; empty without an AMQP listener."""
         return self._url(self.amqp, self.options.amqp, "amqp")
+
+    @property
+    def stomp_url(self) -> str:
+        """The URL for STOMP clients; empty without a STOMP listener."""
+        return self._url(self.stomp, self.options.stomp, "stomp")
 
     @property
     def http_url(self) -> str:
@@ -113,6 +120,7 @@ class BrokerServer:
             "ready",
             queue_manager=self.options.name,
             amqp=self.amqp_url,
+            stomp=self.stomp_url,
             http=self.http_url,
             data=None if self.options.data is None else str(self.options.data),
             defect=self.options.defect,
@@ -180,19 +188,22 @@ class BrokerServer:
         _LOG.warning(trace.text, queue_manager=self.options.name, objects=list(trace.objects))
 
     async def _open(self) -> None:
-        """Start the AMQP listener, then the HTTP listener, whose status page shows the AMQP connections."""
+        """Start the listeners for clients, then the HTTP listener, whose status page shows the clients' connections."""
         options, queue_manager, runner = self.options, self.queue_manager, self._runner
         if runner is None:
             raise RuntimeError("the server has not been started")
         if options.amqp is not None:
             self.amqp = amqp = self._parts.amqp(options, queue_manager, runner)
             await amqp.start(options.amqp.host, options.amqp.port)
+        if options.stomp is not None:
+            self.stomp = stomp = self._parts.stomp(options, queue_manager, runner)
+            await stomp.start(options.stomp.host, options.stomp.port)
         if options.http is not None:
             self.http = http = self._parts.http(options, queue_manager, runner, self._views)
             await http.start(options.http.host, options.http.port)
 
     def _views(self) -> Sequence[ConnectionView]:
-        return () if self.amqp is None else self.amqp.views()
+        return tuple(view for one in (self.amqp, self.stomp) if one is not None for view in one.views())
 
     def _url(self, listener: ListenerPort | None, asked: HostPort | None, scheme: str) -> str:
         if listener is None or asked is None:
@@ -200,8 +211,8 @@ class BrokerServer:
         return HostPort(asked.host, listener.address[1]).url(scheme + ("s" if self.options.tls_certificate else ""))
 
     async def _end(self, *, drain: bool) -> None:
-        listeners = [listener for listener in (self.amqp, self.http) if listener is not None]
-        self.amqp = self.http = None
+        listeners = [listener for listener in (self.amqp, self.stomp, self.http) if listener is not None]
+        self.amqp = self.stomp = self.http = None
         try:
             for trouble in await asyncio.gather(
                 *(self._shut(listener, drain=drain) for listener in listeners), return_exceptions=True

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
 from assay_broker.amqp.limits import AmqpLimits
-from assay_broker.amqp.listener import AmqpConnectionView, AmqpListener, AmqpListenError
+from assay_broker.amqp.listener import AmqpConnectionView, AmqpListener
 from assay_broker.http.limits import HttpLimits
 from assay_broker.http.listener import HttpListener, HttpListenError
 from assay_broker.http.requests.request import ConnectionView
@@ -15,6 +15,9 @@ from assay_broker.security import Security, SecurityError, Users, server_context
 from assay_broker.server.errors import MachineError, OptionsError
 from assay_broker.server.options import ServerOptions
 from assay_broker.shell import QueueManager
+from assay_broker.sockets.listener import ListenError
+from assay_broker.stomp.limits import StompLimits
+from assay_broker.stomp.listener import StompConnectionView, StompListener
 from assay_sdk.time import Runner
 
 _LOG = logging.getLogger(__name__)
@@ -51,6 +54,11 @@ class Wiring:
         limits = AmqpLimits(**options.amqp_limits)
         return ServerAmqpListener(queue_manager, runner, security=self._security, limits=limits)
 
+    def stomp(self, options: ServerOptions, queue_manager: QueueManager, runner: Runner) -> ServerStompListener:
+        """Create the listener for STOMP clients."""
+        limits = StompLimits(**options.stomp_limits)
+        return ServerStompListener(queue_manager, runner, security=self._security, limits=limits)
+
     def http(
         self,
         options: ServerOptions,
@@ -86,6 +94,23 @@ class ServerAmqpListener(AmqpListener):
         return self.connections
 
 
+class ServerStompListener(StompListener):
+    """A STOMP listener that raises its errors as a `ServerError`."""
+
+    async def start(self, host: str, port: int) -> None:
+        """Start to listen.
+
+        Raises:
+            ServerError: The address is in use, or this machine cannot use it.
+        """
+        with complaints():
+            await super().start(host, port)
+
+    def views(self) -> tuple[StompConnectionView, ...]:
+        """Return a description of each connection, for the status page."""
+        return self.connections
+
+
 class ServerHttpListener(HttpListener):
     """An HTTP listener that raises its errors as a `ServerError`."""
 
@@ -104,8 +129,7 @@ def _unencrypted(options: ServerOptions) -> str | None:
 
     Such a server has users, because a server without users listens on this machine only (`options.check`).
     """
-    asked = (("AMQP", options.amqp), ("HTTP", options.http))
-    open_to_others = [f"{name} at {place}" for name, place in asked if place is not None and not place.loopback]
+    open_to_others = [f"{name} at {place}" for name, place in options.listeners if not place.loopback]
     if not open_to_others or options.tls_key is not None:
         return None
     where = " and ".join(open_to_others)
@@ -128,5 +152,5 @@ def complaints() -> Generator[None]:
         yield
     except SecurityError as error:
         raise OptionsError(str(error)) from error
-    except (AmqpListenError, HttpListenError) as error:
+    except (ListenError, HttpListenError) as error:
         raise MachineError(str(error)) from error

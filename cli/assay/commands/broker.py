@@ -15,6 +15,7 @@ from assay.exits import CannotRunError, Exit, UsageProblem
 from assay.terminal import hush
 from assay_broker.server.errors import OptionsError, ServerError
 from assay_broker.server.files import Launch, asked, launch, read_file
+from assay_broker.server.options import STOMP_ADDRESS
 
 if TYPE_CHECKING:
     from assay_broker.server.running import Ready
@@ -27,6 +28,10 @@ def broker(
     amqp: Annotated[
         str | None,
         typer.Option(metavar="HOST:PORT", help="Address for AMQP 1.0, or none. Default: 127.0.0.1:5672."),
+    ] = None,
+    stomp: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="Address for STOMP, or none. Default: 127.0.0.1:61613."),
     ] = None,
     http: Annotated[
         str | None,
@@ -75,6 +80,7 @@ def broker(
     flags = {
         "data": data,
         "amqp": amqp,
+        "stomp": stomp,
         "http": http,
         "name": name,
         "level": level,
@@ -95,7 +101,7 @@ def broker(
         if add_user is not None:
             named = given.users if file is None else (given.users or file.users)
             return _add_user(add_user, named or None)
-        _serve(launch(given, file))
+        _serve(launch(given, file, stomp=STOMP_ADDRESS))
     return Exit.AS_EXPECTED
 
 

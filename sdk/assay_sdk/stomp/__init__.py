@@ -9,6 +9,7 @@ from assay_sdk.stomp.checks import check_frame
 from assay_sdk.stomp.connection import StompConnection
 from assay_sdk.stomp.errors import LocalError, RemoteError, StompError
 from assay_sdk.stomp.frames import BODY_COMMANDS, CLIENT_COMMANDS, SERVER_COMMANDS, Frame
+from assay_sdk.stomp.headers import escape
 from assay_sdk.stomp.heartbeats import HeartBeat, Pulse, agreed, parse_heart_beat
 from assay_sdk.stomp.limits import DEFAULT_LIMITS, FrameLimits
 from assay_sdk.stomp.reader import FrameReader
@@ -42,5 +43,6 @@ __all__ = [
     "common_version",
     "encode_frame",
     "encode_headers",
+    "escape",
     "parse_heart_beat",
 ]

@@ -85,6 +85,7 @@ class Doubles:
 
     def __init__(self, listener: PlainListener | None = None) -> None:
         self._amqp = listener or PlainListener()
+        self._stomp = PlainListener()
         self._http = PlainListener()
         self.made: list[str] = []
 
@@ -96,6 +97,11 @@ class Doubles:
         del options, queue_manager, runner
         self.made.append("amqp")
         return self._amqp
+
+    def stomp(self, options: ServerOptions, queue_manager: QueueManager, runner: Runner) -> PlainListener:
+        del options, queue_manager, runner
+        self.made.append("stomp")
+        return self._stomp
 
     def http(
         self,

@@ -172,7 +172,18 @@ def test_a_broker_by_a_file_is_judged_also_by_kills(here: Path) -> None:
 
 
 def test_a_broker_that_ends_in_the_middle_makes_errors_and_no_verdict(here: Path, free_port: int) -> None:
-    command = [sys.executable, "-m", "assay", "broker", "--amqp", f"127.0.0.1:{free_port}", "--http", "none"]
+    command = [
+        sys.executable,
+        "-m",
+        "assay",
+        "broker",
+        "--amqp",
+        f"127.0.0.1:{free_port}",
+        "--stomp",
+        "none",
+        "--http",
+        "none",
+    ]
     broker = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE)  # noqa: S603  this project
     try:
         assert broker.stdout is not None

@@ -56,7 +56,7 @@ def dial(runner: RealRunner) -> Dial:
 def test_it_says_where_it_is_and_that_memory_is_all_it_has(tmp_path: Path) -> None:
     with running(tmp_path) as server:
         assert server.first_line == (
-            f"ASSAY is ready at {server.amqp} and {server.http}; it keeps its data in memory only.\n"
+            f"ASSAY is ready at {server.amqp}, {server.stomp} and {server.http}; it keeps its data in memory only.\n"
         )
         with urllib.request.urlopen(f"{server.http}/ready", timeout=5) as answer:  # noqa: S310  our own server
             assert answer.status == 200
@@ -74,7 +74,7 @@ def test_it_may_have_as_many_files_open_as_there_may_be_connections(tmp_path: Pa
             soft, _ = resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (before, hard))
-    assert soft == (10_256 if hard == resource.RLIM_INFINITY else min(hard, 10_256))
+    assert soft == (20_256 if hard == resource.RLIM_INFINITY else min(hard, 20_256))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="its limits are set as there")

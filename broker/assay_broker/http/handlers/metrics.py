@@ -74,7 +74,10 @@ def _queue_manager(request: ApiRequest) -> Iterator[Metric]:
     )
     yield info
     connections = GaugeMetricFamily("assay_connections", "Open connections of clients.", labels=("protocol",))
-    connections.add_metric(("amqp",), len(request.served.views()))
+    views = request.served.views()
+    for protocol in ("amqp", "stomp"):
+        count = sum(one.protocol.lower().startswith(protocol) for one in views)
+        connections.add_metric((protocol,), count)
     yield connections
 
 

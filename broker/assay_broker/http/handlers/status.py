@@ -240,7 +240,14 @@ def _topics(topics: list[Definition], most: int) -> Table:
 def _connections(request: ApiRequest, most: int) -> Table:
     rows, left = _cut(
         (
-            (_short(one.container_id), _short(one.user or "anonymous"), one.peer, one.links, _moment(one.since_ms))
+            (
+                _short(one.container_id),
+                one.protocol,
+                _short(one.user or "anonymous"),
+                one.peer,
+                one.links,
+                _moment(one.since_ms),
+            )
             for one in request.served.views()
         ),
         most,
@@ -248,7 +255,7 @@ def _connections(request: ApiRequest, most: int) -> Table:
     return Table(
         anchor="connections",
         title="Connections",
-        columns=("Client", "User", "From", "Links", "Since"),
+        columns=("Client", "Protocol", "User", "From", "Links", "Since"),
         numbers=("Links",),
         rows=rows,
         left=left,

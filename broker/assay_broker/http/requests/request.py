@@ -21,11 +21,11 @@ from assay_sdk.time import Runner
 
 
 class ConnectionView(Protocol):
-    """The description of an AMQP client's connection for the status page."""
+    """The description of a client's connection for the status page."""
 
     @property
     def container_id(self) -> str:
-        """The client's AMQP container id."""
+        """The client's AMQP container id, or STOMP client id."""
         ...
 
     @property
@@ -40,7 +40,12 @@ class ConnectionView(Protocol):
 
     @property
     def links(self) -> int:
-        """The number of open links."""
+        """The number of open links or subscriptions."""
+        ...
+
+    @property
+    def protocol(self) -> str:
+        """The protocol's name, and its version after a blank, such as ``STOMP 1.2``."""
         ...
 
     @property
@@ -59,7 +64,7 @@ class ApiContext(Struct, frozen=True, kw_only=True):
         queue_manager: The queue manager.
         runner: Has the clock.
         limits: The limits of the listener.
-        views: Returns the AMQP clients' connections.
+        views: Returns the clients' connections.
         ready: Returns whether the queue manager is running and the server does not drain.
         secured: Whether clients must log in.
     """

@@ -14,7 +14,10 @@ non-persistent = "manual, 4"
 """
 OWN = """
 [process]
-start = ["{python}", "-m", "assay", "broker", "--amqp", "127.0.0.1:{{port}}", "--http", "none", "--data", "{{data}}"]
+start = [
+    "{python}", "-m", "assay", "broker", "--amqp", "127.0.0.1:{{port}}", "--stomp", "none", "--http", "none",
+    "--data", "{{data}}",
+]
 """
 
 

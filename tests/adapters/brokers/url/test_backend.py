@@ -271,7 +271,7 @@ def test_a_running_broker_is_killed_by_its_process_id_and_started_again(make: Ma
     port = processes.pick_port()
     script = f"""#!/bin/sh
 cd {tmp_path}
-{sys.executable} -m assay broker --amqp 127.0.0.1:{port} --http none --data data > log 2>&1 &
+{sys.executable} -m assay broker --amqp 127.0.0.1:{port} --stomp none --http none --data data > log 2>&1 &
 echo $! > acme.pid
 """
     program(tmp_path, "start", script)

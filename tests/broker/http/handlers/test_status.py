@@ -28,6 +28,7 @@ class View(Struct, frozen=True):
     peer: str
     links: int
     since_ms: int
+    protocol: str = "AMQP 1.0"
 
 
 class Page(HTMLParser):
@@ -114,7 +115,7 @@ def test_it_shows_subscriptions_and_connections(served: Served) -> None:
     served.views.append(View("billing", None, "127.0.0.1:5000", 3, 1_700_000_000_000))
     rows = page(served).rows
     assert ["S", "sport/football", "NEWS", "yes", "ADMIN"] in rows
-    assert ["billing", "anonymous", "127.0.0.1:5000", "3", "2023-11-14 22:13:20 UTC"] in rows
+    assert ["billing", "AMQP 1.0", "anonymous", "127.0.0.1:5000", "3", "2023-11-14 22:13:20 UTC"] in rows
 
 
 def test_everything_that_others_have_named_is_escaped(served: Served) -> None:

@@ -31,7 +31,7 @@ from assay_adapters.clients.keys import key_of
 from assay_broker.core.messages.bodies import opened
 from assay_broker.core.records import MessageStored, Record
 from assay_broker.server.options import ServerOptions
-from assay_broker.server.parts import AmqpListenerPort, ListenerPort, Parts
+from assay_broker.server.parts import ClientListenerPort, ListenerPort, Parts
 from assay_broker.shell import QueueManager
 from assay_broker.stores import Operation, StoreError
 from assay_broker.stores.sqlite import SqliteStore
@@ -103,11 +103,15 @@ class ServerControl:
         """Read the users and the certificates."""
         self._parts.secure(options)
 
-    def amqp(self, options: ServerOptions, queue_manager: QueueManager, runner: Runner) -> AmqpListenerPort:
+    def amqp(self, options: ServerOptions, queue_manager: QueueManager, runner: Runner) -> ClientListenerPort:
         """Make the AMQP listener, and begin to read controls."""
         self._queue_manager = queue_manager
         asyncio.get_running_loop().add_reader(self._control, self._listen)
         return self._parts.amqp(options, queue_manager, runner)
+
+    def stomp(self, options: ServerOptions, queue_manager: QueueManager, runner: Runner) -> ClientListenerPort:
+        """Make the STOMP listener."""
+        return self._parts.stomp(options, queue_manager, runner)
 
     def http(
         self,

@@ -1,0 +1,242 @@
+"""What the frames of one connection share: subscriptions, transactions, commands to the queue manager, and output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from assay_broker.collector import CommandCollector
+from assay_broker.core import commands
+from assay_broker.core.effects import Answer, Deliver
+from assay_broker.shell import QueueManager
+from assay_broker.stomp.conversion import headers_of
+from assay_broker.stomp.destinations import Destinations
+from assay_broker.stomp.faults import FaultError, of_refusal
+from assay_broker.stomp.limits import StompLimits
+from assay_broker.stomp.subscriptions import Subscription
+from assay_broker.stomp.transactions import Transaction
+from assay_sdk.model.message import Address
+from assay_sdk.model.reasons import Mqrc
+from assay_sdk.stomp import Frame, LocalError, Version, encode_frame, encode_headers, escape
+from assay_sdk.time import Clock
+
+_NEW, _OLD = Version.V1_2, Version.V1_0
+
+
+class SessionContext(CommandCollector):
+    """The state of a session that its frames use.
+
+    A handler of a frame, or of an answer, raises a `FaultError` to end the connection.
+
+    Args:
+        queue_manager: The queue manager.
+        clock: The clock.
+        limits: The limits of the listener.
+        memory_is_short: Returns whether messages take so much memory that senders must wait.
+    """
+
+    def __init__(
+        self, queue_manager: QueueManager, clock: Clock, limits: StompLimits, memory_is_short: Callable[[], bool]
+    ) -> None:
+        super().__init__(queue_manager, clock)
+        self.limits = limits
+        self.memory_is_short = memory_is_short
+        self.manager = queue_manager
+        self.version = _OLD
+        self.client_id: str | None = None
+        self.id = ""
+        """The session's id, which begins the ids of messages and acknowledgements."""
+        self.sender = 0
+        """The link on which all messages are sent; 0 before the first."""
+        self.destinations = Destinations(queue_manager.kind_of)
+        self.adopted: set[str] = set()
+        """The names of the temporary destinations that the connection has created at the queue manager."""
+        self.subscriptions: dict[str, Subscription] = {}
+        """The subscriptions by id."""
+        self.links: dict[int, Subscription] = {}
+        """The subscriptions by the numbers of their links."""
+        self.keys: dict[str, Subscription] = {}
+        """The subscriptions of unsettled messages, by the names that ACK and NACK use; not with STOMP 1.1."""
+        self.transactions: dict[str, Transaction] = {}
+        """The open transactions by name."""
+        self.congested = False
+        """Whether too much output waits for the client to read."""
+        self.choked = False
+        """Whether a SEND has met too little memory, so that no further frame is handled until there is more."""
+        self.unsent = 0
+        """The octets in `output`."""
+        self.output: list[bytes] = []
+        """The frames that the socket has not taken yet."""
+        self.starved: dict[Subscription, None] = {}
+        """The subscriptions with messages that wait until the client has read output."""
+        self._behind: dict[Subscription, None] = {}
+        self._written = 0
+
+    def ensure_sender(self) -> int:
+        """Return the number of the link on which all messages are sent; each message names its own destination."""
+        if not self.sender:
+            self.sender = self.next_number()
+            self.ask(partial(self.answered, None), commands.AttachSender, self.sender, None)
+        return self.sender
+
+    def adopt(self, address: Address) -> None:
+        """Create a temporary destination of this connection, if it does not exist yet.
+
+        Args:
+            address: The destination; nothing happens for one of another connection.
+        """
+        if address.name not in self.adopted and address in self.destinations.own.values():
+            self.adopted.add(address.name)
+            link = self.next_number()
+            self.ask(partial(self.answered, None), commands.AttachSender, link, address)
+            self.ask(None, commands.Detach, link)
+
+    # --- output
+
+    def write(self, octets: bytes) -> None:
+        """Add octets to the output."""
+        self.output.append(octets)
+        self.unsent += len(octets)
+
+    def receipt(self, receipt: str | None) -> None:
+        """Write a RECEIPT, if the client asked for one."""
+        if receipt is not None:
+            self.write(encode_frame(Frame("RECEIPT", {"receipt-id": receipt}), self.version))
+
+    def answered(self, receipt: str | None, answer: Answer) -> None:
+        """Handle the queue manager's answer to a frame: write the receipt, or raise the refusal.
+
+        Raises:
+            FaultError: The queue manager has refused the command.
+        """
+        if answer.refused is not None:
+            raise of_refusal(answer.refused, receipt)
+        if receipt is not None:
+            self.receipt(receipt)
+
+    def receipting(self, receipt: str | None) -> Callable[[Answer], None] | None:
+        """Return the function for the answer to a command whose refusal needs no answer; None without a receipt."""
+        return None if receipt is None else partial(self.answered, receipt)
+
+    # --- messages
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much output waits that no further message may be written."""
+        return self.congested or self.unsent > self.limits.unsent
+
+    def deliver(self, delivery: Deliver) -> None:
+        """Write a MESSAGE, or let it wait until the client has read output."""
+        subscription = self.links.get(delivery.link)
+        if subscription is None:
+            return  # the queue manager has taken the message back with the link
+        if subscription.waiting or self.is_full:
+            subscription.waiting.append(delivery)
+            self.starved[subscription] = None
+        else:
+            self.write_message(subscription, delivery)
+
+    def write_message(self, subscription: Subscription, delivery: Deliver) -> None:
+        """Write a MESSAGE."""
+        version, message = self.version, delivery.message
+        self._written += 1
+        here = message.to is None or message.to == subscription.plan.address
+        headers, body = headers_of(delivery, here=here)
+        key = self._name(subscription, message.message_id)
+        lines = f"message-id:{escape(key, version) if version.escapes else key}\n"
+        if not subscription.settled:
+            if version is _NEW:
+                key = f"{self.id}-{delivery.delivery}"
+                lines = f"{lines}ack:{key}\n"
+            subscription.held[key] = delivery
+            if version is not Version.V1_1:
+                self.keys[key] = subscription
+        else:
+            subscription.consumed(1)
+        try:
+            more = encode_headers("", headers, version) if headers else b""
+        except LocalError:
+            more = self._expressible(headers)
+        head = subscription.head_here if here else subscription.head
+        end = b"content-length:%d\n\n" % len(body)
+        self.write(b"".join((head, lines.encode(errors="replace"), more, end, body, b"\0")))
+
+    def _name(self, subscription: Subscription, message_id: str | None) -> str:
+        """Return the message-id of a MESSAGE: the message's, or a new one if ACK could not tell it from another."""
+        if message_id and "\0" not in message_id and (self.version.escapes or "\n" not in message_id):
+            if self.version is _NEW or subscription.settled:
+                return message_id
+            if message_id not in (subscription.held if self.version.escapes else self.keys):
+                return message_id
+        return f"{self.id}-{self._written}"
+
+    def _expressible(self, headers: dict[str, str]) -> bytes:
+        """Encode the headers that the version can express."""
+        lines: list[bytes] = []
+        for name, value in headers.items():
+            try:
+                lines.append(encode_headers("", {name: value}, self.version))
+            except LocalError:
+                continue
+        return b"".join(lines)
+
+    def resume(self) -> None:
+        """Write the messages that waited, as far as the client reads."""
+        while self.starved and not self.is_full:
+            subscription = next(iter(self.starved))
+            del self.starved[subscription]
+            while subscription.waiting and not self.is_full:
+                self.write_message(subscription, subscription.waiting.popleft())
+            if subscription.waiting:
+                self.starved[subscription] = None
+            elif subscription.browsed:
+                self.end_browser(subscription)
+
+    def end_browser(self, subscription: Subscription) -> None:
+        """Write the MESSAGE that ends a browser, as ActiveMQ does, and forget the subscription."""
+        self.write(subscription.head_here + b"message-id:0\nbrowser:end\ncontent-length:0\n\n\0")
+        subscription.browsed = False
+
+    # --- `Sending`, for subscriptions
+
+    def flow(self, link: int, credit: int) -> None:
+        """Give the queue manager more credit for a subscription."""
+        self.handle(commands.Flow(self.number, None, link, credit))
+
+    def behind(self, subscription: Subscription) -> None:
+        """Call `catch_up` of a subscription once all current input is handled."""
+        self._behind[subscription] = None
+
+    def catch_up(self) -> None:
+        """Send the collected commands, and the credit of the subscriptions that need it."""
+        self.pass_on()
+        while self._behind and not self.congested:
+            behind, self._behind = self._behind, {}
+            for subscription in behind:
+                subscription.catch_up()
+            self.pass_on()
+
+    def let_go(self) -> None:
+        """Forget everything that belongs to the connection, so that memory is freed at once."""
+        for subscription in self.subscriptions.values():
+            subscription.open = False
+        for known in (self.subscriptions, self.links, self.keys, self.transactions, self.starved, self._behind):
+            known.clear()
+        self.expected.clear()
+
+    # --- transactions
+
+    def transaction(self, frame: Frame) -> Transaction | None:
+        """Return the open transaction that a frame names; None if it names none.
+
+        Raises:
+            FaultError: There is no such transaction, or it has too many frames.
+        """
+        name = frame.headers.get("transaction")
+        if name is None:
+            return None
+        found = self.transactions.get(name)
+        if found is None:
+            raise FaultError(f"There is no transaction {name[:40]!r}: it has not begun, or has ended", Mqrc.BACKED_OUT)
+        found.add()
+        return found

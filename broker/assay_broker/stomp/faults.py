@@ -1,0 +1,83 @@
+"""Faults of clients and refusals of the queue manager, and the ERROR frames that report them (I-6).
+
+An ERROR has the headers ``message`` (a short description), ``mqrc`` (IBM MQ's reason code), ``mqrc-objects`` (the names
+of the objects at fault, if there are any) and ``receipt-id`` (if the frame at fault asks for a receipt).  Its body is
+the description as one sentence.
+"""
+
+from __future__ import annotations
+
+from assay_sdk.model.reasons import Mqrc, Refused
+from assay_sdk.stomp import Frame, RemoteError, Version
+
+_SHOWN = 400
+_MOST_RECEIPT = 1_024
+
+
+class FaultError(Exception):
+    """A client's frame cannot be carried out; the connection gets an ERROR and ends.
+
+    Args:
+        text: One sentence without its full stop, for the client.
+        mqrc: The reason code.
+        objects: The names of the objects at fault.
+        headers: Further headers of the ERROR.
+        receipt: The receipt that the frame at fault asks for; None if it asks for none, or if the caller knows it.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        mqrc: int = Mqrc.OPTIONS_ERROR,
+        objects: tuple[str, ...] = (),
+        headers: dict[str, str] | None = None,
+        receipt: str | None = None,
+    ) -> None:
+        super().__init__(text)
+        self.text = text
+        self.mqrc = mqrc
+        self.objects = objects
+        self.headers = headers or {}
+        self.receipt = receipt
+
+
+def of_refusal(why: Refused, receipt: str | None = None) -> FaultError:
+    """Return the fault for a refusal of the queue manager.
+
+    Args:
+        why: The refusal.
+        receipt: The receipt that the refused frame asks for; None if it asks for none.
+    """
+    text = why.text.rstrip(".")
+    if why.mqrc is None:
+        return FaultError(text, Mqrc.UNEXPECTED_ERROR, why.objects, receipt=receipt)
+    label = Mqrc(why.mqrc).label
+    return FaultError(text if label in text else f"{label}: {text}", why.mqrc, why.objects, receipt=receipt)
+
+
+def of_protocol(error: RemoteError) -> FaultError:
+    """Return the fault for a frame that breaks the protocol or a limit."""
+    mqrc = Mqrc.RESOURCE_PROBLEM if error.is_limit else Mqrc.OPTIONS_ERROR
+    return FaultError(error.text, mqrc, receipt=error.receipt)
+
+
+def error_frame(fault: FaultError, version: Version | None) -> Frame:
+    """Return an ERROR frame.
+
+    Args:
+        fault: The fault.
+        version: The version of the connection; None before its negotiation.
+    """
+    text = _plain(fault.text)
+    headers = {"message": text[:_SHOWN], "mqrc": str(int(fault.mqrc)), "content-type": "text/plain"}
+    if fault.objects:
+        headers["mqrc-objects"] = _plain(",".join(fault.objects))[:_SHOWN]
+    receipt = fault.receipt
+    if receipt is not None and len(receipt) <= _MOST_RECEIPT:
+        headers["receipt-id"] = receipt if version is not None and version.escapes else _plain(receipt)
+    return Frame("ERROR", {**fault.headers, **headers}, f"{text}.\n".encode())
+
+
+def _plain(text: str) -> str:
+    """Return a text that every version can write: without control characters and lone surrogates."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text.encode(errors="replace").decode())

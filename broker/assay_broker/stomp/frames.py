@@ -1,0 +1,272 @@
+"""What the frames of clients do: SEND, SUBSCRIBE, UNSUBSCRIBE, BEGIN, COMMIT and ABORT.
+
+`assay_broker.stomp.settling` has ACK and NACK.  `HANDLERS` names the function for each command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import cast
+
+from assay_broker.core import commands
+from assay_broker.core.effects import Answer, Browsed, Deliver
+from assay_broker.stomp import settling
+from assay_broker.stomp.context import SessionContext
+from assay_broker.stomp.conversion import message_of
+from assay_broker.stomp.faults import FaultError, of_refusal
+from assay_broker.stomp.subscriptions import Subscription, described, plan_of
+from assay_broker.stomp.transactions import Transaction
+from assay_sdk.driver import BOQNAME_PROPERTY, BOTHRESH_PROPERTY, Durability, Outcome
+from assay_sdk.model.message import AddressKind
+from assay_sdk.model.reasons import Mqrc
+from assay_sdk.stomp import Frame, Version
+
+_TEMPORARY = (AddressKind.TEMPORARY_QUEUE, AddressKind.TEMPORARY_TOPIC)
+_FAR_TOO_MUCH = 2
+"""The multiple of the limit of memory at which the server refuses a message."""
+
+
+def send(context: SessionContext, frame: Frame) -> None:
+    """Send a message (STOMP 1.2, SEND); its receipt comes when a persistent message is on disk.
+
+    Raises:
+        FaultError: The frame is not valid, or messages take too much memory.
+    """
+    if context.memory_is_short():
+        _wait_for_memory(context)
+    transaction = context.transaction(frame) if "transaction" in frame.headers else None
+    token = context.next_number()
+    message = message_of(frame, context.destinations, f"ID:{context.id}-{token}", context.now_ms())
+    receipt = frame.headers.get("receipt")
+    sender = context.sender or context.ensure_sender()
+    if context.destinations.own:
+        for address in (message.to, message.reply_to):
+            if address is not None and address.kind in _TEMPORARY:
+                context.adopt(address)
+    if transaction is None:
+        context.expected[token] = partial(context.answered, receipt)
+        context.put(commands.Put(context.number, token, sender, message))
+    else:
+        transaction.asked()
+        context.expected[token] = partial(_joined, context, transaction, receipt)
+        context.put(commands.Put(context.number, token, sender, message, transaction.unit))
+
+
+def _wait_for_memory(context: SessionContext) -> None:
+    """Handle no further frame until memory is free, unless the client's ACKs could be what frees it."""
+    if not any(one.held for one in context.subscriptions.values()):
+        context.choked = True
+    elif context.manager.octets > _FAR_TOO_MUCH * context.limits.memory:
+        text = "The messages of all clients take too much memory: send again later"
+        raise FaultError(text, Mqrc.STORAGE_NOT_AVAILABLE)
+
+
+def _joined(context: SessionContext, transaction: Transaction, receipt: str | None, answer: Answer) -> None:
+    """Handle the answer to a SEND in a transaction."""
+    context.answered(receipt, answer)
+    transaction.answered()
+
+
+# --- subscriptions
+
+
+def subscribe(context: SessionContext, frame: Frame) -> None:
+    """Open a subscription (STOMP 1.2, SUBSCRIBE); its receipt comes before its first MESSAGE.
+
+    Raises:
+        FaultError: The frame is not valid, or the connection has too many subscriptions.
+    """
+    headers, limits = frame.headers, context.limits
+    address = context.destinations.read(headers["destination"], headers.get("subscription-type"))
+    plan = plan_of(headers, address, limits.window, limits.most_window, has_client_id=context.client_id is not None)
+    if plan.id in context.subscriptions:
+        raise FaultError(f"The connection has a subscription {plan.id[:40]!r} already: choose another id")
+    if len(context.subscriptions) >= limits.subscriptions:
+        raise FaultError(f"The connection has {limits.subscriptions} subscriptions already", Mqrc.RESOURCE_PROBLEM)
+    subscription = Subscription(plan, context.next_number(), context, context.version)
+    context.subscriptions[plan.id] = subscription
+    receipt = frame.headers.get("receipt")
+    if plan.browse:
+        subscription.settled = True
+        context.ask(partial(_browsed, context, subscription, receipt), commands.Browse, address, selector=plan.selector)
+        return
+    context.links[subscription.link] = subscription
+    if address.kind in _TEMPORARY:
+        context.adopted.add(address.name)
+    token = context.expect(partial(_subscribed, context, subscription, receipt))
+    context.handle(subscription.attach(context.number, token))
+
+
+def _subscribed(context: SessionContext, subscription: Subscription, receipt: str | None, answer: Answer) -> None:
+    if answer.refused is not None:
+        raise of_refusal(answer.refused, receipt)
+    subscription.threshold = int(answer.properties.get(BOTHRESH_PROPERTY, 0))
+    subscription.backout_queue = str(answer.properties.get(BOQNAME_PROPERTY, ""))
+    context.receipt(receipt)
+    if context.links.get(subscription.link) is subscription:
+        subscription.begin()
+
+
+def _browsed(context: SessionContext, subscription: Subscription, receipt: str | None, answer: Answer) -> None:
+    if answer.refused is not None:
+        raise of_refusal(answer.refused, receipt)
+    context.receipt(receipt)
+    subscription.browsed = True
+    subscription.waiting.extend(
+        Deliver(
+            connection=context.number,
+            link=subscription.link,
+            origin=subscription.plan.address,
+            delivery=0,
+            message=one.message,
+            count=one.count,
+            redelivered=one.count > 0,
+            after=None,
+            settled=True,
+        )
+        for one in cast("tuple[Browsed, ...]", answer.value)
+    )
+    context.starved[subscription] = None
+    context.resume()
+
+
+def unsubscribe(context: SessionContext, frame: Frame) -> None:
+    """End a subscription (STOMP 1.2, UNSUBSCRIBE), and remove a durable one if the frame names it.
+
+    Raises:
+        FaultError: There is no such subscription.
+    """
+    headers, receipt = frame.headers, frame.headers.get("receipt")
+    found = _find(context, headers)
+    identity = f"{headers.get('id', '')} {found.plan.spelled if found else headers.get('destination', '')}"
+    named = described(headers, identity, has_client_id=context.client_id is not None)
+    removes = named.name is not None and named.durability is Durability.DURABLE
+    if found is None and not removes:
+        what = headers.get("id") or headers.get("destination") or ""
+        raise FaultError(f"There is no subscription {what[:40]!r}", Mqrc.NO_SUBSCRIPTION)
+    if found is not None:
+        _end(context, found, None if removes else receipt)
+    if removes:
+        context.ask(
+            partial(context.answered, receipt), commands.Unsubscribe, str(named.name), everybodys=named.everybodys
+        )
+
+
+def _find(context: SessionContext, headers: Mapping[str, str]) -> Subscription | None:
+    name = headers.get("id")
+    if name is None and context.version is Version.V1_0:
+        name = headers.get("destination")
+        if name is None:
+            raise FaultError("UNSUBSCRIBE has neither an id nor a destination")
+    found = context.subscriptions.get(name or "")
+    if found is None and "id" not in headers:
+        found = next((one for one in context.subscriptions.values() if one.plan.spelled == name), None)
+    return found
+
+
+def _end(context: SessionContext, subscription: Subscription, receipt: str | None) -> None:
+    """End a subscription; its unsettled messages go back to the queue."""
+    del context.subscriptions[subscription.plan.id]
+    context.links.pop(subscription.link, None)
+    context.starved.pop(subscription, None)
+    subscription.open = False
+    for key in subscription.held:
+        context.keys.pop(key, None)
+    if subscription.plan.browse:
+        subscription.waiting.clear()
+        context.receipt(receipt)
+        return
+    if subscription.settled:
+        for delivery in subscription.waiting:  # the queue manager has removed them already
+            context.write_message(subscription, delivery)
+    elif subscription.waiting:
+        context.flow(subscription.link, -subscription.plan.window)  # else they would be delivered here again
+        for delivery in subscription.waiting:
+            context.settle(subscription.link, delivery.delivery, Outcome.RELEASED)
+    subscription.waiting.clear()
+    context.ask(partial(context.answered, receipt), commands.Detach, subscription.link)
+
+
+def end_all(context: SessionContext) -> None:
+    """End all subscriptions of a connection."""
+    for subscription in tuple(context.subscriptions.values()):
+        _end(context, subscription, None)
+    context.pass_on()
+
+
+# --- transactions
+
+
+def begin(context: SessionContext, frame: Frame) -> None:
+    """Begin a transaction (STOMP 1.2, BEGIN).
+
+    Raises:
+        FaultError: The transaction has begun already, or the connection has too many transactions.
+    """
+    name, limits = frame.headers["transaction"], context.limits
+    if name in context.transactions:
+        raise FaultError(f"The transaction {name[:40]!r} has begun already: commit or abort it first")
+    if len(context.transactions) >= limits.transactions:
+        raise FaultError(f"The connection has {limits.transactions} open transactions already", Mqrc.RESOURCE_PROBLEM)
+    transaction = Transaction(name, context.next_number(), limits.actions)
+    context.transactions[name] = transaction
+    context.ask(partial(context.answered, frame.headers.get("receipt")), commands.Begin, transaction.unit)
+
+
+def commit(context: SessionContext, frame: Frame) -> None:
+    """Commit a transaction (STOMP 1.2, COMMIT); its receipt comes when its messages and settlements are on disk.
+
+    Raises:
+        FaultError: There is no such transaction.
+    """
+    transaction, receipt = _ended(context, frame), frame.headers.get("receipt")
+
+    def committed(answer: Answer) -> None:
+        if answer.refused is None:
+            transaction.committed()
+        context.answered(receipt, answer)
+
+    settling.put_away_all(context, transaction)
+    context.pass_on()
+    transaction.end(lambda: context.ask(committed, commands.Commit, transaction.unit))
+
+
+def abort(context: SessionContext, frame: Frame) -> None:
+    """Abort a transaction (STOMP 1.2, ABORT); the messages that it has settled are unsettled again.
+
+    Raises:
+        FaultError: There is no such transaction.
+    """
+    transaction, receipt = _ended(context, frame), frame.headers.get("receipt")
+
+    def backed_out(answer: Answer) -> None:
+        transaction.backed_out()
+        if context.version is not Version.V1_1:
+            for subscription in context.links.values():
+                context.keys.update(dict.fromkeys(subscription.held, subscription))
+        context.answered(receipt, answer)
+
+    context.pass_on()
+    transaction.end(lambda: context.ask(backed_out, commands.Backout, transaction.unit))
+
+
+def _ended(context: SessionContext, frame: Frame) -> Transaction:
+    name = frame.headers["transaction"]
+    transaction = context.transactions.pop(name, None)
+    if transaction is None:
+        raise FaultError(f"There is no transaction {name[:40]!r}: it has not begun, or has ended", Mqrc.BACKED_OUT)
+    return transaction
+
+
+HANDLERS: Mapping[str, Callable[[SessionContext, Frame], None]] = {
+    "SEND": send,
+    "SUBSCRIBE": subscribe,
+    "UNSUBSCRIBE": unsubscribe,
+    "ACK": settling.ack,
+    "NACK": settling.nack,
+    "BEGIN": begin,
+    "COMMIT": commit,
+    "ABORT": abort,
+}
+"""The function for each command of an open connection; DISCONNECT belongs to the session."""

@@ -1,0 +1,75 @@
+"""The limits of the STOMP listener."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from assay_sdk.stomp import FrameLimits
+
+
+class StompLimits(Struct, frozen=True, kw_only=True):
+    """The limits of a STOMP listener on the resources that clients can take up.
+
+    The server sends an ERROR to a client that exceeds a limit, and closes its connection; other clients are not
+    affected.
+
+    Args:
+        connections: The most connections at a time, including those in the TLS handshake or the login.
+        login_ms: The time for the login, in milliseconds.
+        logins: The most passwords that are checked at a time; further logins wait, because a check is costly.
+        close_ms: The time for which the server waits for the client's close after its own, in milliseconds.
+        before_login: The most octets that a client may send before the server has accepted it.
+        max_command: The most octets of a command.
+        max_line: The most octets of a header's line.
+        max_headers: The most headers of a frame.
+        max_head: The most octets of a frame before its body.
+        max_message: The most octets of a body, in addition to the limit of the message's queue (MAXMSGL).
+        subscriptions: The most subscriptions of one connection.
+        transactions: The most open transactions of one connection.
+        actions: The most frames of one transaction.
+        unanswered: The most frames of one connection that the queue manager has not answered yet, such as persistent
+            messages that are not on disk; the server reads no more until there are fewer.
+        window: The messages that a subscription holds at a time, if SUBSCRIBE asks for no other number.
+        most_window: The highest number of messages that SUBSCRIBE can ask for.
+        redeliveries: How often a message is delivered again after NACK, if its queue has no BOTHRESH (ActiveMQ's
+            default is 6); after the next NACK it goes to the dead-letter queue.
+        heart_beat_ms: The shortest time between heart-beats that the server promises and wishes, in milliseconds; 0
+            for no heart-beats.
+        unsent: The most octets that may wait for a client to read before its subscriptions get no more messages.
+        stuck: The most octets that may wait for a client to read before the server stops reading from it.
+        memory: The most octets of all messages in memory before the server stops reading from senders.
+    """
+
+    connections: int = 10_000
+    login_ms: int = 10_000
+    logins: int = 2
+    close_ms: int = 5_000
+    before_login: int = 1 << 16
+    max_command: int = 32
+    max_line: int = 1 << 16
+    max_headers: int = 1_000
+    max_head: int = 1 << 20
+    max_message: int = 104_857_600
+    subscriptions: int = 900
+    transactions: int = 64
+    actions: int = 10_000
+    unanswered: int = 2_000
+    window: int = 1_000
+    most_window: int = 100_000
+    redeliveries: int = 6
+    heart_beat_ms: int = 100
+    unsent: int = 1 << 20
+    stuck: int = 16 << 20
+    memory: int = 1 << 30
+
+    @property
+    def frames(self) -> FrameLimits:
+        """The limits of frames."""
+        return FrameLimits(
+            max_command=self.max_command,
+            max_line=self.max_line,
+            max_headers=self.max_headers,
+            max_head=self.max_head,
+            max_body=self.max_message,
+            before_login=self.before_login,
+        )

@@ -1,0 +1,393 @@
+"""A session: a client's connection, from CONNECT to its end.
+
+`assay_broker.stomp.states.TABLE` is the session's state machine.  All code runs on the runner's loop.  The socket
+passes input to the session, and takes its output.  The queue manager may answer a command at any time, even during the
+call that sends it; the socket then writes all output at once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, ClassVar, Protocol
+
+from assay_broker.core import commands
+from assay_broker.core.effects import Answer, CloseLink, Deliver
+from assay_broker.shell import QueueManager
+from assay_broker.stomp.context import SessionContext
+from assay_broker.stomp.faults import FaultError, error_frame, of_protocol, of_refusal
+from assay_broker.stomp.frames import HANDLERS, end_all
+from assay_broker.stomp.limits import StompLimits
+from assay_broker.stomp.states import TABLE, SessionAction, SessionInput, SessionState
+from assay_broker.wire import product_version
+from assay_sdk.model.reasons import Mqrc, Refused
+from assay_sdk.model.stepper import Stepper
+from assay_sdk.stomp import (
+    VERSIONS,
+    Frame,
+    HeartBeat,
+    RemoteError,
+    Role,
+    StompConnection,
+    Version,
+    agreed,
+    check_frame,
+    parse_heart_beat,
+)
+from assay_sdk.time import Runner
+
+_LOG = logging.getLogger(__name__)
+_NS_PER_MS = 1_000_000
+_OPEN = SessionState.OPEN
+_OVER = frozenset((SessionState.ENDED, SessionState.GONE))
+_MISTAKE = "The server has made a mistake; its log says which"
+
+
+class SessionOwner(Protocol):
+    """The interface through which a session uses the listener."""
+
+    queue_manager: QueueManager
+    runner: Runner
+    limits: StompLimits
+
+    def memory_is_short(self) -> bool:
+        """Return whether messages take so much memory that senders must wait."""
+        ...
+
+
+class SocketPort(Protocol):
+    """The interface through which a session uses the client's socket."""
+
+    peer: str
+    user: str | None
+
+    def flush(self) -> None:
+        """Write the session's output, and close the socket if the session has ended."""
+        ...
+
+    def check_login(self, user: str | None, password: str | None) -> FaultError | bool:
+        """Check a login, or begin to.
+
+        Returns:
+            True if the client may connect, False if the socket will call `StompSession.checked`; or the fault.
+        """
+        ...
+
+
+class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
+    """A session of one client.
+
+    Args:
+        socket: The client's socket.
+        owner: The listener.
+    """
+
+    def __init__(self, socket: SocketPort, owner: SessionOwner) -> None:
+        super().__init__(TABLE, SessionState.WAITING)
+        self.since_ns = owner.runner.clock.wall_ns()
+        self.connection = StompConnection(Role.SERVER, owner.limits.frames)
+        self.context = SessionContext(owner.queue_manager, owner.runner.clock, owner.limits, owner.memory_is_short)
+        self.beats_ms = self.hears_ms = 0
+        """The times between heart-beats that the server sends and receives, in milliseconds; 0 for none."""
+        self._socket = socket
+        self._queue_manager = owner.queue_manager
+        self._runner = owner.runner
+        self._limits = owner.limits
+        self._asked: Frame = Frame("CONNECT")
+        self._left: str | None = None
+        """The receipt of DISCONNECT."""
+        self._fault = FaultError(_MISTAKE, Mqrc.UNEXPECTED_ERROR)
+        self._sent: list[Callable[[], None]] = []
+        self._working = False
+        """Whether input is being handled; the socket flushes the output afterwards."""
+        self._flush_due = False
+
+    # --- for the socket
+
+    def receive(self, octets: bytes) -> None:
+        """Handle octets from the client."""
+        try:
+            self.connection.receive(octets)
+        except RemoteError as error:
+            self.fail(of_protocol(error))
+            return
+        self.work()
+
+    @property
+    def blocked(self) -> bool:
+        """Whether the session handles no further frame now: too little memory, or too many unanswered frames."""
+        return self.context.choked or len(self.context.expected) >= self._limits.unanswered
+
+    def work(self) -> None:
+        """Handle the frames that have arrived, until the session must wait."""
+        if self._working:
+            return
+        self._working = True
+        self.context.instant_ms = self.context.now_ms()
+        try:
+            self._handle_frames()
+            self.context.catch_up()
+        except FaultError as fault:  # of an answer that came at once
+            self.fail(fault)
+        except Exception:  # noqa: BLE001  an error of the server ends this connection only
+            self._mistake("a frame")
+        finally:
+            self.context.instant_ms = 0
+            self._working = False
+
+    def _handle_frames(self) -> None:
+        next_frame = self.connection.next_frame
+        while not self.blocked:
+            try:
+                frame = next_frame()
+            except RemoteError as error:
+                self.fail(of_protocol(error))
+                return
+            if frame is None:
+                return
+            try:
+                self._handle(frame)
+            except FaultError as fault:
+                fault.receipt = fault.receipt or frame.headers.get("receipt")
+                self.fail(fault)
+                return
+            except RemoteError as error:
+                self.fail(of_protocol(error))
+                return
+
+    def _handle(self, frame: Frame) -> None:
+        command = frame.command
+        handler = HANDLERS.get(command)
+        if handler is not None:
+            check_frame(frame, self.context.version)
+            handler(self.context, frame)
+        elif command == "DISCONNECT":
+            self._left = frame.headers.get("receipt")
+            self._step(SessionInput.LEFT)
+        else:
+            self._connect(frame)
+
+    def pull(self) -> bytes:
+        """Return the output for the client, which the socket then writes."""
+        context = self.context
+        octets = b"".join(context.output)
+        context.output.clear()
+        context.unsent = 0
+        if self._sent:
+            sent, self._sent = self._sent, []
+            for told in sent:
+                self._runner.call_soon(told)  # later, because some loops write only after all due jobs
+        return octets
+
+    def go_on(self) -> None:
+        """Continue after the socket has written output, or after memory is free."""
+        context = self.context
+        if context.choked and not context.memory_is_short():
+            context.choked = False
+        if context.starved:
+            context.resume()
+        if self.state is _OPEN and self.connection.kept and not self.blocked:
+            self.work()
+        self._wake()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the client has connected, and neither side has ended the session."""
+        return self.state is _OPEN
+
+    @property
+    def ended(self) -> bool:
+        """Whether the socket must close after it has written the remaining output."""
+        return self.state in _OVER
+
+    def fail(self, fault: FaultError) -> None:
+        """End the session with an ERROR."""
+        if self.state not in _OVER:
+            self._fault = fault
+            self._step(SessionInput.FAILED)
+            self._wake()
+
+    def gone(self) -> None:
+        """Handle the end of the socket."""
+        self._step(SessionInput.LOST)
+
+    def checked(self, fault: FaultError | None) -> None:
+        """Handle the result of the check of the client's password."""
+        if self.state is not SessionState.CHECKING:
+            return
+        if fault is not None:
+            self.fail(fault)
+        else:
+            self._step(SessionInput.ASKED)
+            self._wake()
+
+    def _mistake(self, doing: str) -> None:
+        _LOG.exception("%s of the connection of %s failed; it is closed", doing, self._socket.peer)
+        self.fail(FaultError(_MISTAKE, Mqrc.UNEXPECTED_ERROR))
+
+    # --- `facility.Peer`, for the queue manager
+
+    def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
+        """Handle the queue manager's answer to a command; call `sent`, if given, once the socket has the output."""
+        answered = self.context.expected.pop(answer.token, None)
+        if answered is None:
+            return
+        if sent is not None:
+            self._sent.append(sent)
+        try:
+            answered(answer)
+        except FaultError as fault:
+            self.fail(fault)
+        except Exception:  # noqa: BLE001  another connection's command may have caused this call, and must not fail
+            self._mistake("an answer")
+        if not self.context.expected and self.state is SessionState.LEAVING:
+            self._runner.call_soon(partial(self._step, SessionInput.ANSWERED))
+        self._wake()
+
+    def deliver(self, delivery: Deliver) -> None:
+        """Write a MESSAGE."""
+        if self.state is not _OPEN:
+            return
+        try:
+            self.context.deliver(delivery)
+        except Exception:  # noqa: BLE001  as in `answer`
+            self._mistake("a delivery")
+        self._wake()
+
+    def close_link(self, closed: CloseLink) -> None:
+        """End the session, because the queue manager has ended a subscription, which STOMP cannot report otherwise."""
+        if closed.link in self.context.links:
+            self.fail(of_refusal(closed.refused))
+
+    def lost(self, why: Refused) -> None:
+        """End the session, because the queue manager has cut it or has stopped."""
+        self.context.number = 0
+        self.fail(of_refusal(why))
+
+    def _wake(self) -> None:
+        if not self._flush_due and not self._working and self.state is not SessionState.GONE:
+            self._flush_due = True
+            self._runner.call_soon(self._flush)
+
+    def _flush(self) -> None:
+        self._flush_due = False
+        try:
+            self.context.catch_up()
+        except Exception:  # noqa: BLE001  as in `work`
+            self._mistake("catching up")
+        self._socket.flush()
+        if self.state is _OPEN and self.connection.kept and not self.blocked:
+            self.work()
+            self._socket.flush()
+
+    # --- the table
+
+    def _step(self, what: SessionInput) -> None:
+        act = self.step(what)
+        if act is not SessionAction.NOTHING:
+            self._DOES[act](self)
+
+    def _connect(self, frame: Frame) -> None:
+        """Handle CONNECT (STOMP 1.2, Connecting)."""
+        version = self.connection.version
+        if version is None:
+            known = ",".join(VERSIONS)
+            raise FaultError(f"The server knows STOMP {known}", headers={"version": known})
+        self.context.version = version
+        self._asked = frame
+        if version is not Version.V1_0:
+            asked = parse_heart_beat(frame.headers.get("heart-beat"))
+            own = self._heart_beat
+            self.beats_ms, self.hears_ms = agreed(own, asked), agreed(asked, own)
+        self._step(SessionInput.LOGIN)
+
+    @property
+    def _heart_beat(self) -> HeartBeat:
+        return HeartBeat(self._limits.heart_beat_ms, self._limits.heart_beat_ms)
+
+    def _check(self) -> None:
+        headers = self._asked.headers
+        result = self._socket.check_login(headers.get("login"), headers.get("passcode"))
+        if isinstance(result, FaultError):
+            raise result
+        if result:
+            self._step(SessionInput.ASKED)
+
+    def _ask(self) -> None:
+        context = self.context
+        context.client_id = self._asked.headers.get("client-id") or None
+        token = context.expect(self._admitted)
+        number = self._queue_manager.connect(self, token, context.client_id, self._socket.user)
+        if self.state is SessionState.ASKING:  # not answered yet
+            context.number = number
+
+    def _admitted(self, answer: Answer) -> None:
+        if answer.refused is not None:
+            raise of_refusal(answer.refused)
+        self.context.number = answer.connection
+        self._step(SessionInput.ADMITTED)
+        if not self._working:  # otherwise `work` is running, and handles the rest of the input itself
+            self._runner.call_soon(self.go_on)
+
+    def _open(self) -> None:
+        context = self.context
+        number = context.number
+        context.id = f"{self.since_ns // _NS_PER_MS:x}.{number:x}"
+        context.destinations.prefix = str(number)
+        headers = {"version": context.version.value, "session": context.id, "server": f"assay/{product_version()}"}
+        if context.version is not Version.V1_0:
+            headers["heart-beat"] = str(self._heart_beat)
+        context.write(self.connection.send(Frame("CONNECTED", headers)))
+        _LOG.debug("%s has connected with STOMP %s", self._socket.peer, context.version)
+
+    def _wait(self) -> None:
+        """End the subscriptions, so that no message is lost that comes meanwhile, and wait for all answers."""
+        end_all(self.context)
+        if not self.context.expected:
+            self._step(SessionInput.ANSWERED)
+
+    def _part(self) -> None:
+        self.context.ask(self._released, commands.Disconnect, clean=True)
+
+    def _released(self, answer: Answer) -> None:
+        del answer
+        self._queue_manager.forget(self.context.number)
+        self.context.number = 0
+        self._step(SessionInput.RELEASED)
+
+    def _confirm(self) -> None:
+        self.context.receipt(self._left)
+        self._let_go()
+        self._wake()
+
+    def _report(self) -> None:
+        self._let_go()
+        fault = self._fault
+        _LOG.info("the connection of %s is closed: %s", self._socket.peer, fault.text)
+        try:
+            self.context.write(self.connection.send(error_frame(fault, self.connection.version)))
+        except Exception:  # noqa: BLE001  the connection ends in any case
+            _LOG.exception("an ERROR could not be written")
+
+    def _let_go(self) -> None:
+        """Tell the queue manager that the connection has ended; a second call does nothing."""
+        context = self.context
+        number, context.number = context.number, 0
+        if number:
+            context.pass_on()
+            self._queue_manager.handle(commands.Disconnect(number, None, clean=False))
+            self._queue_manager.forget(number)
+        context.let_go()
+
+    _DOES: ClassVar[Mapping[SessionAction, Callable[[Any], None]]] = {
+        SessionAction.CHECK: _check,
+        SessionAction.ASK: _ask,
+        SessionAction.OPEN: _open,
+        SessionAction.WAIT: _wait,
+        SessionAction.PART: _part,
+        SessionAction.CONFIRM: _confirm,
+        SessionAction.REPORT: _report,
+        SessionAction.FORGET: _let_go,
+    }
+    """The method that carries out each action of the state machine."""

@@ -1,0 +1,156 @@
+"""ACK and NACK (STOMP 1.2, ACK, NACK).
+
+ACK accepts one message, or in the mode client all messages up to it.  NACK gives them back: the queue manager delivers
+them again and counts the delivery as failed.  After BOTHRESH failed deliveries, the server moves a message to BOQNAME
+or, without one, to the dead-letter queue, as IBM MQ's JMS client does.  If the queue has no BOTHRESH, the limit
+`redeliveries` takes its place.  The header ``requeue:false`` (RabbitMQ) moves a message at once.  If there is no queue
+to which a message could be moved, it is discarded, as after *rejected* over AMQP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from msgspec.structs import replace
+
+from assay_broker.core import commands
+from assay_broker.core.administration.changes import NativePut
+from assay_broker.core.effects import Answer, Deliver
+from assay_broker.stomp.context import SessionContext
+from assay_broker.stomp.faults import FaultError
+from assay_broker.stomp.subscriptions import Subscription
+from assay_broker.stomp.transactions import Transaction
+from assay_sdk.driver import Outcome
+from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.model.reasons import Mqrc
+from assay_sdk.stomp import Frame, Version
+
+
+def ack(context: SessionContext, frame: Frame) -> None:
+    """Accept the messages that a frame names.
+
+    Raises:
+        FaultError: The connection holds no such message, or there is no such transaction.
+    """
+    transaction = context.transaction(frame) if "transaction" in frame.headers else None
+    subscription, taken = _taken(context, frame)
+    _settle(context, subscription, taken, Outcome.ACCEPTED, transaction, frame.headers.get("receipt"))
+
+
+def nack(context: SessionContext, frame: Frame) -> None:
+    """Give back the messages that a frame names, or move them to the backout queue.
+
+    Raises:
+        FaultError: The connection holds no such message, or there is no such transaction.
+    """
+    transaction = context.transaction(frame) if "transaction" in frame.headers else None
+    subscription, taken = _taken(context, frame)
+    receipt = frame.headers.get("receipt")
+    at_once = frame.headers.get("requeue") == "false"
+    most = subscription.threshold or context.limits.redeliveries + 1
+    moved = {key: one for key, one in taken.items() if at_once or one.count + 1 >= most}
+    again = {key: one for key, one in taken.items() if key not in moved}
+    if again:
+        _settle(context, subscription, again, Outcome.MODIFIED, transaction, None if moved else receipt)
+    if not moved:
+        return
+    target = subscription.backout_queue or context.manager.dead_letter_queue
+    if not target:
+        _settle(context, subscription, moved, Outcome.REJECTED, transaction, receipt)
+    elif transaction is None:
+        _move(context, subscription, moved, target, receipt)
+    else:
+        _settle(context, subscription, moved, Outcome.ACCEPTED, transaction, receipt)
+        transaction.moves.extend((one, target) for one in moved.values())
+
+
+def _taken(context: SessionContext, frame: Frame) -> tuple[Subscription, dict[str, Deliver]]:
+    """Remove the messages that a frame names from those that the client has not settled."""
+    headers, version = frame.headers, context.version
+    key = headers["id"] if version is Version.V1_2 else headers["message-id"]
+    if version is Version.V1_1:
+        name = headers["subscription"]
+        subscription = context.subscriptions.get(name)
+        if subscription is None:
+            raise FaultError(f"There is no subscription {name[:40]!r}", Mqrc.NO_SUBSCRIPTION)
+        if key not in subscription.held:
+            raise subscription.unknown(key)
+    else:
+        found = context.keys.get(key)
+        if found is None:
+            raise FaultError(
+                f"The connection holds no message {key[:60]!r}: it is unknown or settled already", Mqrc.NO_MSG_AVAILABLE
+            )
+        subscription = found
+    taken = subscription.take(key, cumulative=True)
+    if version is not Version.V1_1:
+        for one in taken:
+            context.keys.pop(one, None)
+    return subscription, taken
+
+
+def _settle(  # noqa: PLR0917  a settlement, and what it is about
+    context: SessionContext,
+    subscription: Subscription,
+    taken: Mapping[str, Deliver],
+    outcome: Outcome,
+    transaction: Transaction | None,
+    receipt: str | None,
+) -> None:
+    """Settle messages, at once or in a transaction."""
+    numbers = tuple(one.delivery for one in taken.values())
+    if transaction is not None:
+        transaction.asked()
+        for key, delivery in taken.items():
+            transaction.settle(subscription, key, delivery)
+        answered = partial(_joined, context, transaction, receipt)
+        context.ask(answered, commands.Settle, subscription.link, numbers, outcome, transaction.unit)
+        return
+    if receipt is None:
+        for number in numbers:
+            context.settle(subscription.link, number, outcome)
+    else:
+        context.ask(partial(context.answered, receipt), commands.Settle, subscription.link, numbers, outcome)
+    subscription.consumed(len(numbers))
+
+
+def _joined(context: SessionContext, transaction: Transaction, receipt: str | None, answer: Answer) -> None:
+    context.answered(receipt, answer)
+    transaction.answered()
+
+
+def _put_away(context: SessionContext, delivery: Deliver, target: str, answered: Callable[[Answer], None]) -> None:
+    """Put a message to the backout queue, with the queue manager's own authority, as it puts dead letters."""
+    message = replace(delivery.message, to=Address(AddressKind.QUEUE, target), delivery_time_ms=None)
+    context.ask(answered, commands.Administer, NativePut(target, message))
+
+
+def _move(
+    context: SessionContext, subscription: Subscription, moved: Mapping[str, Deliver], target: str, receipt: str | None
+) -> None:
+    """Move messages to the backout queue: put each there, and then accept it; if the put fails, give it back.
+
+    After a crash between the two steps the message is on both queues, and never on none.
+    """
+    waiting = [len(moved)]
+
+    def put(delivery: Deliver, answer: Answer) -> None:
+        outcome = Outcome.ACCEPTED if answer.refused is None else Outcome.MODIFIED
+        waiting[0] -= 1
+        told = None if waiting[0] else context.receipting(receipt)
+        context.ask(told, commands.Settle, subscription.link, (delivery.delivery,), outcome)
+
+    for delivery in moved.values():
+        _put_away(context, delivery, target, partial(put, delivery))
+    subscription.consumed(len(moved))
+
+
+def put_away_all(context: SessionContext, transaction: Transaction) -> None:
+    """Put the messages of a transaction to their backout queues, before its commit accepts them.
+
+    A refusal ends the connection, and thereby aborts the transaction.
+    """
+    for delivery, target in transaction.moves:
+        transaction.asked()
+        _put_away(context, delivery, target, partial(_joined, context, transaction, None))

@@ -1,0 +1,95 @@
+"""The state machine of a session, which is a client's connection as the queue manager sees it.
+
+The client asks with CONNECT.  If it must log in, its password is checked first; then the queue manager admits or
+refuses it.  After DISCONNECT the session leaves: it waits for the answers to all earlier frames, so that the receipt of
+DISCONNECT confirms them too.  A fault of the client, a refusal, or the server's stop ends a session with an ERROR.  The
+socket closes after the output of the end is sent, or when it is lost.
+
+`assay_sdk.stomp.states` says which frames may come in which order; this table says what they do to the queue manager.
+Inputs that change nothing are listed in `_IGNORED`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class SessionState(StrEnum):
+    """The state of a session."""
+
+    WAITING = "waiting"
+    """The client has not sent CONNECT."""
+    CHECKING = "checking"
+    """The client's password is being checked."""
+    ASKING = "asking"
+    """The queue manager has not answered yet whether it admits the client."""
+    OPEN = "open"
+    LEAVING = "leaving"
+    """The client has sent DISCONNECT, and earlier frames are not answered yet."""
+    PARTING = "parting"
+    """The queue manager has not confirmed the end yet."""
+    ENDED = "ended"
+    """All output is written or ready; the socket closes after it."""
+    GONE = "gone"
+
+
+class SessionInput(StrEnum):
+    """The inputs of the state machine, from the client, the queue manager, the server and the socket."""
+
+    LOGIN = "login"
+    """The client has sent CONNECT, and its password must be checked."""
+    ASKED = "asked"
+    """The client may log in, or needs no login."""
+    ADMITTED = "admitted"
+    LEFT = "left"
+    """The client has sent DISCONNECT."""
+    ANSWERED = "answered"
+    """The queue manager has answered all frames."""
+    RELEASED = "released"
+    FAILED = "failed"
+    LOST = "lost"
+
+
+class SessionAction(StrEnum):
+    """The actions of a session after an input."""
+
+    NOTHING = "nothing"
+    CHECK = "check"
+    ASK = "ask"
+    OPEN = "open"
+    WAIT = "wait"
+    PART = "part"
+    CONFIRM = "confirm"
+    REPORT = "report"
+    FORGET = "forget"
+
+
+_S, _I, _A = SessionState, SessionInput, SessionAction
+
+_LIVE = (_S.WAITING, _S.CHECKING, _S.ASKING, _S.OPEN, _S.LEAVING, _S.PARTING)
+
+_IGNORED: Mapping[SessionState, tuple[SessionInput, ...]] = {
+    _S.WAITING: (_I.ANSWERED,),
+    _S.CHECKING: (_I.ANSWERED,),
+    _S.ASKING: (_I.ANSWERED,),
+    _S.OPEN: (_I.ANSWERED,),
+    _S.PARTING: (_I.ANSWERED,),
+    _S.ENDED: tuple(one for one in _I if one is not _I.LOST),
+    _S.GONE: tuple(_I),
+}
+"""The inputs without effect, by state."""
+
+TABLE: Mapping[tuple[SessionState, SessionInput], tuple[SessionState, SessionAction]] = {
+    (_S.WAITING, _I.LOGIN): (_S.CHECKING, _A.CHECK),
+    (_S.WAITING, _I.ASKED): (_S.ASKING, _A.ASK),
+    (_S.CHECKING, _I.ASKED): (_S.ASKING, _A.ASK),
+    (_S.ASKING, _I.ADMITTED): (_S.OPEN, _A.OPEN),
+    (_S.OPEN, _I.LEFT): (_S.LEAVING, _A.WAIT),
+    (_S.LEAVING, _I.ANSWERED): (_S.PARTING, _A.PART),
+    (_S.PARTING, _I.RELEASED): (_S.ENDED, _A.CONFIRM),
+    **{(state, _I.FAILED): (_S.ENDED, _A.REPORT) for state in _LIVE},
+    **{(state, _I.LOST): (_S.GONE, _A.FORGET) for state in (*_LIVE, _S.ENDED)},
+    **{(state, happened): (state, _A.NOTHING) for state, inputs in _IGNORED.items() for happened in inputs},
+}
+"""What each input does in each state."""

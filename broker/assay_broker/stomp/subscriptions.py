@@ -1,0 +1,265 @@
+"""The subscriptions of a connection, and the messages that their clients have not settled yet."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Protocol
+
+from msgspec import Struct
+
+from assay_broker.core import commands
+from assay_broker.core.effects import Deliver
+from assay_broker.stomp.faults import FaultError
+from assay_sdk.driver import Durability
+from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.model.reasons import Mqrc
+from assay_sdk.stomp import Version, encode_headers
+
+_QUEUES = (AddressKind.QUEUE, AddressKind.TEMPORARY_QUEUE)
+
+
+class AckMode(StrEnum):
+    """The acknowledgement mode of a subscription (STOMP 1.2, SUBSCRIBE ack Header)."""
+
+    AUTO = "auto"
+    CLIENT = "client"
+    INDIVIDUAL = "client-individual"
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    """The meaning of a SUBSCRIBE.
+
+    Args:
+        id: The subscription's id; with STOMP 1.0 the destination, if the client gives none.
+        spelled: The destination as the client wrote it.
+        address: The destination.
+        mode: The acknowledgement mode.
+        selector: The JMS selector; None for none.
+        no_local: Whether the subscription gets no messages that the same connection sends.
+        durability: The kind of subscription on a topic.
+        name: The subscription's name; None for no name.
+        shared: Whether several clients share the subscription.
+        everybodys: Whether the subscription belongs to no client id.
+        browse: Whether the subscription gets copies of the messages on the queue, and then ends.
+        window: The most messages that the subscription holds at a time.
+    """
+
+    id: str
+    spelled: str
+    address: Address
+    mode: AckMode = AckMode.AUTO
+    selector: str | None = None
+    no_local: bool = False
+    durability: Durability = Durability.NON_DURABLE
+    name: str | None = None
+    shared: bool = False
+    everybodys: bool = False
+    browse: bool = False
+    window: int = 1_000
+
+
+_NAMES = ("durable-subscription-name", "durable-subscriber-name", "activemq.subscriptionName")
+"""The headers that name a durable subscription, in Artemis and ActiveMQ."""
+_WINDOWS = ("activemq.prefetchSize", "prefetch-count", "consumer-window-size")
+"""The headers that ask for a window: messages in ActiveMQ and RabbitMQ; in Artemis octets, of which 0 means one."""
+_OCTETS = "consumer-window-size"
+_AVERAGE = 256
+"""The octets that one message counts for, if a client gives its window in octets."""
+
+
+class Described(Struct, frozen=True):
+    """The subscription that a SUBSCRIBE or UNSUBSCRIBE names: its name, and to whom it belongs."""
+
+    durability: Durability = Durability.NON_DURABLE
+    name: str | None = None
+    shared: bool = False
+    everybodys: bool = False
+
+
+def described(headers: Mapping[str, str], identity: str, *, has_client_id: bool) -> Described:
+    """Return the named subscription that a frame's headers mean.
+
+    Args:
+        headers: The headers of SUBSCRIBE or UNSUBSCRIBE.
+        identity: The id and destination, which name a durable subscription in RabbitMQ's way.
+        has_client_id: Whether the connection has a client id; without one, a shared subscription belongs to nobody.
+
+    Returns:
+        A description without a name, if the headers name no subscription.
+    """
+    name = next((headers[one] for one in _NAMES if headers.get(one)), None)
+    if name is not None:
+        shared = headers.get("shared") == "true"
+        return Described(Durability.DURABLE, name, shared, everybodys=shared and not has_client_id)
+    if headers.get("durable") == "true":
+        return Described(Durability.DURABLE, headers.get("x-queue-name") or identity, shared=True, everybodys=True)
+    name = headers.get("shared-subscription-name")
+    if name:
+        return Described(Durability.NON_DURABLE, name, shared=True, everybodys=not has_client_id)
+    return Described()
+
+
+def plan_of(headers: Mapping[str, str], address: Address, window: int, most: int, *, has_client_id: bool) -> Plan:
+    """Return the meaning of a SUBSCRIBE.
+
+    Args:
+        headers: The headers of the frame.
+        address: The destination.
+        window: The window that holds if the client asks for none.
+        most: The largest window.
+        has_client_id: Whether the connection has a client id.
+
+    Raises:
+        FaultError: A header is not valid.
+    """
+    spelled = headers["destination"]
+    identity = headers.get("id", spelled)
+    ack = headers.get("ack", AckMode.AUTO.value)
+    if ack not in {mode.value for mode in AckMode}:
+        raise FaultError(f"The header ack is {ack[:40]!r}: write auto, client or client-individual")
+    is_queue = address.kind in _QUEUES
+    named = Described() if is_queue else described(headers, f"{identity} {spelled}", has_client_id=has_client_id)
+    return Plan(
+        id=identity,
+        spelled=spelled,
+        address=address,
+        mode=AckMode(ack),
+        selector=headers.get("selector"),
+        no_local=not is_queue and "true" in (headers.get("no-local"), headers.get("activemq.noLocal")),
+        durability=named.durability,
+        name=named.name,
+        shared=named.shared,
+        everybodys=named.everybodys,
+        browse=is_queue and headers.get("browser") == "true",
+        window=_window(headers, window, most),
+    )
+
+
+def _window(headers: Mapping[str, str], window: int, most: int) -> int:
+    for name in _WINDOWS:
+        written = headers.get(name)
+        if written is None:
+            continue
+        digits = written.removeprefix("-")
+        if not (digits.isascii() and digits.isdigit()) or len(digits) > len(str(most)) + 6:
+            raise FaultError(f"The header {name} is {written[:40]!r}: write a whole number")
+        number = int(written)
+        if name == _OCTETS:
+            return most if number < 0 else max(1, min(number // _AVERAGE, most))
+        return most if number < 0 else max(1, min(number or 1, most))
+    return window
+
+
+class Sending(Protocol):
+    """The interface through which a subscription uses its session."""
+
+    def flow(self, link: int, credit: int) -> None:
+        """Give the queue manager more credit for a subscription."""
+        ...
+
+    def behind(self, subscription: Subscription) -> None:
+        """Call `catch_up` of a subscription once all current input is handled."""
+        ...
+
+
+class Subscription:
+    """A subscription.
+
+    Args:
+        plan: The meaning of its SUBSCRIBE.
+        link: The number of the link at the queue manager.
+        session: The session.
+        version: The version of the connection.
+    """
+
+    def __init__(self, plan: Plan, link: int, session: Sending, version: Version) -> None:
+        self.plan = plan
+        self.link = link
+        self.settled = plan.mode is AckMode.AUTO
+        """Whether messages are settled when they are sent."""
+        self.held: dict[str, Deliver] = {}
+        """The messages that the client has not settled, in the order of sending, by the names that the client knows."""
+        self.waiting: deque[Deliver] = deque()
+        """The messages that wait until the client has read output."""
+        self.threshold = 0
+        """BOTHRESH of the queue; 0 for none."""
+        self.backout_queue = ""
+        """The queue to which the server moves messages at the threshold; empty for the dead-letter queue."""
+        self.open = False
+        """Whether the queue manager has accepted the subscription, and the client has not ended it."""
+        self._session = session
+        self.browsed = False
+        """Whether the browsed messages are known; after the last of them the end of the browser is written."""
+        self._used = 0
+        """The messages sent or settled since the last credit."""
+        head = {"subscription": plan.id} if plan.id != plan.spelled or version is not Version.V1_0 else {}
+        self.head = encode_headers("MESSAGE", head, version)
+        """The first lines of each MESSAGE."""
+        self.head_here = encode_headers("MESSAGE", {**head, "destination": plan.spelled}, version)
+        """The first lines of each MESSAGE that was sent to the destination of the SUBSCRIBE."""
+
+    def begin(self) -> None:
+        """Start to get messages, after the receipt of the SUBSCRIBE."""
+        self.open = True
+        self._session.flow(self.link, self.plan.window)
+
+    def consumed(self, count: int) -> None:
+        """Count messages that no longer take a part of the window."""
+        self._used += count
+        if self.open and self._used * 2 >= self.plan.window:
+            self._session.behind(self)
+
+    def catch_up(self) -> None:
+        """Give the queue manager credit for consumed messages, once they are half of the window."""
+        if self.open and self._used * 2 >= self.plan.window:
+            used, self._used = self._used, 0
+            self._session.flow(self.link, used)
+
+    def take(self, key: str, *, cumulative: bool) -> dict[str, Deliver]:
+        """Remove and return the messages that an ACK or NACK settles, in the order of sending.
+
+        Args:
+            key: The name of the message in the frame; one of `held`.
+            cumulative: Whether the frame also settles all messages that were sent before.
+        """
+        if not cumulative or self.plan.mode is not AckMode.CLIENT:
+            return {key: self.held.pop(key)}
+        taken: dict[str, Deliver] = {}
+        for one in tuple(self.held):
+            taken[one] = self.held.pop(one)
+            if one == key:
+                break
+        return taken
+
+    def take_back(self, deliveries: Mapping[str, Deliver]) -> None:
+        """Hold messages again whose transaction was aborted; their order of sending is that of their numbers."""
+        if self.open:
+            self.held.update(deliveries)
+            self.held = dict(sorted(self.held.items(), key=lambda item: item[1].delivery))
+
+    def attach(self, number: int, token: int) -> commands.Attach:
+        """Return the command that opens the subscription."""
+        plan = self.plan
+        return commands.Attach(
+            connection=number,
+            token=token,
+            link=self.link,
+            address=plan.address,
+            selector=plan.selector,
+            no_local=plan.no_local,
+            durability=plan.durability,
+            name=plan.name,
+            shared=plan.shared,
+            everybodys=plan.everybodys,
+            settled=self.settled,
+            adopt=True,
+        )
+
+    def unknown(self, key: str) -> FaultError:
+        """Return the fault of an ACK or NACK for a message that the subscription does not hold."""
+        return FaultError(
+            f"The subscription {self.plan.id[:40]!r} holds no message {key[:60]!r}: it is unknown or settled already",
+            Mqrc.NO_MSG_AVAILABLE,
+        )
