@@ -36,7 +36,7 @@ _TOGETHER = (
     "tests/adapters/brokers/reference/container/test_container.py",
     "tests/broker/core/test_stateful_branches.py",
     "tests/contract/",
-    *(f"tests/interop/test_{program}.py" for program in ("qpid_jms", "rhea", "go_amqp")),
+    *(f"tests/interop/test_{program}.py" for program in ("qpid_jms", "rhea", "go_amqp", "stomp_clients")),
     "tests/pipeline/",
     "tests/reports/",
     "tests/steps/kill_matrix/test_variants.py::test_a_variant_passes",

@@ -1,4 +1,4 @@
-"""Programs in other languages that judge an AMQP server, with their builds and runs.
+"""Programs that judge an AMQP or STOMP server, most of them in other languages, with their builds and runs.
 
 Each program has a folder here with ``checks.txt``, which lists its checks and their needs of a server.  A program
 prints one line of JSON for each check that it has run.
@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NoReturn
@@ -155,7 +156,7 @@ def _build_qpid_jms(source: Path, folder: Path) -> None:
     step("mvn", "--batch-mode", "--quiet", "--file", source, f"-Dinterop.build={folder}", "compile", folder=folder)
 
 
-def _build_rhea(source: Path, folder: Path) -> None:
+def _build_node(source: Path, folder: Path) -> None:
     shutil.copytree(source, folder, dirs_exist_ok=True)
     step("npm", "ci", "--no-audit", "--no-fund", "--silent", folder=folder)
 
@@ -193,7 +194,7 @@ RHEA = Program(
     tools=("npm", "node"),
     requirement="node",
     package="nodejs and npm",
-    build=_build_rhea,
+    build=_build_node,
     command=lambda folder: ["node", str(folder / "main.js")],
 )
 GO_AMQP = Program(
@@ -205,3 +206,51 @@ GO_AMQP = Program(
     build=_build_go,
     command=lambda folder: [str(folder / "checks")],
 )
+
+
+def _copy(source: Path, folder: Path) -> None:
+    shutil.copytree(source, folder, dirs_exist_ok=True)
+
+
+def _python(folder: Path) -> list[str]:
+    return [sys.executable, str(folder / "main.py")]
+
+
+STOMP_PY = Program(
+    name="stomp-py",
+    prefix="stomppy",
+    tools=(),
+    requirement="python",
+    package="",
+    build=_copy,
+    command=_python,
+)
+STOMPMAN = Program(
+    name="stompman",
+    prefix="stompman",
+    tools=(),
+    requirement="python",
+    package="",
+    build=_copy,
+    command=_python,
+)
+STOMPJS = Program(
+    name="stompjs",
+    prefix="stompjs",
+    tools=("npm", "node"),
+    requirement="node",
+    package="nodejs and npm",
+    build=_build_node,
+    command=lambda folder: ["node", str(folder / "main.js")],
+)
+GO_STOMP = Program(
+    name="go-stomp",
+    prefix="gostomp",
+    tools=("go",),
+    requirement="go",
+    package="Go 1.25 or newer",
+    build=_build_go,
+    command=lambda folder: [str(folder / "checks")],
+)
+STOMP_PROGRAMS = (STOMP_PY, STOMPMAN, STOMPJS, GO_STOMP)
+"""The programs that judge a STOMP server."""

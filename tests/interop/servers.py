@@ -80,6 +80,13 @@ def as_it_comes(folder: Path) -> Generator[Server]:
 
 
 @contextmanager
+def over_stomp(folder: Path) -> Generator[Server]:
+    """Run our server for STOMP clients without logins."""
+    with serving(ServerOptions(data=folder / "store", amqp=None, http=None, stomp=ANY)) as server:
+        yield Server({"url": server.stomp_url}, frozenset())
+
+
+@contextmanager
 def administered(folder: Path, program: Program, checks: Iterable[str]) -> Generator[Server]:
     """Run our server with all objects defined, once without and once with TLS."""
     users, script = folder / "users.toml", folder / "queues.mqsc"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.interop.programs import GO_AMQP, QPID_JMS, RHEA, Program, run
+from tests.interop.programs import GO_AMQP, QPID_JMS, RHEA, STOMP_PROGRAMS, Program, run
 
 PROGRAMS = (QPID_JMS, RHEA, GO_AMQP)
 
@@ -54,7 +54,7 @@ def test_a_check_that_nothing_is_said_of_has_failed_with_the_programs_last_words
 
 
 def test_nothing_that_is_fetched_is_tied_to_a_registrys_machine() -> None:
-    for program in PROGRAMS:
+    for program in (*PROGRAMS, *STOMP_PROGRAMS):
         for path in program.folder.rglob("*.json"):
             assert "resolved" not in path.read_text(), path
         for path in program.folder.rglob("pom.xml"):
