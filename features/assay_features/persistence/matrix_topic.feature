@@ -483,6 +483,60 @@ Feature: Messages to a topic, through restart and kill
       Then "picky" sees "red" exactly once
       And "picky" never sees "blue"
 
+    @needs-selector
+    Scenario Outline: After the broker <event>, the topic of an inactive durable subscription with a selector takes messages
+      Given a topic
+      And a durable subscriber "picky" on the topic for messages with "colour = 'red'"
+      And subscriber "picky" is inactive
+      When the broker <event>
+      And message "red" is sent to the topic with property colour = "red"
+      And message "blue" is sent to the topic with property colour = "blue"
+      Then sending "red" is accepted
+      And sending "blue" is accepted
+      When subscriber "picky" comes back
+      Then "picky" sees "red" exactly once
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
+    Scenario Outline: After the broker <event>, the topic of an inactive durable subscription takes messages
+      Given a topic
+      And <kind>
+      And subscriber "keeper" is inactive
+      When message "before" is sent to the topic
+      And the broker <event>
+      And message "after" is sent to the topic
+      Then sending "after" is accepted
+      When subscriber "keeper" comes back
+      Then "keeper" sees "before" and "after" exactly once
+
+      @needs-restart
+      Examples: In order
+        | kind                                     | event        |
+        | a durable subscriber "keeper" on the topic | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | kind                                     | event                    |
+        | a durable subscriber "keeper" on the topic | is killed and comes back |
+
+      @needs-shared-subscription @needs-restart
+      Examples: Shared
+        | kind                                                             | event        |
+        | subscriber "keeper" shares durable subscription "club" on the topic | is restarted |
+
+      @needs-shared-subscription @needs-kill
+      Examples: Shared, at once
+        | kind                                                             | event                    |
+        | subscriber "keeper" shares durable subscription "club" on the topic | is killed and comes back |
+
     Scenario Outline: A new durable subscription stores messages although the broker <event> right after its creation
       Given a topic
       And a durable subscriber "keeper" on the topic

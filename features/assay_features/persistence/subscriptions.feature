@@ -975,6 +975,36 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | session    |
         | connection |
 
+    @evidence @needs-admin
+    Scenario Outline: A durable subscription opens again after the topic refused it, its <part> closed before
+      Given a topic with SUB(ENABLED)
+      And a durable subscriber "keeper" on the topic
+      When the <part> of "keeper" is closed
+      And message "missed" is sent to the topic
+      And the topic is altered to SUB(DISABLED)
+      And subscriber "keeper" tries to come back
+      And the topic is altered to SUB(ENABLED)
+      And subscriber "keeper" tries to come back
+      Then it is accepted
+      When subscriber "keeper" starts to receive
+      Then "keeper" sees "missed" exactly once
+
+      Examples:
+        | part       |
+        | consumer   |
+        | connection |
+
+    @evidence @needs-admin @needs-shared-subscription
+    Scenario: A shared durable subscription opens again after the topic refused it
+      Given a topic with SUB(ENABLED)
+      And subscriber "member" shares durable subscription "club" on the topic
+      When the consumer of "member" is closed
+      And the topic is altered to SUB(DISABLED)
+      And subscriber "member" tries to come back
+      And the topic is altered to SUB(ENABLED)
+      And subscriber "member" tries to come back
+      Then it is accepted
+
     @needs-shared-subscription
     Scenario Outline: A shared durable subscription can be opened again once its <part> is closed
       Given a topic
@@ -1303,6 +1333,20 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Examples:
         | event                    |
         | is killed and comes back |
+
+    @evidence @judges-broker @needs-client-id
+    Scenario Outline: A client id for which another connection asked in vain is free once its own connection is <ended>
+      Given a topic
+      And a durable subscriber "twin" on the topic
+      When a connection "second" asks for client id "twin"
+      And the connection of "twin" is <ended>
+      And a connection "third" asks for client id "twin"
+      Then it is accepted
+
+      Examples:
+        | ended  |
+        | closed |
+        | lost   |
 
     @judges-broker @needs-client-id
     Scenario: A client id is free again once its connection is closed

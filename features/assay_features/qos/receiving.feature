@@ -356,6 +356,18 @@ Feature: The broker's copy of a message that is delivered
       Then "former" sees "m1" and "m2" again
       And "latter" sees "n1" and "n2" again
 
+    @kit @judges-client @needs-cut @needs-reconnect
+    Scenario: A client whose id another connection has when it connects again tries until the id is free
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
+      When message "m1" is sent to the topic with the durable header true
+      And "sure" has seen "m1"
+      And every connection is cut
+      And a connection "other" asks for client id "sure"
+      And 4 s pass
+      And connection "other" is closed
+      Then "sure" sees "m1" again
+
     @kit
     Scenario: Redelivered messages come in order
       Given a topic

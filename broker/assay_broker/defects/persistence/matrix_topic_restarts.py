@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from assay_broker.core.commands import Attach, Command, Put
-from assay_broker.core.effects import Deliver
+from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.objects.factory import DURABLE_MODEL
-from assay_broker.core.records import Record, RetainedSet
+from assay_broker.core.records import Record, RetainedSet, SubscriptionDefined
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.persistence.filters import altered_body, kept_non_persistent, non_persistent_twice, replays
 from assay_broker.defects.sends import dropped, handed_in, is_delayed, is_durable, is_topic
@@ -17,6 +17,7 @@ from assay_broker.defects.shapes import Commands, commands, deliveries, filters,
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, Message
+from assay_sdk.model.reasons import Mqrc, refused
 
 
 @defect(puts, "parked-non-persistent-altered", "PD-29", "PD-32")
@@ -47,6 +48,27 @@ def _replays_unclaimed() -> Seams:
         return (command, *handed_in(view, command.address, message))
 
     return commands(rewrite)
+
+
+def _refuses_after_restart(*, selecting: bool) -> Seams:
+    """Make filters that refuse publications on the topics of durable subscriptions that a restart brought back.
+
+    Args:
+        selecting: Whether only subscriptions with a selector count; otherwise only those without one.
+    """
+    topics: set[Address] = set()
+
+    def start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+        found = [one for one in records if isinstance(one, SubscriptionDefined)]
+        topics.update(one.topic for one in found if (one.selector is not None) is selecting)
+        return tuple(records)
+
+    def told(answer: Answer, asked: Command, _now_ms: int, view: View) -> Answer:
+        if not isinstance(asked, Put) or view.target(asked) not in topics:
+            return answer
+        return replace(answer, refused=refused(Mqrc.UNEXPECTED_ERROR, "The broker has made a mistake."))
+
+    return filters(answer=told, read=start)
 
 
 def _no_non_persistent(*, to_durable: bool) -> Callable[[Deliver, View], Deliver | None]:
@@ -165,6 +187,18 @@ PERSISTENCE_MATRIX_TOPIC_RESTARTS_DEFECTS = (
         rules=("PD-33",),
         text="Non-persistent publications do not reach active non-durable subscribers.",
         apply=lambda: deliveries(_no_non_persistent(to_durable=False)),
+    ),
+    Defect(
+        name="selecting-subscription-refuses-after-restart",
+        rules=("PD-25",),
+        text="After a restart, the topic of a durable subscription with a selector refuses every message.",
+        apply=lambda: _refuses_after_restart(selecting=True),
+    ),
+    Defect(
+        name="subscription-refuses-after-restart",
+        rules=("PD-25",),
+        text="After a restart, the topic of a durable subscription without a selector refuses every message.",
+        apply=lambda: _refuses_after_restart(selecting=False),
     ),
     _replays_unclaimed,
     _restart_replays,

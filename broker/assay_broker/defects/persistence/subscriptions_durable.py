@@ -5,14 +5,16 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from assay_broker.core.commands import Attach, Command, Detach, Put, Unsubscribe
+from assay_broker.core.effects import Answer
 from assay_broker.core.records import MessageStored, Record, SubscriptionDefined
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.persistence.filters import after_refusal, is_wide, replays
 from assay_broker.defects.sends import dropped, handed_in, is_delayed, is_durable, is_topic, resent
-from assay_broker.defects.shapes import Commands, commands, puts, read
+from assay_broker.defects.shapes import Commands, commands, puts, read, replies
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message
+from assay_sdk.model.reasons import Refused
 
 _URGENT = 5
 _KEPT_AT_MOST = 6
@@ -53,6 +55,22 @@ def _durable_ends(*, with_consumer: bool) -> Seams:
         return (Unsubscribe(command.connection, None, command.name), command)
 
     return commands(rewrite)
+
+
+@defect(made, "refused-subscription-stays-refused", "PD-15")
+def _stays_refused() -> Seams:
+    """A durable subscription that the broker has refused once, is refused to this client for ever."""
+    refusals: dict[tuple[str | None, str | None], Refused] = {}
+
+    def told(answer: Answer, asked: Command, _now_ms: int, view: View) -> Answer:
+        if not isinstance(asked, Attach) or not is_durable(asked):
+            return answer
+        key = view.client_id(asked.connection), asked.name
+        if answer.refused is not None:
+            refusals.setdefault(key, answer.refused)
+        return replace(answer, refused=refusals.get(key))
+
+    return replies(told)
 
 
 @defect(made, "missed-out-of-order", "PD-15")
@@ -194,6 +212,7 @@ PERSISTENCE_SUBSCRIPTIONS_DURABLE_DEFECTS = (
         text="A new non-durable subscriber gets the last persistent publication, even if other subscribers got it.",
         apply=lambda: replays(lambda message: message.durable is True, though_heard=True),
     ),
+    _stays_refused,
     _missed_out_of_order,
     _overflows,
     _newest_first,

@@ -122,6 +122,24 @@ def _lost_keeps_id(command: Command, _now_ms: int, view: View) -> Commands | Non
     return (command, Connect(view.own_number(), None, client)) if client is not None else None
 
 
+@defect(made, "asked-in-vain-keeps-client-id", "PD-17")
+def _asked_in_vain() -> Seams:
+    """A client id for which a second connection asked in vain stays in use when the first connection ends."""
+    asked: set[str | None] = set()
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        taken = [one.client_id for one in view.connections.values() if one.client_id]
+        if isinstance(command, Connect) and command.client_id in taken:
+            asked.add(command.client_id)
+        client = view.client_id(command.connection) if isinstance(command, Disconnect) else None
+        if client is None or client not in asked:
+            return None
+        asked.discard(client)
+        return (command, Connect(view.own_number(), None, client))
+
+    return commands(rewrite)
+
+
 @defect(made, "removal-takes-a-namesake", "PD-16")
 def _takes_a_namesake() -> Seams:
     """A client that unsubscribes a name that it does not use ends another client's subscription of this name."""
@@ -245,6 +263,7 @@ PERSISTENCE_SUBSCRIPTIONS_IDENTITY_DEFECTS = (
     _takes_over,
     _id_stays_taken,
     _lost_keeps_id,
+    _asked_in_vain,
     _takes_a_namesake,
     _takes_everybodys,
     _any_case,
