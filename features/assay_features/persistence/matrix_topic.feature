@@ -490,9 +490,7 @@ Feature: Messages to a topic, through restart and kill
       And subscriber "picky" is inactive
       When the broker <event>
       And message "red" is sent to the topic with property colour = "red"
-      And message "blue" is sent to the topic with property colour = "blue"
       Then sending "red" is accepted
-      And sending "blue" is accepted
       When subscriber "picky" comes back
       Then "picky" sees "red" exactly once
 

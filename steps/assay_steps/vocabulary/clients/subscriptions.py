@@ -194,7 +194,9 @@ def _(world: World, name: str) -> None:
 def _unsubscribe(world: World, name: str) -> Answer[None]:
     role = world.roles[name]
     session = world.consumers[name].session
-    world.consumers[name].close().needed()
+    closed = world.consumers[name].close()
+    if not closed.accepted:  # for example because the client has stopped
+        return closed
     return session.unsubscribe(str(role.origin.name), shared=role.origin.shared)
 
 

@@ -135,7 +135,27 @@ def two_objects_up(story: Story) -> None:
     story.run(10)
 
 
+def refused_before(story: Story) -> None:
+    """Run a story of calls that are refused once: for a client id in use, and for a topic without subscriptions."""
+    office, ann = Office(story), story.client("ann", "ann")
+    office.do(DefineObject(kind=Kind.TOPIC, name="T", attributes={"TOPICSTR": "T", "SUB": "DISABLED"}))
+    ann.listen(3, TOPIC, DURABLE, "news", selector="colour = 'red'")
+    story.client("in vain", "ann")
+    story.run(10)
+    office.do(AlterObject(Kind.TOPIC, "T", {"SUB": "ENABLED"}))
+    ann.listen(4, TOPIC, DURABLE, "news", selector="colour = 'red'")
+    ann.listen(5, TOPIC, DURABLE, "other")
+    story.run(10)
+    ann.submit(driver.Close(ann.token()))
+    story.run(10)
+    story.queue_manager.restart()
+    story.run(10)
+    story.client("ann again", "ann").put("published again", 2)
+    story.run(10)
+
+
 REOPENING_STORIES = (
+    refused_before,
     opened_again,
     of_one_name,
     without_their_own,
