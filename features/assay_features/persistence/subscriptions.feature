@@ -975,11 +975,11 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | session    |
         | connection |
 
-    @evidence @needs-admin
-    Scenario Outline: A durable subscription opens again after the topic refused it, its <part> closed before
+    @kit @needs-admin
+    Scenario: A durable subscription opens again after the topic refused it to the same connection
       Given a topic with SUB(ENABLED)
       And a durable subscriber "keeper" on the topic
-      When the <part> of "keeper" is closed
+      When the consumer of "keeper" is closed
       And message "missed" is sent to the topic
       And the topic is altered to SUB(DISABLED)
       And subscriber "keeper" tries to come back
@@ -989,13 +989,23 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       When subscriber "keeper" starts to receive
       Then "keeper" sees "missed" exactly once
 
-      Examples:
-        | part       |
-        | consumer   |
-        | connection |
+    @evidence @needs-admin
+    Scenario: A durable subscription opens again after the topic refused it to an earlier connection
+      Given a topic with SUB(ENABLED)
+      And a durable subscriber "keeper" on the topic
+      When the connection of "keeper" is closed
+      And message "missed" is sent to the topic
+      And the topic is altered to SUB(DISABLED)
+      And subscriber "keeper" tries to come back
+      And the connection of "keeper" is closed
+      And the topic is altered to SUB(ENABLED)
+      And subscriber "keeper" tries to come back
+      Then it is accepted
+      When subscriber "keeper" starts to receive
+      Then "keeper" sees "missed" exactly once
 
-    @evidence @needs-admin @needs-shared-subscription
-    Scenario: A shared durable subscription opens again after the topic refused it
+    @kit @needs-admin @needs-shared-subscription
+    Scenario: A shared durable subscription opens again after the topic refused it to the same connection
       Given a topic with SUB(ENABLED)
       And subscriber "member" shares durable subscription "club" on the topic
       When the consumer of "member" is closed

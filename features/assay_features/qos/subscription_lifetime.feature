@@ -543,6 +543,20 @@ Feature: A subscription outlives its application for its time to live, and no lo
       And message "m2" is sent to topic "two" with the durable header true
       Then "second" sees "m2" exactly once
 
+    @kit @needs-admin
+    Scenario: A subscription that the topic refused to its returning application resumes later
+      Given a topic with SUB(ENABLED)
+      And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      When the connection of "lasting" is closed
+      And message "missed" is sent to the topic with the durable header true
+      And the topic is altered to SUB(DISABLED)
+      And subscriber "lasting" tries to come back
+      And the topic is altered to SUB(ENABLED)
+      And subscriber "lasting" tries to come back
+      Then it is accepted
+      When subscriber "lasting" starts to receive
+      Then "lasting" sees "missed" exactly once
+
     @needs-auto-confirm
     Scenario: A resumed subscription has the messages that were held and not acknowledged
       Given a topic

@@ -57,7 +57,7 @@ def _durable_ends(*, with_consumer: bool) -> Seams:
     return commands(rewrite)
 
 
-@defect(made, "refused-subscription-stays-refused", "PD-15")
+@defect(made, "refused-subscription-stays-refused", "PD-15", "QS-21")
 def _stays_refused() -> Seams:
     """A durable subscription that the broker has refused once, is refused to this client for ever."""
     refusals: dict[tuple[str | None, str | None], Refused] = {}
