@@ -15,12 +15,14 @@ from assay_broker.stomp.faults import FaultError, of_refusal
 from assay_broker.stomp.limits import StompLimits
 from assay_broker.stomp.subscriptions import Subscription
 from assay_broker.stomp.transactions import Transaction
-from assay_sdk.model.message import Address
+from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc
-from assay_sdk.stomp import Frame, LocalError, Version, encode_frame, encode_headers, escape
+from assay_sdk.stomp import Frame, LocalError, Version, encode_headers, escape
 from assay_sdk.time import Clock
 
 _NEW, _OLD = Version.V1_2, Version.V1_0
+_MOST_SENDERS = 64
+"""The most queues of a connection that have a link of their own for its messages."""
 
 
 class SessionContext(CommandCollector):
@@ -46,8 +48,10 @@ class SessionContext(CommandCollector):
         self.client_id: str | None = None
         self.id = ""
         """The session's id, which begins the ids of messages and acknowledgements."""
-        self.sender = 0
-        """The link on which all messages are sent; 0 before the first."""
+        self._sender = 0
+        """The link for messages that name their own destination; 0 before the first."""
+        self._senders: dict[Address, int] = {}
+        """The links for messages to one queue each; 0 for a queue to which one message was sent."""
         self.destinations = Destinations(queue_manager.kind_of)
         self.adopted: set[str] = set()
         """The names of the temporary destinations that the connection has created at the queue manager."""
@@ -61,6 +65,8 @@ class SessionContext(CommandCollector):
         """The open transactions by name."""
         self.congested = False
         """Whether too much output waits for the client to read."""
+        self.short = False
+        """Whether messages take so much memory that senders must wait, as of the current input."""
         self.choked = False
         """Whether a SEND has met too little memory, so that no further frame is handled until there is more."""
         self.unsent = 0
@@ -72,12 +78,31 @@ class SessionContext(CommandCollector):
         self._behind: dict[Subscription, None] = {}
         self._written = 0
 
-    def ensure_sender(self) -> int:
-        """Return the number of the link on which all messages are sent; each message names its own destination."""
-        if not self.sender:
-            self.sender = self.next_number()
-            self.ask(partial(self.answered, None), commands.AttachSender, self.sender, None)
-        return self.sender
+    def sender_to(self, address: Address) -> int:
+        """Return the number of the link on which a message is sent.
+
+        A queue gets a link of its own at the second message, because the queue manager then resolves its name and
+        checks the user's authority once, and not for each message.  All other messages share one link.
+
+        Args:
+            address: The destination.
+        """
+        link = self._senders.get(address)
+        if link:
+            return link
+        if link is None or len(self._senders) > _MOST_SENDERS:
+            if address.kind is AddressKind.QUEUE and len(self._senders) <= _MOST_SENDERS:
+                self._senders[address] = 0
+            if not self._sender:
+                self._sender = self._open_sender(None)
+            return self._sender
+        self._senders[address] = link = self._open_sender(address)
+        return link
+
+    def _open_sender(self, address: Address | None) -> int:
+        link = self.next_number()
+        self.ask(partial(self.answered, None), commands.AttachSender, link, address)
+        return link
 
     def adopt(self, address: Address) -> None:
         """Create a temporary destination of this connection, if it does not exist yet.
@@ -101,7 +126,8 @@ class SessionContext(CommandCollector):
     def receipt(self, receipt: str | None) -> None:
         """Write a RECEIPT, if the client asked for one."""
         if receipt is not None:
-            self.write(encode_frame(Frame("RECEIPT", {"receipt-id": receipt}), self.version))
+            shown = escape(receipt, self.version) if self.version.escapes else receipt
+            self.write(f"RECEIPT\nreceipt-id:{shown}\n\n\0".encode())
 
     def answered(self, receipt: str | None, answer: Answer) -> None:
         """Handle the queue manager's answer to a frame: write the receipt, or raise the refusal.

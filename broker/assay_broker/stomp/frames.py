@@ -33,13 +33,15 @@ def send(context: SessionContext, frame: Frame) -> None:
     Raises:
         FaultError: The frame is not valid, or messages take too much memory.
     """
-    if context.memory_is_short():
+    if context.short:
         _wait_for_memory(context)
     transaction = context.transaction(frame) if "transaction" in frame.headers else None
     token = context.next_number()
     message = message_of(frame, context.destinations, f"ID:{context.id}-{token}", context.now_ms())
     receipt = frame.headers.get("receipt")
-    sender = context.sender or context.ensure_sender()
+    if message.to is None:
+        raise TypeError("the message of a SEND has a destination")
+    sender = context.sender_to(message.to)
     if context.destinations.own:
         for address in (message.to, message.reply_to):
             if address is not None and address.kind in _TEMPORARY:

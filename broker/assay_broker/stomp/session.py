@@ -41,6 +41,8 @@ _LOG = logging.getLogger(__name__)
 _NS_PER_MS = 1_000_000
 _OPEN = SessionState.OPEN
 _OVER = frozenset((SessionState.ENDED, SessionState.GONE))
+_FREQUENT = frozenset(("SEND", "ACK"))
+"""The commands whose handlers read all headers that they must have; a separate check would cost time."""
 _MISTAKE = "The server has made a mistake; its log says which"
 
 
@@ -125,6 +127,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
             return
         self._working = True
         self.context.instant_ms = self.context.now_ms()
+        self.context.short = self.context.memory_is_short()
         try:
             self._handle_frames()
             self.context.catch_up()
@@ -160,8 +163,13 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
         command = frame.command
         handler = HANDLERS.get(command)
         if handler is not None:
-            check_frame(frame, self.context.version)
-            handler(self.context, frame)
+            if command not in _FREQUENT:
+                check_frame(frame, self.context.version)
+            try:
+                handler(self.context, frame)
+            except KeyError:
+                check_frame(frame, self.context.version)  # names the header that is missing
+                raise
         elif command == "DISCONNECT":
             self._left = frame.headers.get("receipt")
             self._step(SessionInput.LEFT)

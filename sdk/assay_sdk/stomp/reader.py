@@ -89,7 +89,12 @@ class FrameReader:
             self._at = at
             if at == end:
                 return None
-        end_of_head, body = self._empty_line()
+        if self._lf < self._at or self._crlf < self._at:
+            self._find_empty_line()
+        if self._lf <= self._crlf:
+            end_of_head, body = self._lf, self._lf + 2
+        else:
+            end_of_head, body = self._crlf, self._crlf + 3
         if end_of_head == _NEVER:
             self._keep_head()
             return None
@@ -102,23 +107,19 @@ class FrameReader:
 
     # --- heads
 
-    def _empty_line(self) -> tuple[int, int]:
-        """Return the offsets of the head's end and of the body; `_NEVER` if the empty line has not arrived.
+    def _find_empty_line(self) -> None:
+        """Find the next empty line in both forms; `_NEVER` if it has not arrived.
 
         The two searches remember what they found, so that a search of one form of end of line is not repeated for
         each frame with the other form.
         """
         at = self._at
-        lf, crlf = self._lf, self._crlf
-        if lf < at:
+        if self._lf < at:
             lf = self._data.find(b"\n\n", at)
-            self._lf = lf = _NEVER if lf < 0 else lf
-        if crlf < at:
+            self._lf = _NEVER if lf < 0 else lf
+        if self._crlf < at:
             crlf = self._data.find(b"\n\r\n", at)
-            self._crlf = crlf = _NEVER if crlf < 0 else crlf
-        if lf <= crlf:
-            return lf, lf + 2
-        return crlf, crlf + 3
+            self._crlf = _NEVER if crlf < 0 else crlf
 
     def _keep_head(self) -> None:
         self._head += self._data[self._at :]
