@@ -91,6 +91,7 @@ def subscribe(context: SessionContext, frame: Frame) -> None:
     receipt = frame.headers.get("receipt")
     if plan.browse:
         subscription.settled = True
+        context.adopt(address)
         context.ask(partial(_browsed, context, subscription, receipt), commands.Browse, address, selector=plan.selector)
         return
     context.links[subscription.link] = subscription

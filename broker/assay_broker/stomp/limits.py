@@ -38,6 +38,8 @@ class StompLimits(Struct, frozen=True, kw_only=True):
         unsent: The most octets that may wait for a client to read before its subscriptions get no more messages.
         stuck: The most octets that may wait for a client to read before the server stops reading from it.
         memory: The most octets of all messages in memory before the server stops reading from senders.
+        partial: The most octets of all frames that have arrived in part, of all connections together; the server ends
+            the connection that exceeds it.
     """
 
     connections: int = 10_000
@@ -61,6 +63,7 @@ class StompLimits(Struct, frozen=True, kw_only=True):
     unsent: int = 1 << 20
     stuck: int = 16 << 20
     memory: int = 1 << 30
+    partial: int = 1 << 28
 
     @property
     def frames(self) -> FrameLimits:

@@ -65,6 +65,7 @@ class StompListener(ClientListener):
     ) -> None:
         super().__init__(queue_manager, runner, security=security, limits=limits)
         self.limits = limits
+        self.partial = 0
 
     def make_socket(self) -> StompSocket:
         """Create the asyncio protocol for a client's socket."""

@@ -52,6 +52,8 @@ class SessionOwner(Protocol):
     queue_manager: QueueManager
     runner: Runner
     limits: StompLimits
+    partial: int
+    """The octets of all frames that have arrived in part, of all connections."""
 
     def memory_is_short(self) -> bool:
         """Return whether messages take so much memory that senders must wait."""
@@ -104,6 +106,9 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
         self._working = False
         """Whether input is being handled; the socket flushes the output afterwards."""
         self._flush_due = False
+        self._owner = owner
+        self._kept = 0
+        """The part of `SessionOwner.partial` that belongs to this session."""
 
     # --- for the socket
 
@@ -115,6 +120,19 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
             self.fail(of_protocol(error))
             return
         self.work()
+        kept = self.connection.kept
+        if kept != self._kept:
+            self._count(kept)
+            if self._owner.partial > self._limits.partial:
+                text = (
+                    f"Frames that have arrived in part take more than {self._limits.partial} octets: send again later"
+                )
+                self.fail(FaultError(text, Mqrc.RESOURCE_PROBLEM))
+
+    def _count(self, kept: int) -> None:
+        """Count the octets of frames that have arrived in part."""
+        self._owner.partial += kept - self._kept
+        self._kept = kept
 
     @property
     def blocked(self) -> bool:
@@ -387,6 +405,8 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
             self._queue_manager.handle(commands.Disconnect(number, None, clean=False))
             self._queue_manager.forget(number)
         context.let_go()
+        self._count(0)
+        self.connection.drop()
 
     _DOES: ClassVar[Mapping[SessionAction, Callable[[Any], None]]] = {
         SessionAction.CHECK: _check,

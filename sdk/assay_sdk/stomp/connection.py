@@ -102,6 +102,10 @@ class StompConnection(Stepper[StompState, StompInput, StompAction]):
             self._writing = False
         return octets
 
+    def drop(self) -> None:
+        """Forget the input that was not handled, so that its memory is free; nothing more can be read."""
+        self._reader = FrameReader(frozenset(), self._limits, self.version)
+
     def end(self) -> None:
         """Note that the transport has ended."""
         self.step(StompInput.END)

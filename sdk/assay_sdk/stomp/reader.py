@@ -38,10 +38,13 @@ class FrameReader:
     Args:
         commands: The commands that the peer may send.
         limits: The limits of a frame.
+        version: The version whose rules hold for the first frame; None before its negotiation.
     """
 
-    def __init__(self, commands: frozenset[str], limits: FrameLimits = DEFAULT_LIMITS) -> None:
-        self.version: Version | None = None
+    def __init__(
+        self, commands: frozenset[str], limits: FrameLimits = DEFAULT_LIMITS, version: Version | None = None
+    ) -> None:
+        self.version = version
         """The version whose rules hold for the next frame; None before its negotiation."""
         self._commands = commands
         self._limits = limits

@@ -545,6 +545,11 @@ def test_a_browser_gets_copies_and_an_end(server: StompServing, client: Raw, que
     assert left(server, queue) == ["0", "1", "2"]
 
 
+def test_an_own_temporary_queue_can_be_browsed_first(client: Raw) -> None:
+    client.send("SUBSCRIBE", id="0", destination="/temp-queue/new", browser="true")
+    assert client.read("MESSAGE").headers["browser"] == "end"
+
+
 # --- time
 
 
