@@ -113,6 +113,20 @@ def test_check_says_how_to_go_on_if_all_is_well(assay: Assay, here: Path) -> Non
     ]
 
 
+def test_check_tries_a_message_and_names_the_tables_that_may_help(assay: Assay, here: Path) -> None:
+    program(here, "acme-admin", "#!/bin/sh\necho {}\n[ ! -e once ] || exit 3\ntouch once\n")  # refuses the second call
+    table = '[administration]\ncommand = ["./acme-admin"]\noperations = ["create-queue"]\n'
+    with serving(ServerOptions(amqp=ANYWHERE, http=None)) as server:
+        write(here, f"{at(server.amqp_url)}\n{table}")
+        ended = assay("adapter", "check", "acme.toml")
+    assert ended.code is Exit.INCONCLUSIVE
+    (line,) = ended.out.splitlines()
+    assert "queue assay.check is refused: " in line
+    assert line.endswith(
+        "; [addresses] and [conventions] tell the client what it must do differently for this broker (docs/url.md)."
+    )
+
+
 def test_check_tries_each_operation_of_the_administration(assay: Assay, here: Path) -> None:
     program(here, "acme-admin", '#!/bin/sh\n[ "$1" = depth ] && echo 3 || echo {}\n')
     table = '[administration]\ncommand = ["./acme-admin"]\noperations = ["create-queue", "depth", "delete-queue"]\n'

@@ -47,7 +47,6 @@ from assay_adapters.ports.traces import Trace
 from assay_adapters.traces.containers import ContainerTrace, at_port, named
 from assay_adapters.traces.files import FileTrace
 from assay_adapters.traces.history import STARTED, History
-from assay_sdk.amqp.conventions import Conventions
 from assay_sdk.driver import Driver, Login, Opened
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import Refused
@@ -125,14 +124,11 @@ class UrlBackend(AmqpBackend):
             raise DescriptionError(file, found)
         self.name = name or f"url:{file}"
         self.description = description
-        addresses = description.addresses
-        self.conventions = Conventions(queue_prefix=addresses.queue_prefix, topic_prefix=addresses.topic_prefix)
+        self.conventions = description.client_conventions
         self.capabilities = capabilities(description, file)
         self.lacks = lacks(description, file)
         self.profiles = description.profiles
         self._folder = self._file.parent
-        admin = description.administration
-        self._admin = None if admin is None else ProgramAdmin(admin, self._folder)
         self._image: str | None = None
         self._shared: _Own | None = None
         self._own: _Own | None = None
@@ -170,11 +166,6 @@ class UrlBackend(AmqpBackend):
         if isinstance(answer, Refused):
             return Unavailable(answer.text, f"[broker] in {self._file.name} names its address and login")
         return Available(f"{self.description.title} at {self.description.broker.url}")
-
-    @property
-    def administration(self) -> ProgramAdmin | None:
-        """The administrator that calls the file's program; None if the file names no program."""
-        return self._admin
 
     def reach(self) -> Opened | Refused:
         """Connect to the running broker at the file's URL, to see whether it answers."""
@@ -274,7 +265,8 @@ class UrlBackend(AmqpBackend):
     def _at(self, port: int, log: str | None) -> Place:
         """Return the broker that scenarios share; another process may have started it."""
         endpoint = structs.replace(self._local(port), log=log)
-        return self._place(endpoint, lambda: self._look(port), port=port, trace=self._trace(log, None, port))
+        trace = self._trace(log, None, port)
+        return self._place(endpoint, lambda: self._look(port), port=port, log=log, trace=trace)
 
     def _own_place(self) -> Place:
         if self._own is None or not self._own.runs():
@@ -283,7 +275,8 @@ class UrlBackend(AmqpBackend):
         faults = ProxiedFaults(own.broker, own.proxy, self._runner, own.history)
         port = own.broker.amqp_port
         trace = self._trace(own.log, own.history, port)
-        return self._place(self._local(own.proxy.port), lambda: self._look(port), port=port, faults=faults, trace=trace)
+        endpoint = self._local(own.proxy.port)
+        return self._place(endpoint, lambda: self._look(port), port=port, log=own.log, faults=faults, trace=trace)
 
     def _started(self, before: _Own | None) -> _Own:
         """Start a broker, after removing the broker that it replaces (`before`)."""
@@ -319,15 +312,18 @@ class UrlBackend(AmqpBackend):
         look: Callable[[], Opened | Refused],
         *,
         port: int | None = None,
+        log: str | None = None,
         faults: ProxiedFaults | None = None,
         turn: Turn | None = None,
         trace: Trace | None = None,
     ) -> Place:
         folders = () if self.description.container is None else self.description.container.data_folders
         driver = self._plain_driver()
+        table = self.description.administration
+        admin = None if table is None else ProgramAdmin(table, self._folder, port, log)
         destinations = None
-        if self._admin is not None and any(map(self._admin.offers, (Operation.CREATE_QUEUE, Operation.CREATE_TOPIC))):
-            destinations = Destinations(self._admin)
+        if admin is not None and any(map(admin.offers, (Operation.CREATE_QUEUE, Operation.CREATE_TOPIC))):
+            destinations = Destinations(admin)
             driver = CreatingDriver(driver, destinations)
         return Place(
             self.description.title,
@@ -338,7 +334,7 @@ class UrlBackend(AmqpBackend):
             look=look,
             faults=faults,
             turn=turn,
-            admin=self._admin,
+            admin=admin,
             destinations=destinations,
             data=(port, folders) if port is not None and folders else None,
             trace=trace or self._trace(None, self._history),

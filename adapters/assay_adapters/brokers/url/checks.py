@@ -135,13 +135,13 @@ def _is_unwritten(text: str) -> bool:
 
 
 def _commands(of: Description, _folder: Path) -> _Found:
-    own = of.process is not None and of.process.is_own
+    placeholders = _placeholders(of)
     for table, key, words in _words(of):
         if not words or not words[0].strip():
             if key in {"start", "command"} or words:
                 yield table, key, f'[{table}] {key} names no program; write ["PROGRAM", "ARGUMENT"].'
             continue
-        known = (PORT, DATA) if own and table == "process" else ()
+        known = placeholders.get(table, ())
         for found in (match for word in words for match in _PLACEHOLDER.findall(word)):
             if found not in known:
                 text = (
@@ -159,6 +159,13 @@ def _commands(of: Description, _folder: Path) -> _Found:
         if limit is not None and limit < 1:
             key = "timeout-s" if table == "administration" else "ready-s"
             yield table, key, f"[{table}] {key} is {limit}; write 1 or more seconds."
+
+
+def _placeholders(of: Description) -> dict[str, tuple[str, ...]]:
+    """Return the placeholders that have a meaning in the commands of each table."""
+    if of.process is not None and of.process.is_own:
+        return dict.fromkeys(("process", "administration"), (PORT, DATA))
+    return {"administration": (PORT,)} if of.is_own else {}
 
 
 def _words(of: Description) -> Iterator[tuple[str, str, tuple[str, ...]]]:

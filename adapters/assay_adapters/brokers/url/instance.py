@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 
 from assay_adapters.brokers.base import ALL_FACES, SdkInstance
 from assay_adapters.brokers.url.creating import Destinations
+from assay_adapters.brokers.url.programs import ProgramAdmin
 from assay_adapters.brokers.url.turns import Turn
 from assay_adapters.containers.files import folder_holds
 from assay_adapters.faults.proxied import ProxiedFaults
-from assay_adapters.ports.administration import Admin
 from assay_adapters.ports.backend import BackendError, Environment, WireProtocol
 from assay_adapters.ports.client import Client, Endpoint
 from assay_adapters.ports.faults import DiskEvent
@@ -52,7 +52,7 @@ class Place(SdkInstance[Runner, ProxiedFaults | None]):
         look: Callable[[], Opened | Refused],
         faults: ProxiedFaults | None = None,
         turn: Turn | None = None,
-        admin: Admin | None = None,
+        admin: ProgramAdmin | None = None,
         destinations: Destinations | None = None,
         data: tuple[int, tuple[str, ...]] | None = None,
         trace: Trace | None = None,

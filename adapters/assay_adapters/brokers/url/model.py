@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from assay_features import Profile
+from assay_sdk.amqp.conventions import Conventions
 from assay_sdk.model.capabilities import Capability
 
 
@@ -45,17 +48,39 @@ class BrokerTable(Struct, frozen=True, kw_only=True, rename="kebab"):
 
 
 class AddressesTable(Struct, frozen=True, kw_only=True, rename="kebab"):
-    """``[addresses]``: the prefixes of names; None for the prefixes that the broker sends in its open."""
+    """``[addresses]``: the conventions for names (`Conventions`).
+
+    Args:
+        queue_prefix: The prefix of queues' names; None for the prefix that the broker sends in its open.
+        topic_prefix: The prefix of topics' names; None for the prefix that the broker sends in its open.
+        message_queue_prefix: The prefix of queues in a message's fields to and reply-to; None for `queue_prefix`.
+        message_topic_prefix: The prefix of topics in these fields; None for `topic_prefix`.
+        slash: The characters in place of a slash in a name.
+    """
 
     queue_prefix: str | None = None
     topic_prefix: str | None = None
+    message_queue_prefix: str | None = None
+    message_topic_prefix: str | None = None
+    slash: str = "/"
+
+
+class ConventionsTable(Struct, frozen=True, kw_only=True, rename="kebab"):
+    """``[conventions]``: what a client must do differently for this broker; `Conventions` explains the fields."""
+
+    settles_second: bool = True
+    durable_termini: bool = False
+    first_acquirer: bool = False
+    message_annotations: bool = True
+    released_publications: bool = False
 
 
 class AdministrationTable(Struct, frozen=True, kw_only=True, rename="kebab"):
     """``[administration]``: the program that administers the broker.
 
     Args:
-        command: The program and its first arguments.
+        command: The program and its first arguments; ``{port}`` and ``{data}`` in it stand for the port and the folder
+            of a broker that the kit has started.
         operations: The operations that the program offers.
         timeout_s: The longest time of a call, in seconds.
     """
@@ -90,6 +115,16 @@ class ProcessTable(Struct, frozen=True, kw_only=True, rename="kebab"):
 
 PORT, DATA = "{port}", "{data}"
 """The placeholders in commands for a port of the loopback address and an empty folder."""
+
+
+def data_beside(log: Path) -> Path:
+    """Return the folder of a broker's data, which is beside the broker's log if the kit has started its process."""
+    return log.with_name("data")
+
+
+def filled(words: tuple[str, ...], port: int, data: str) -> tuple[str, ...]:
+    """Return a command with a broker's port and folder in place of the placeholders."""
+    return tuple(word.replace(PORT, str(port)).replace(DATA, data) for word in words)
 
 
 class ContainerTable(Struct, frozen=True, kw_only=True, rename="kebab"):
@@ -132,9 +167,15 @@ class Description(Struct, frozen=True, kw_only=True, rename="kebab"):
     capabilities: dict[Capability, str] = {}
     lacks: dict[Capability, str] = {}
     addresses: AddressesTable = AddressesTable()
+    conventions: ConventionsTable = ConventionsTable()
     administration: AdministrationTable | None = None
     process: ProcessTable | None = None
     container: ContainerTable | None = None
+
+    @property
+    def client_conventions(self) -> Conventions:
+        """The rules that the client follows: those of the tables ``[addresses]`` and ``[conventions]``."""
+        return Conventions(**asdict(self.addresses), **asdict(self.conventions))
 
     @property
     def is_own(self) -> bool:

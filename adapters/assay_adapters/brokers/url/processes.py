@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from assay_adapters.brokers.url.checks import program
-from assay_adapters.brokers.url.model import DATA, PORT, ProcessTable
+from assay_adapters.brokers.url.model import ProcessTable, data_beside, filled
 from assay_adapters.brokers.url.programs import last_line, run
 from assay_adapters.brokers.url.reaching import await_broker
 from assay_adapters.containers.container import pick_port
@@ -53,7 +53,7 @@ class OwnProcess:
         self._process: subprocess.Popen[bytes] | None = None
         remove_folders()
         self._home = Path(tempfile.mkdtemp(prefix=folder_prefix("url")))
-        (self._home / "data").mkdir()
+        self.data.mkdir()
         self.amqp_port = pick_port()
         """The port for clients, which each start uses."""
 
@@ -111,6 +111,11 @@ class OwnProcess:
         """The file with the output of the broker's processes."""
         return self._home / "log"
 
+    @property
+    def data(self) -> Path:
+        """The folder of the broker's data."""
+        return data_beside(self.log)
+
     def runs(self) -> bool:
         """Return whether the broker's process runs."""
         return self._process is not None and self._process.poll() is None
@@ -124,8 +129,7 @@ class OwnProcess:
         shutil.rmtree(self._home, ignore_errors=True)
 
     def _filled(self, words: tuple[str, ...]) -> tuple[str, ...]:
-        data = str(self._home / "data")
-        return tuple(word.replace(PORT, str(self.amqp_port)).replace(DATA, data) for word in words)
+        return filled(words, self.amqp_port, str(self.data))
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from assay_adapters.brokers.url.checks import program
-from assay_adapters.brokers.url.model import AdministrationTable, Operation
+from assay_adapters.brokers.url.model import AdministrationTable, Operation, data_beside, filled
 from assay_adapters.ports.administration import (
     Authorise,
     Change,
@@ -116,11 +116,17 @@ class ProgramAdmin:
     Args:
         table: The file's table about the program.
         folder: The folder in which the program runs.
+        port: The port of a broker that the kit has started; None for a broker that ran already.
+        log: The log of such a broker, beside its data; None for a container.
     """
 
-    def __init__(self, table: AdministrationTable, folder: Path) -> None:
+    def __init__(
+        self, table: AdministrationTable, folder: Path, port: int | None = None, log: str | None = None
+    ) -> None:
         self._table = table
         self._folder = folder
+        data = "" if log is None else str(data_beside(Path(log)))
+        self._command = table.command if port is None else filled(table.command, port, data)
 
     def offers(self, operation: Operation) -> bool:
         """Return whether the program offers an operation."""
@@ -139,10 +145,10 @@ class ProgramAdmin:
         """
         if not self.offers(operation):
             return _not_offered(operation.value)
-        words = (*self._table.command, operation.value)
+        words = (*self._command, operation.value)
         asked = msgspec.json.encode({"operation": operation.value, **given})
         ended = run(words, self._folder, limit_s=self._table.timeout_s, given=asked)
-        name = f"{self._table.command[0]} {operation.value}"
+        name = f"{self._command[0]} {operation.value}"
         if ended.returncode == REFUSED:
             return Refused(JmsErrorKind.MESSAGING, _parsed(name, ended.stdout or b"{}", _Refusal).reason)
         if ended.returncode:

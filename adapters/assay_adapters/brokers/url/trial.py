@@ -1,21 +1,32 @@
-"""A short trial of a file that describes a broker: one connection, and one call of each administration operation."""
+"""A short trial of a file that describes a broker: one message, and one call of each administration operation."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeVar
+from uuid import uuid4
 
 from assay_adapters.brokers.url.backend import UrlBackend
 from assay_adapters.brokers.url.checks import absences, mistakes
 from assay_adapters.brokers.url.file import Mistake, Reading, read
+from assay_adapters.brokers.url.instance import Place
 from assay_adapters.brokers.url.model import Operation
+from assay_adapters.brokers.url.programs import ProgramAdmin
 from assay_adapters.ports.administration import Change, Clear, Define, Delete, ObjectKind
 from assay_adapters.ports.backend import BackendError, Unavailable
 from assay_adapters.ports.capabilities import Needs, Unsupported
-from assay_adapters.ports.outcome import Refused
+from assay_adapters.ports.client import AckMode, ClientConnection, Draft, Origin
+from assay_adapters.ports.outcome import Outcome, Refused
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.message import Address, AddressKind
+
+T = TypeVar("T")
 
 _NAME = "assay.check"
-"""The name of the queue and the topic that the trial creates and deletes."""
+"""The name of the queue and the topic that the trial uses."""
+_WAIT_MS = 5_000
+"""How long the message of the trial may take, in milliseconds."""
 
 
 def examine(file: Path) -> tuple[Reading, tuple[Mistake, ...], tuple[Mistake, ...]]:
@@ -36,8 +47,8 @@ def examine(file: Path) -> tuple[Reading, tuple[Mistake, ...], tuple[Mistake, ..
 def try_out(file: Path, reading: Reading) -> tuple[Mistake, ...]:
     """Try the broker and its administration, and return a mistake for each failure.
 
-    If the file describes how to start a broker, the trial starts one. The administration creates a queue and a topic,
-    and deletes them.
+    If the file describes how to start a broker, the trial starts one. A client sends a message to a queue and receives
+    it. The administration creates a queue and a topic, and deletes them.
     """
     backend = UrlBackend(file)
     own = "process" if backend.description.process else "container"
@@ -52,14 +63,53 @@ def try_out(file: Path, reading: Reading) -> tuple[Mistake, ...]:
     except BackendError as error:
         return (Mistake(line, f"{error}."),)
     else:
-        line = reading.line_of("administration", "operations")
-        return tuple(Mistake(line, text) for text in _administer(backend))
+        try:
+            line = reading.line_of("administration", "operations")
+            troubles = [Mistake(line, text) for text in _administer(place.admin)]
+            tries = not troubles and Capability.QUEUE in backend.description.capabilities
+            if tries and (text := _exchange(place)):
+                troubles = [Mistake(reading.line_of("capabilities", "queue"), f"{text.rstrip('.')}{_HINT}")]
+            return tuple(troubles)
+        finally:
+            place.close()
     finally:
         backend.close()
 
 
-def _administer(backend: UrlBackend) -> Iterator[str]:
-    admin = backend.administration
+_HINT = "; [addresses] and [conventions] tell the client what it must do differently for this broker (docs/url.md)."
+
+
+def _exchange(place: Place) -> str:
+    """Send a message to a queue and receive it, as a scenario does; return what went wrong, or an empty text."""
+    try:
+        connection = _had(place.clients()["simplified"].connect(place.endpoint("amqp")), "a connection")
+        try:
+            return _exchange_over(connection)
+        finally:
+            connection.close()
+    except BackendError as error:
+        return str(error)
+
+
+def _exchange_over(connection: ClientConnection) -> str:
+    queue, key = Address(AddressKind.QUEUE, _NAME), uuid4().hex
+    session = _had(connection.session(AckMode.AUTO), "a session")
+    sender = _had(session.producer(queue), f"a sender to the queue {_NAME}")
+    _had(sender.send(Draft(key=key, body="x")), f"a message to the queue {_NAME}")
+    receiver = _had(session.consumer(Origin(address=queue), actor="receiver"), f"a receiver on the queue {_NAME}")
+    while seen := _had(receiver.receive(_WAIT_MS), f"a call of receive on the queue {_NAME}"):
+        if seen.key == key:  # an earlier trial may have left a message
+            return ""
+    return f"a message sent to the queue {_NAME} did not come back within {_WAIT_MS // 1000} s"
+
+
+def _had(outcome: Outcome[T], what: str) -> T:
+    if isinstance(outcome, Refused):
+        raise BackendError(f"{what} is refused: {outcome.text}")
+    return outcome.value
+
+
+def _administer(admin: ProgramAdmin | None) -> Iterator[str]:
     if admin is None:
         return
     for operation in (

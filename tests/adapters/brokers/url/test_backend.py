@@ -337,6 +337,26 @@ def test_a_queue_that_cannot_be_created_is_a_refusal_with_the_reason(make: Make,
         shared.close()
 
 
+def test_the_program_gets_the_port_and_the_folder_of_the_broker_that_the_kit_started(
+    make: Make, tmp_path: Path, runner: RealRunner
+) -> None:
+    program(tmp_path, "acme-admin", '#!/bin/sh\necho "$1 $2 $3" >> calls\necho {}\n')
+    table = '[administration]\ncommand = ["./acme-admin", "{port}", "{data}"]\noperations = ["create-queue"]\n'
+    backend = make(f"{own()}{table}")
+    places = (place(backend), place(backend, Capability.KILL))
+    assert all(keeps(one, "orders", lambda: None) for one in places)
+    # Another process of the run uses the broker that scenarios share.
+    elsewhere = UrlBackend(tmp_path / "acme.toml", shared=places[0].endpoint("amqp"), runner=runner)
+    attached = place(elsewhere)
+    assert keeps(attached, "orders", lambda: None)
+    shared, other, again = (line.split() for line in (tmp_path / "calls").read_text().splitlines())
+    assert shared == again
+    assert shared[0] != other[0]
+    assert places[0].endpoint("amqp").url.endswith(f":{shared[0]}")
+    assert all(Path(folder).is_dir() for _, folder, _ in (shared, other))
+    elsewhere.close()
+
+
 def test_names_go_out_with_the_files_prefix(make: Make) -> None:
     with serving(ServerOptions(amqp=ANYWHERE, http=None)) as server:
         prefixed = place(make(f'{at(server.amqp_url)}\n[addresses]\nqueue-prefix = "acme."\n'))

@@ -16,11 +16,13 @@ from assay_adapters.brokers.url.model import (
     AdministrationTable,
     BrokerTable,
     ContainerTable,
+    ConventionsTable,
     Operation,
     ProcessTable,
 )
 from assay_adapters.brokers.url.template import text_for
 from assay_features import Profile
+from assay_sdk.amqp.conventions import Conventions
 from assay_sdk.model.capabilities import Capability
 
 PAGE = Path(__file__).parents[4] / "docs" / "url.md"
@@ -54,6 +56,11 @@ password-variable = "ACME_PASSWORD"
 selector = "It filters nothing."
 [addresses]
 topic-prefix = "topic://"
+message-queue-prefix = "queues/"
+slash = "%2F"
+[conventions]
+settles-second = false
+first-acquirer = true
 [administration]
 command = ["./acme-admin", "--quiet"]
 operations = ["create-queue", "depth"]
@@ -68,7 +75,13 @@ pid-file = "acme.pid"
     assert content.broker.log_file == "acme.log"
     assert content.capabilities[Capability.QUEUE] == "manual, 1"
     assert content.lacks == {Capability.SELECTOR: "It filters nothing."}
-    assert content.addresses.topic_prefix == "topic://"
+    assert content.client_conventions == Conventions(
+        topic_prefix="topic://",
+        message_queue_prefix="queues/",
+        slash="%2F",
+        settles_second=False,
+        first_acquirer=True,
+    )
     assert content.administration is not None
     assert content.administration.operations == (Operation.CREATE_QUEUE, Operation.DEPTH)
     assert content.process is not None
@@ -110,6 +123,7 @@ def test_all_mistakes_of_form_are_found_at_once(tmp_path: Path) -> None:
 
 
 PROCESS = '\n[process]\nstart = ["sh", "{port}"]\n'
+CONTAINER = '\n[container]\nimage = "acme/mq:7.2"\n'
 
 
 @pytest.mark.parametrize(
@@ -157,6 +171,14 @@ PROCESS = '\n[process]\nstart = ["sh", "{port}"]\n'
         (
             f'{at(URL)}[administration]\ncommand = ["x"]\noperations = []\n',
             "operations is empty; list what the program",
+        ),
+        (
+            f'{at(URL)}[administration]\ncommand = ["x", "{{port}}"]\noperations = ["depth"]\n',
+            "[administration] command: {port} has no meaning here; write the value.",
+        ),
+        (
+            f'{HEAD}{CAPABILITIES}{CONTAINER}[administration]\ncommand = ["x", "{{data}}"]\noperations = ["depth"]\n',
+            "[administration] command: There is no placeholder '{data}'",
         ),
         (f"{at(URL)}[container]\n", "[container] needs either image or name"),
         (
@@ -229,9 +251,14 @@ def test_the_pages_example_is_right_and_the_page_has_all_keys_and_operations(tmp
     page = PAGE.read_text(encoding="utf-8")
     (example,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     assert found(tmp_path, example) == []
-    tables = (BrokerTable, AddressesTable, AdministrationTable, ProcessTable, ContainerTable)
+    tables = (BrokerTable, AddressesTable, ConventionsTable, AdministrationTable, ProcessTable, ContainerTable)
     keys = {field.encode_name for table in tables for field in fields(table)}
     assert [word for word in sorted(keys | {*Operation}) if f"`{word}`" not in page] == []
+
+
+def test_the_tables_of_names_and_conventions_are_those_of_the_client() -> None:
+    ours = {field.name: field.default for table in (AddressesTable, ConventionsTable) for field in fields(table)}
+    assert ours == {field.name: field.default for field in fields(Conventions)}
 
 
 def test_the_written_file_lacks_only_a_source(tmp_path: Path) -> None:
