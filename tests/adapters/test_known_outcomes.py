@@ -178,8 +178,8 @@ def test_frequency_and_issue_are_read_as_written(tmp_path: Path) -> None:
     assert (entry.sometimes, entry.tracker) == ("1 of 3", "https://issues.example.com/1")
 
 
-@pytest.mark.parametrize("verdict", [Verdict.FAIL, Verdict.PASS])
-def test_what_happens_sometimes_is_expected_as_well_as_a_pass(verdict: Verdict) -> None:
+@pytest.mark.parametrize("verdict", [Verdict.FAIL, Verdict.PASS, Verdict.UNSUPPORTED])
+def test_what_happens_sometimes_is_expected_as_well_as_a_pass_or_no_trial(verdict: Verdict) -> None:
     known = KnownOutcomes((sometimes(),))
     assert known.surprises([found("a", verdict)], TODAY, whole=True) == []
     assert known.find("a", Verdict.FAIL) == sometimes()

@@ -56,8 +56,12 @@ class KnownOutcome(Struct, frozen=True, forbid_unknown_fields=True):
         return matches(self.scenario, scenario)
 
     def permits(self, verdict: Verdict) -> bool:
-        """Return whether the entry expects a verdict; an entry with `sometimes` expects a pass, too."""
-        return verdict is self.verdict or (bool(self.sometimes) and verdict is Verdict.PASS)
+        """Return whether the entry expects a verdict.
+
+        An entry with `sometimes` also expects a pass, and an unsupported scenario, which its pattern may match beside
+        others.
+        """
+        return verdict is self.verdict or (bool(self.sometimes) and verdict in EXPECTED_WITHOUT_ENTRY)
 
 
 class Surprise(Struct, frozen=True):
