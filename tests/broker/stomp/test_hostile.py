@@ -332,7 +332,7 @@ def test_senders_wait_while_messages_take_too_much_memory() -> None:
 
 
 def test_frames_that_arrive_in_part_have_a_limit_for_all_connections() -> None:
-    beginning = b"SEND\ndestination:/queue/p\ncontent-length:1000000\n\n" + b"x" * 400_000
+    beginning = b"SEND\ndestination:/queue/p\ncontent-length:500000\n\n" + b"x" * 400_000
     with serving(limits=StompLimits(partial=1_000_000)) as server:
         clients = [Raw(server).open() for _ in range(2)]
         for one in clients:
@@ -343,7 +343,7 @@ def test_frames_that_arrive_in_part_have_a_limit_for_all_connections() -> None:
             assert third.error().headers["mqrc"] == "2102"
         until(lambda: server.do(lambda: server.listener.partial) < 900_000, "the third is not counted any more")
         for one in clients:
-            one.write(b"x" * 600_000 + b"\0")
+            one.write(b"x" * 100_000 + b"\0")
             one.sync()
             one.close()
         until(lambda: server.do(lambda: server.listener.partial) == 0, "nothing is counted any more")
