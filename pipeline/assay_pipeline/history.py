@@ -2,12 +2,13 @@
 
 The invariants read only these tables:
 
-- ``sends``: one row for each send.  It holds destination, mode, delay, time to live, unit of work, the call's answer
-  and the faults of the scenario.  It also holds the time at which the send was *confirmed*: the time of its answer, or
-  of the commit of its unit of work.
-- ``sightings``: one row for each reception of a message by a consumer, and one (``look``) for each browse of the
-  message's own destination that listed it.  Other browses do not count: an administrator may find a message elsewhere,
-  for example on the staging queue.
+- ``sends``: one row for each send.  It holds destination, mode, priority (null if the destination chooses it), delay,
+  time to live, unit of work, the call's answer, the message in the answer (``sent``) and the faults of the scenario.
+  It also holds the time at which the send was *confirmed*: the time of its answer, or of the commit of its unit of
+  work.
+- ``sightings``: one row for each reception of a message by a consumer, with the message as received (``seen``), and one
+  (``look``) for each browse of the message's own destination that listed it.  Other browses do not count: an
+  administrator may find a message elsewhere, for example on the staging queue.
 - ``watches``: one row for each span in which a consumer could have received a message.  It holds the consumer's last
   activity in the span, and whether silence in the span shows that no message came (``telling``).
 - ``actors``: the properties of each consumer.
@@ -96,6 +97,7 @@ def _calls(told: DataFrame) -> DataFrame:
             F.first(F.when(answered, F.col("at")), ignorenulls=True).alias("answered_at"),
             F.first(F.when(answered, F.col("refused").isNull()), ignorenulls=True).alias("accepted"),
             F.first(F.when(answered, F.col("kids")), ignorenulls=True).alias("kids"),
+            F.first(F.when(answered, F.col("msg")), ignorenulls=True).alias("sent"),
         )
         .where(F.col("op").isNotNull())
     )
@@ -106,6 +108,7 @@ def _sends(told: DataFrame, calls: DataFrame) -> DataFrame:
         calls.where((F.col("op") == "send") & F.col("kid").isNotNull())
         .withColumn("sends", F.count("*").over(Window.partitionBy(*MESSAGE)))
         .withColumn("mode", F.col("args")["mode"])
+        .withColumn("priority", number(F.col("args"), "priority"))
         .withColumn("delay_ns", duration(F.col("args"), "delay_ms"))
         .withColumn("ttl_ns", duration(F.col("args"), "ttl_ms"))
     )
@@ -129,24 +132,25 @@ def _sends(told: DataFrame, calls: DataFrame) -> DataFrame:
         sends.join(ended, [*IN_WRITER, "id"], "left")
         .withColumn("confirmed_at", confirmed)
         .select(
-            *MESSAGE, "sends", "actor", "destination", "mode", "delay_ns", "ttl_ns", "unit",
-            F.col("ending.end").alias("unit_end"), "at", "answered_at", "accepted", "confirmed_at",
+            *MESSAGE, "sends", "actor", "destination", "mode", "priority", "delay_ns", "ttl_ns", "unit",
+            F.col("ending.end").alias("unit_end"), "at", "answered_at", "accepted", "confirmed_at", "sent",
         )
     )  # fmt: skip
 
 
 def _sightings(told: DataFrame, calls: DataFrame, sends: DataFrame) -> DataFrame:
     seen = told.where(F.col("kind") == "seen").select(
-        *CASE, F.col("msg.kid").alias("kid"), "actor", "at", F.lit("false").cast("boolean").alias("look")
-    )
+        *CASE, F.col("msg.kid").alias("kid"), "actor", "destination", "at",
+        F.lit("false").cast("boolean").alias("look"), F.col("msg").alias("seen"),
+    )  # fmt: skip
     sent_to = sends.select(*MESSAGE, "destination").distinct()
     looks = (
         calls.where((F.col("op") == "browse") & F.col("accepted"))
         .select(*CASE, "destination", F.explode("kids").alias("kid"), "actor", F.col("answered_at").alias("at"))
         .join(sent_to, [*MESSAGE, "destination"])
-        .select(*MESSAGE, "actor", "at", F.lit("true").cast("boolean").alias("look"))
+        .select(*MESSAGE, "actor", "destination", "at", F.lit("true").cast("boolean").alias("look"))
     )
-    return seen.unionByName(looks)
+    return seen.unionByName(looks, allowMissingColumns=True)
 
 
 def _actors(calls: DataFrame) -> DataFrame:

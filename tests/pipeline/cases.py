@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal
 
-from msgspec import Struct
+from tests.pipeline.case import BROKEN, KEPT, UNDECIDED, Case
+from tests.pipeline.original_cases import ORIGINALS
 from tests.pipeline.tales import TOPIC, Tale, Telling
 
 from assay_evidence import events as ev
-from assay_evidence.subjects import Outcome
-
-KEPT, BROKEN, UNDECIDED = Outcome.KEPT, Outcome.BROKEN, Outcome.UNDECIDED
-
-
-class Case(Struct, frozen=True):
-    """One miniature scenario.
-
-    Args:
-        rule: The rule of the scenario.
-        name: The scenario in a sentence.
-        telling: Writes the scenario's events.
-        subjects: The subjects that the invariant must find, with their outcomes.
-    """
-
-    rule: str
-    name: str
-    telling: Telling
-    subjects: Mapping[str, Outcome]
 
 
 def _delayed(seen_ms: int, *, seen_ns: int = 0, from_ms: int = 0, unc_ns: int = 0) -> Telling:
@@ -380,6 +361,7 @@ CASES = (
     Case("DD-02", "a refused send is no subject", _refused_and_seen, {}),
     Case("DD-02", "a fault leaves too little of the watch", _fault_in_the_watch, {}),
     Case("DD-02", "another boot's clock is compared by the wall", _two_boots, {"m": BROKEN}),
+    *ORIGINALS,
     Case("DD-56", "nobody is handed an expired message", _expiring(None, from_ms=3_000), {"m": KEPT}),
     Case("DD-56", "an expired message is handed over", _expiring(1_500, from_ms=1_500), {"m": BROKEN}),
     Case("DD-56", "handed over late but within the limit", _expiring(1_250, from_ms=1_100), {}),

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from tests.pipeline.cases import CASES, Case
+from tests.pipeline.case import Case
+from tests.pipeline.cases import CASES
 from tests.pipeline.random_tales import telling
 from tests.pipeline.tales import Tale, Telling, write_run
 

@@ -7,7 +7,7 @@ from functools import partial
 from random import Random
 
 from tests.evidence.histories import QUEUE
-from tests.pipeline.tales import TOPIC, Tale, Telling
+from tests.pipeline.tales import PRIORITY, TOPIC, Tale, Telling
 
 KIDS, ACTORS = ("k1", "k2", "k3"), ("a", "b")
 Watches = list[tuple[str, str, str]]
@@ -18,12 +18,16 @@ def _send(dice: Random, tale: Tale, place: str, _watches: Watches) -> None:
     tale.sends(
         dice.choice(KIDS),
         place,
-        mode=dice.choice(("persistent", "persistent", "non-persistent")),
+        mode=dice.choice(
+            ("persistent", "persistent", "persistent", "non-persistent", "non-persistent", "as the destination defines")
+        ),
+        priority=dice.choice((4, 4, 4, "as the destination defines")),
         delay_ms=dice.choice((0, 0, 500)),
         ttl_ms=dice.choice((0, 0, 0, 800)),
         unit=dice.choice((None, None, None, "u")),
         refused=dice.random() < 0.1,
         answered=dice.random() < 0.9,
+        shown=dice.choice((PRIORITY, PRIORITY, {}, None)),
     )
 
 
@@ -35,10 +39,18 @@ def _come(dice: Random, tale: Tale, place: str, watches: Watches) -> None:
     watches.append((tale.listens(actor, place, size=dice.choice((None, None, None, 1, 2))), actor, place))
 
 
-def _see(dice: Random, tale: Tale, _place: str, _watches: Watches) -> None:
+def _see(dice: Random, tale: Tale, place: str, _watches: Watches) -> None:
     actor, batch = dice.choice(ACTORS), dice.choice((None, None, 0, 1))
     for _ in range(dice.choice((0, 1, 1, 2)) if batch is not None else 1):
-        tale.handed(dice.choice(KIDS), actor, batch, link=dice.choice((1, 1, 1, 2)))
+        tale.handed(
+            dice.choice(KIDS),
+            actor,
+            batch,
+            link=dice.choice((1, 1, 1, 2)),
+            of=dice.choice((place, place, place, "queue://DLQ")),
+            body=dice.choice((None, None, None, "altered")),
+            shown=dice.choice((PRIORITY, PRIORITY, {}, {"JMSPriority": 5}, {"JMSPriority": None})),
+        )
     if dice.random() < 0.7:
         tale.returns(actor, batch, "raised" if dice.random() < 0.2 else "returned")
 

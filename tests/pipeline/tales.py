@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -12,6 +12,7 @@ from assay_evidence import events as ev
 from assay_evidence.writer import Instant, JournalWriter
 
 TOPIC = "topic://T"
+PRIORITY: Mapping[str, ev.Scalar] = {"JMSPriority": 4}
 Telling = Callable[["Tale"], object]
 
 
@@ -24,17 +25,23 @@ class Tale(Story):
         to: str = QUEUE,
         *,
         mode: str = "persistent",
+        priority: int | str = 4,
         delay_ms: int = 0,
         ttl_ms: int = 0,
         unit: str | None = None,
         refused: bool = False,
         answered: bool = True,
+        shown: Mapping[str, ev.Scalar] | None = PRIORITY,
     ) -> ev.Call:
-        """Add a send, which is answered at once by default, and return its call."""
-        args: dict[str, ev.Scalar] = {"mode": mode, "priority": 4, "ttl_ms": ttl_ms, "delay_ms": delay_ms}
+        """Add a send, which is answered at once by default, and return its call.
+
+        `shown` are the headers of the message in the answer; None leaves the message out of the answer.
+        """
+        args: dict[str, ev.Scalar] = {"mode": mode, "priority": priority, "ttl_ms": ttl_ms, "delay_ms": delay_ms}
         call = self.call("send", destination=to, args=args, unit=unit, msg=message(key))
         if answered:
-            self.answer(call, refusal() if refused else None)
+            sent = None if refused or shown is None else message(key, fields=dict(shown))
+            self.answer(call, refusal() if refused else None, msg=sent)
         return call
 
     def consumes(
@@ -74,14 +81,24 @@ class Tale(Story):
         """End a watch."""
         self.tell(ev.Watch, id=watch, actor=actor, destination=of, phase="end")
 
-    def handed(self, key: str = "m", actor: str = "receiver", batch: int | None = None, link: int = 1) -> None:
-        """Add a message that the application receives."""
+    def handed(
+        self,
+        key: str = "m",
+        actor: str = "receiver",
+        batch: int | None = None,
+        link: int = 1,
+        *,
+        of: str = QUEUE,
+        body: str | None = None,
+        shown: Mapping[str, ev.Scalar] = PRIORITY,
+    ) -> None:
+        """Add a message that the application receives, with the body that was sent unless another is given."""
         self.tell(
             ev.Seen,
             actor=actor,
             link=f"{actor}-{link}",
-            destination=QUEUE,
-            msg=message(key),
+            destination=of,
+            msg=message(key, body, dict(shown)),
             count=1,
             redelivered=False,
             batch=batch,

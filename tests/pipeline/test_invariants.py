@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from tests.pipeline.cases import CASES, Case
+from tests.pipeline.case import Case
+from tests.pipeline.cases import CASES
 from tests.pipeline.judgement import HELD_UP, RANDOM, REMARKED, WHOLE, Judgement, folder_of
 
 from assay_evidence.oracle import examine

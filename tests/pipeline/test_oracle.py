@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.evidence.histories import Memory
-from tests.pipeline.cases import CASES, Case
+from tests.pipeline.case import Case
+from tests.pipeline.cases import CASES
 from tests.pipeline.tales import Tale
 
 from assay_evidence.figures import counted

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from assay_evidence.events import Admin, AnyEvent, Call, Callback, Event, Fault, Return, Seen, Unit, Watch
+from assay_evidence.events import Admin, AnyEvent, Call, Callback, Event, Fault, MessageRef, Return, Seen, Unit, Watch
 from assay_evidence.oracle.moments import NS_PER_MS, elapsed, precedes
 from assay_evidence.subjects import DEFINE
 
@@ -69,6 +69,12 @@ class Send(Struct, frozen=True, kw_only=True):
     def persistent(self) -> bool:
         """Whether the message was sent persistent."""
         return self.call.args.get("mode") == "persistent"
+
+    @property
+    def chosen_by_destination(self) -> bool:
+        """Whether the sender left the message's persistence or priority to the destination."""
+        mode, priority = self.call.args.get("mode"), self.call.args.get("priority")
+        return mode not in ("persistent", "non-persistent") or not isinstance(priority, int)
 
     @property
     def delay_ns(self) -> int:
@@ -229,6 +235,14 @@ class Story:
     def handed(self, key: str) -> list[Sighting]:
         """Return the sightings of a message by consumers, without browses."""
         return [sighting for sighting in self.sightings.get(key, []) if not sighting.look]
+
+    def received(self, key: str, destination: str) -> list[MessageRef]:
+        """Return a message as consumers received it from a destination: one entry for each reception."""
+        return [
+            event.msg
+            for event in self.events
+            if isinstance(event, Seen) and event.msg.key == key and event.destination == destination
+        ]
 
     @cached_property
     def watches(self) -> list[Span]:
