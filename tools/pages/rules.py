@@ -33,18 +33,28 @@ Each rule has a page with
 `make pages` writes these pages; `assay rules DD-30` shows the same in a terminal. The rules themselves are in
 `features/assay_features/rules.toml`, the reasons for untested traits in `untried.toml` beside it.
 
-| rule | title | strength | profile |
-|---|---|---|---|
+The column *invariant* says whether `assay judge` judges the rule from the history of a run. *None yet* means that a
+history can show a breach, but the rule has no invariant ([how to add one](../how-to/add-an-invariant.md)).
+
+| rule | title | strength | profile | invariant |
+|---|---|---|---|---|
 """
 
 
 def rules_index() -> str:
     """Return the list of all rules as Markdown."""
     rows = (
-        f"| [{rule.id}]({rule.id}.md) | {rule.title} | {rule.strength.value} | {rule.profile.value} |\n"
+        f"| [{rule.id}]({rule.id}.md) | {rule.title} | {rule.strength.value} | {rule.profile.value}"
+        f" | {_invariant(rule)} |\n"
         for rule in load_catalogue().rules
     )
     return _INDEX + "".join(rows)
+
+
+def _invariant(rule: Rule) -> str:
+    if guide_to(rule).invariant is not None:
+        return "yes"
+    return "none yet" if rule.history else ""
 
 
 def rule_page(rule: Rule) -> str:

@@ -65,13 +65,22 @@ def _show(guide: Guide) -> None:
         ("scenarios", list(dict.fromkeys(f"{_place(one.feature)}:{one.line}  {one.name}" for one in guide.scenarios))),
         ("code", [f"{code.file}  {code.name}" for code in guide.code]),
         ("defects", [f"{proof.name}  {proof.text}  ({proof.file})" for proof in guide.defects]),
-        ("invariant", [] if guide.invariant is None else [f"{guide.invariant.text}  ({guide.invariant.file})"]),
+        ("invariant", [_invariant(guide)]),
     )
     for head, lines in sections:
         shown.append(f"\n\n{head}", style="bold")
         shown.append("".join(f"\n  {line}" for line in lines or ["none"]), style="not bold")
     _show_table(shown, table_of(rule))
     Terminal().print(shown, soft_wrap=True, highlight=False)
+
+
+def _invariant(guide: Guide) -> str:
+    """Return the text and file of a rule's invariant, or the reason why the rule has none."""
+    if guide.invariant is not None:
+        return f"{guide.invariant.text}  ({guide.invariant.file})"
+    if guide.rule.history:
+        return "none yet, although a history can show a breach of the rule"
+    return "none: the catalogue does not say that a history can show a breach of the rule"
 
 
 def _show_table(shown: Text, cells: Sequence[Cell]) -> None:
