@@ -19,6 +19,8 @@ class WireTracer:
 
     def __init__(self) -> None:
         self._links: dict[int, str] = {}
+        self._targets: dict[int, str] = {}
+        """The destinations of the client's senders, by link; senders without a destination are missing."""
         self._sent: dict[int, Message] = {}
         """Unsettled messages of the client, by the tokens of their sends."""
         self._held: dict[int, tuple[Message, str]] = {}
@@ -39,8 +41,10 @@ class WireTracer:
         match command:
             case driver.OpenReceiver():
                 self._links[command.link] = command.name or ""
+            case driver.OpenSender(address=address) if address is not None:
+                self._targets[command.link] = address.name
             case driver.Send():
-                transfer = Transfer(command.message, command.settled)
+                transfer = Transfer(command.message, command.settled, target=self._targets.get(command.link, ""))
                 if not command.settled:
                     self._sent[command.token] = command.message
             case driver.Settle():

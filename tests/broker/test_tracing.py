@@ -42,6 +42,13 @@ def test_what_a_client_sends_is_answered_unless_it_is_sent_settled() -> None:
     ]
 
 
+def test_what_a_client_sends_has_the_target_of_its_link() -> None:
+    sender = traced(Story(None), "sender")
+    publish(sender, "sure")
+    out = [frame.transfer for frame in sender.events if isinstance(frame, driver.Frame) and frame.transfer is not None]
+    assert [transfer.target for transfer in out] == [TOPIC.name]
+
+
 def test_a_send_that_is_refused_is_rejected() -> None:
     sender = traced(Story(None), "sender")
     sender.submit(driver.Send(sender.token(), 2, Message(message_id="x", body="x", priority=10)))

@@ -7,10 +7,11 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from assay_adapters.clients.events import EventMaker, seen_of
+from assay_adapters.clients.bodies import kind_of
+from assay_adapters.clients.events import EventMaker, Fields, seen_of
 from assay_adapters.clients.keys import key_of
-from assay_adapters.ports.client import ClientEvent
-from assay_sdk.driver import Disposition, Frame
+from assay_adapters.ports.client import ClientEvent, Seen
+from assay_sdk.driver import Disposition, Frame, Transfer
 from assay_sdk.engine.light.subscription import PRIVATE, SHARE
 from assay_sdk.faces.mqlight.client import Subscription
 from assay_sdk.observer import CallbackEnded, ConnectionLost, FrameSeen, Reconnected, SdkEvent, Settled
@@ -75,6 +76,8 @@ class LightTeller(EventMaker):
             if isinstance(one, Disposition):
                 role: Literal["sender", "receiver"] = "receiver" if one.receiver else "sender"
                 event = replace(event, what="disposition", outcome=one.outcome or "none", role=role)
+            else:
+                event = replace(event, seen=_carried(one, key))
             self._tell(event)
 
     def _subscriber(self, link: str) -> str:
@@ -91,3 +94,20 @@ class LightTeller(EventMaker):
 
     def _link(self, consumer: int) -> str:
         return f"{self._actors[consumer]}/{self._connection}.{self._attempt}/{consumer}"
+
+
+def _carried(transfer: Transfer, key: str) -> Seen:
+    """Return the message that a frame has carried, in the form of the `Client` port."""
+    message = transfer.message
+    fields: Fields = {"JMSMessageID": message.message_id, "body": kind_of(message.body)}
+    if transfer.target:
+        fields["target"] = transfer.target
+    return Seen(
+        key=key,
+        handle=0,
+        body=message.body or "",
+        message_id=message.message_id,
+        count=0,
+        redelivered=False,
+        fields=fields,
+    )

@@ -16,6 +16,7 @@ from assay_broker.defects.shapes import commands, filters, reshown
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_broker.variants.model import Variant
+from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address
 
 
@@ -66,6 +67,31 @@ def _drops_unheard() -> Seams:
     return commands(rewrite)
 
 
+def _keeps_for_returned_only() -> Seams:
+    """Return filters that drop non-persistent publications to a topic whose durable subscribers are all away.
+
+    They do so only for subscriptions whose subscriber has not come back since the broker's last start.
+    """
+    last: dict[Address, int] = {}
+
+    def rewrite(command: Command, now_ms: int, view: View) -> tuple[Command, ...] | None:
+        if isinstance(command, Attach) and command.durability is Durability.DURABLE:
+            last[command.address] = view.starts
+        target = view.target(command)
+        if not isinstance(command, Put) or target is None or last.get(target, view.starts) == view.starts:
+            return None
+        hears = any(is_topic(attach.address) for attach in view.receivers.values())
+        return None if hears or _may_be_persistent(command, view) else (dropped(command, now_ms),)
+
+    return commands(rewrite)
+
+
+def _may_be_persistent(put: Put, view: View) -> bool:
+    """Return whether a publication may be persistent, by its durable header or by the DEFPSIST of some object."""
+    by_default = any(said.get("DEFPSIST") == "YES" for said in view.objects.values())
+    return put.message.durable is True or (put.message.durable is None and by_default)
+
+
 def _ignores_case(command: Command, _now_ms: int) -> tuple[Command, ...]:
     """Fold the name of a durable subscription to lower case, so that names that differ only in case are equal."""
     if not isinstance(command, Attach | Unsubscribe) or command.name is None:
@@ -100,6 +126,13 @@ PERSISTENCE_VARIANTS = (
         text="A non-persistent message is dropped if its destination has no receiver.",
         allowed_by="PERSIST:59 lets a broker keep the message in memory, and does not guarantee it.",
         apply=_drops_unheard,
+    ),
+    Variant(
+        name="non-persistent-not-kept-since-start",
+        rules=("PD-29", "QS-04", "QS-05"),
+        text="A non-persistent publication is lost if no subscriber of its topic is back since the broker's start.",
+        allowed_by="PERSIST:59 does not guarantee such a message; AMQP:40: so is one without the durable header.",
+        apply=_keeps_for_returned_only,
     ),
     Variant(
         name="subscription-names-without-case",

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import field
 
-from assay_evidence.events._event import Event
+from assay_evidence.events._event import Event, MessageRef
 
 Said = Literal["accepted", "rejected", "released", "modified", "none"]
 """The outcome that a disposition names; ``none`` for a disposition without an outcome."""
@@ -22,6 +22,8 @@ class Frame(Event, frozen=True, kw_only=True, tag="frame"):
         octets: The first octets of the frame, at most 4096, hexadecimal.
         key: The key of the message that the frame transfers or concerns; None if it concerns none. The field in the
             journal is ``kid``.
+        msg: For a transfer, the message; None for other frames. Its fields are the message id, the kind of the body,
+            and as ``target`` the address to which the sender's link sends, if the client knows it.
         settled: For a transfer, whether it is settled (at most once). For a disposition, whether its sender has settled
             the delivery. None for other frames.
         disposition: The outcome that a disposition names; None for other frames.
@@ -33,6 +35,7 @@ class Frame(Event, frozen=True, kw_only=True, tag="frame"):
     text: str
     octets: str = ""
     key: str | None = field(default=None, name="kid")
+    msg: MessageRef | None = None
     settled: bool | None = None
     disposition: Said | None = None
     role: Literal["sender", "receiver"] | None = None

@@ -14,7 +14,7 @@ from assay_evidence.watching import was_prompt
 
 FIELD = "field."
 SENT = "sent"
-_DIGEST = "sha256"
+DIGEST = "sha256"
 
 _VERBS = {
     "exactly": "lists just",
@@ -32,18 +32,18 @@ def equal_fields(claim: Claim, history: History) -> Finding:
     that was sent.  The fields of a call include the fields of its answer; if both have a field, the answer's value
     counts.
     """
-    wanted = {name.removeprefix(FIELD): value for name, value in claim.of.items() if name.startswith(FIELD)}
+    wanted = wanted_of(claim)
     if not wanted:
         raise ClaimError(f"The claim {claim.ref} (equal-fields) names no field.")
     say = Saying(claim, ", ".join(f"{name} = {value}" for name, value in wanted.items()))
     event = _event(claim, history)
     if event is None:
         return say.not_demonstrated("The evidence has no such event.", "nothing")
-    if wanted.get(_DIGEST) == SENT:
+    if wanted.get(DIGEST) == SENT:
         sent = _digest_sent(event, history)
         if sent is None:
             return say.not_demonstrated("The message was never sent, so its body cannot be compared.", event.ref)
-        wanted[_DIGEST] = sent
+        wanted[DIGEST] = sent
     shown = _shown(event, history)
     observed = _listing(wanted, shown)
     if (open_call := _unless_shown(event, history, wanted, shown, say)) is not None:
@@ -53,6 +53,11 @@ def equal_fields(claim: Claim, history: History) -> Finding:
         verbs = "differs or is" if len(wrong) == 1 else "differ or are"
         return say.failed(f"{', '.join(wrong)} {verbs} absent.", observed, by=[event])
     return say.passed("All fields have the demanded values.", observed, certain=_is_timely(event, history))
+
+
+def wanted_of(claim: Claim) -> dict[str, str]:
+    """Return the values that a claim demands, by the name of the field."""
+    return {name.removeprefix(FIELD): value for name, value in claim.of.items() if name.startswith(FIELD)}
 
 
 def _listing(names: Iterable[str], shown: Mapping[str, str]) -> str:
@@ -171,7 +176,12 @@ def _digest_sent(event: AnyEvent, history: History) -> str | None:
     message = event.msg if isinstance(event, (Seen, Call, Return)) else None
     if message is None:
         return None
-    sends = history.sends({message.key})
+    return digest_sent(message.key, history)
+
+
+def digest_sent(key: str, history: History) -> str | None:
+    """Return the digest of the body with which a message was last sent; None for a message that was never sent."""
+    sends = history.sends({key})
     return sends[-1].msg.sha256 if sends and sends[-1].msg else None
 
 
@@ -186,11 +196,11 @@ def _shown(event: AnyEvent, history: History) -> dict[str, str]:
                 "count": event.count,
                 "redelivered": event.redelivered,
                 "batch": event.batch,
-                **_of_message(event.msg),
+                **fields_of(event.msg),
             }
         case Call():
             values = {"actor": event.actor, "op": event.op, "destination": event.destination, "unit": event.unit}
-            values |= _of_message(event.msg) | event.args
+            values |= fields_of(event.msg) | event.args
             answer = history.answer(event)
             values |= _of_answer(answer) if answer else {}
         case Return():
@@ -203,7 +213,7 @@ def _shown(event: AnyEvent, history: History) -> dict[str, str]:
 
 
 def _of_answer(answer: Return) -> dict[str, Scalar]:
-    return {**_of_refusal(answer.refused), **_of_message(answer.msg), **answer.value}
+    return {**_of_refusal(answer.refused), **fields_of(answer.msg), **answer.value}
 
 
 def _of_refusal(refusal: RefusedInfo | None) -> dict[str, Scalar]:
@@ -219,12 +229,13 @@ def _of_refusal(refusal: RefusedInfo | None) -> dict[str, Scalar]:
     }
 
 
-def _of_message(message: MessageRef | None) -> dict[str, Scalar]:
+def fields_of(message: MessageRef | None) -> dict[str, Scalar]:
+    """Return the fields of a message by the names that claims use; none without a message."""
     if message is None:
         return {}
     return {
         "kid": message.key,
-        _DIGEST: message.sha256,
+        DIGEST: message.sha256,
         "bytes": message.bytes,
         "broker_id": message.broker_id,
         **message.fields,

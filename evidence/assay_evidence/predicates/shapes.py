@@ -51,7 +51,7 @@ SHAPES: Mapping[Predicate, Shape] = {
         _MESSAGE | {"actor", "like"},
         frozenset({"max", "min", "batches", "defer_ms", "limit_ms", "full_ms", "fill"}),
     ),
-    "transferred": Shape(_MESSAGE | _WHO, frozenset({"times", "least", "settled"})),
+    "transferred": Shape(_MESSAGE | _WHO | {"field."}, frozenset({"times", "least", "settled"})),
     "disposed": Shape(_MESSAGE | _WHO | _CALL, frozenset({"times", "acknowledged", "accepted", "settled", "quiet_ms"})),
     "one-of": Shape(_WHO | {"option."}, frozenset({"mqrc", "authority", "given_up_ms", "within_ms", "quiet_ms"})),
     "all-or-nothing": Shape(_MESSAGE | _WHO | {"taken", "after"}, frozenset({"quiet_ms"})),

@@ -1146,6 +1146,18 @@ Feature: Messages to a topic, through restart and kill
       Then "keeper" sees "after" exactly once
       And "keeper" sees "light" at most once
 
+    @evidence @needs-restart
+    Scenario: A non-persistent message that is sent after a restart comes once, unaltered, or not at all
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When the broker is restarted
+      And message "light" is sent to the topic with delivery mode non-persistent
+      And subscriber "keeper" comes back
+      And message "after" is sent to the topic with delivery mode non-persistent
+      Then "keeper" sees "after" exactly once
+      And "keeper" sees "light" at most once
+
     @kit @needs-shared-subscription
     Scenario: A non-persistent message is kept for a shared subscription until the subscription becomes active
       Given a topic

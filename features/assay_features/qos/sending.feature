@@ -46,7 +46,8 @@ Feature: The sender's knowledge of its message, by quality of service
   Rule: With at-least-once, a sender keeps its copy until the broker confirms that the subscribers' queues have the message
     Line 17.  Persistent messages survive a kill, so a kill after the answer tests the broker's confirmation.  A
     sender that sets the durable header waits for the answer, as at least once.  A client that cannot set the header
-    keeps its copy.
+    keeps its copy, and the frames show that it sends it again: a killed broker need not keep a non-persistent message for
+    a subscriber that is away.
 
     @judges-broker @needs-kill @needs-kill-at-answer
     Scenario: A broker that is killed right after its answer has the message on every subscriber's queue
@@ -128,21 +129,31 @@ Feature: The sender's knowledge of its message, by quality of service
       And "member" sees "m1" exactly once
 
     @judges-client @needs-kill @needs-kill-at-answer @needs-reconnect
-    Scenario: If the broker is killed before the answer, the sender still has its copy, and every queue gets it
+    Scenario: If the broker is killed before the answer, the sender still has its copy, and sends it until the answer
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "second" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "first" is inactive
       And subscriber "second" is inactive
       When message "m1" is sent to the topic with quality of service at-least-once and the broker is killed before its answer
-      And subscriber "first" comes back
-      And subscriber "second" comes back
       Then sending "m1" is accepted
-      And "first" sees "m1" at least once
-      And "second" sees "m1" at least once
+      And "m1" went over the wire again, not settled
+      And "m1" went over the wire unaltered, each time to the same topic
+      And "m1" were accepted and settled over the wire, each before its send was answered
 
     @judges-client @needs-cut @needs-reconnect
-    Scenario: If the connection is cut before the answer, the sender still has its copy, and every queue gets it
+    Scenario: If the connection is cut before the answer, the sender still has its copy, and sends it until the answer
+      Given a topic
+      And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
+      And subscriber "first" is inactive
+      When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before its answer
+      Then sending "m1" is accepted
+      And "m1" went over the wire again, not settled
+      And "m1" went over the wire unaltered, each time to the same topic
+      And "m1" were accepted and settled over the wire, each before its send was answered
+
+    @judges-broker @needs-cut @needs-reconnect
+    Scenario: If the connection is cut before the answer, every queue gets the message
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "second" on the topic with quality of service at-least-once and a durable subscription

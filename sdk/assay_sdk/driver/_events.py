@@ -130,11 +130,13 @@ class Transfer(Struct, frozen=True):
         message: The message.
         settled: Whether the transfer was settled (at most once).
         link: Name of the receiver's or sender's link; empty if it is not known.
+        target: Address to which the link of the message's sender sends; empty if it is not known.
     """
 
     message: Message
     settled: bool
     link: str = ""
+    target: str = ""
 
 
 class Disposition(Struct, frozen=True):

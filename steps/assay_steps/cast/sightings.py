@@ -91,6 +91,7 @@ class Sightings:
             direction=event.direction,
             text=f"{what}, {'settled' if event.settled else 'not settled'}",
             key=event.key,
+            msg=None if event.seen is None else _reference(event.seen),
             settled=event.settled,
             disposition=cast("events.Said", event.outcome) if is_disposition else None,
             role=event.role if is_disposition else None,
@@ -115,7 +116,7 @@ class Sightings:
             actor=event.actor,
             link=event.link,
             destination=event.destination,
-            msg=message_ref(seen.key, seen.body, seen.message_id, dict(seen.fields)),
+            msg=_reference(seen),
             count=seen.count,
             redelivered=seen.redelivered,
             batch=event.batch,
@@ -172,3 +173,7 @@ class Sightings:
         """Return whether the actors together have received each of the messages at least ``times`` times."""
         who = set(actors)
         return all(sum(self._counts[actor, key] for actor in who) >= times for key in keys)
+
+
+def _reference(seen: Seen) -> events.MessageRef:
+    return message_ref(seen.key, seen.body, seen.message_id, dict(seen.fields))

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.evidence.histories import Story
+from tests.evidence.histories import Story, message
 from tests.evidence.predicates.rows import Rows, Tell, check_row
 
 from assay_evidence import events as ev
@@ -111,6 +111,50 @@ def dispositions_of_what_the_client_sent_are_no_transfers(story: Story) -> Findi
     said = {"key": "m", "disposition": "accepted"}
     story.tell(ev.Frame, actor="sender", direction="out", text="disposition", settled=True, role="sender", **said)
     return after(story, 0, times=1, settled=0)
+
+
+def carried(story: Story, *messages: ev.MessageRef | None, **of: str) -> Finding:
+    """Return a finding on a sent message whose transfers carried these messages, or something that nobody shows."""
+    story.send("m")
+    for one in messages:
+        story.tell(ev.Frame, actor="sender", direction="out", text="transfer", key="m", msg=one, settled=False)
+    return story.finds("transferred", {"kids": "m"} | {f"field.{name}": value for name, value in of.items()})
+
+
+def refer(body: str = "m", **fields: str) -> ev.MessageRef:
+    """Return a reference to the message with a body and fields."""
+    return message("m", body, dict(fields))
+
+
+@rows.expect(Verdict.PASS)
+def the_same_message_each_time_passes(story: Story) -> Finding:
+    same = refer(target="news", JMSMessageID="ID:1")
+    return carried(story, same, same, sha256="sent", target="first", JMSMessageID="ID:1")
+
+
+@rows.expect(Verdict.FAIL)
+def another_body_the_second_time_fails(story: Story) -> Finding:
+    return carried(story, refer(), refer("other"), sha256="sent")
+
+
+@rows.expect(Verdict.FAIL)
+def another_target_the_second_time_fails(story: Story) -> Finding:
+    return carried(story, refer(target="news"), refer(target="olds"), target="first")
+
+
+@rows.expect(Verdict.FAIL)
+def another_id_the_first_time_fails(story: Story) -> Finding:
+    return carried(story, refer(JMSMessageID="ID:2"), refer(JMSMessageID="ID:1"), JMSMessageID="ID:1")
+
+
+@rows.expect(Verdict.NOT_DEMONSTRATED)
+def a_transfer_whose_message_nobody_shows_decides_nothing(story: Story) -> Finding:
+    return carried(story, refer(), None, sha256="sent")
+
+
+@rows.expect(Verdict.NOT_DEMONSTRATED)
+def a_target_that_nobody_shows_decides_nothing(story: Story) -> Finding:
+    return carried(story, refer(), refer(), target="first")
 
 
 @rows.parametrize()

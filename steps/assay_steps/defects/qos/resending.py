@@ -1,4 +1,4 @@
-"""Defects of an MQ Light client in sends that are repeated after a reconnection (QS-05)."""
+"""Defects of an MQ Light client in sends that are repeated after a reconnection (QS-04, QS-05)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from assay_broker.defects.sends import as_text
 from assay_sdk.driver import Closed, Driver, DriverCommand, DriverEvent, Failed, Opened, OpenReceiver, OpenSender, Send
+from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import JmsErrorKind
 from assay_steps.defects.model import Defect, on_wire
 from assay_steps.defects.qos.light_clients import is_ours, resends, resends_as, subscribes
@@ -110,6 +111,31 @@ def _renames_the_first(driver: Driver) -> Driver:
     return wires(First)(driver)
 
 
+def _resends_elsewhere(driver: Driver) -> Driver:
+    """The client sends an unanswered message again to another topic."""
+    sent: set[str | None] = set()
+
+    class Elsewhere(WireFilter):
+        def __init__(self, line: FilteredWire) -> None:
+            super().__init__(line)
+            self._sessions: dict[int, int] = {}
+
+        def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+            if isinstance(command, OpenSender):
+                self._sessions[command.link] = command.session
+            if not isinstance(command, Send) or not is_ours(command.message) or command.settled:
+                return (command,)
+            if command.message.message_id not in sent:
+                sent.add(command.message.message_id)
+                return (command,)
+            other = Address(AddressKind.TOPIC, "another/topic")
+            link = self.line.own_token()
+            opened = OpenSender(self.line.own_token(), self._sessions[command.link], link, other)
+            return (opened, replace(command, link=link, message=replace(command.message, to=other)))
+
+    return wires(Elsewhere)(driver)
+
+
 QOS_RESENDING_DEFECTS = (
     Defect(
         name="resends-bytes-as-text",
@@ -140,4 +166,5 @@ QOS_RESENDING_DEFECTS = (
     on_wire(drivers, _tries_once, "one-attempt-to-connect-again", "QS-05"),
     on_wire(wires, AttachLostForGood, "attach-lost-for-good", "QS-05"),
     on_wire(drivers, _renames_the_first, "sent-first-under-another-id", "QS-05"),
+    on_wire(drivers, _resends_elsewhere, "resends-to-another-topic", "QS-04", "QS-05"),
 )

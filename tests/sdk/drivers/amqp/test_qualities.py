@@ -66,6 +66,7 @@ def test_a_transfer_is_shown_with_its_message_and_whether_it_was_settled(traced:
     (shown,) = transfers(traced)
     assert (shown.message.message_id, shown.message.properties, shown.message.durable) == ("ID:1", {"k": "v"}, None)
     assert shown.settled is settled
+    assert shown.target == "T"
 
 
 @pytest.mark.parametrize(("timeout_ms", "seconds"), [(0, 0), (1, 1), (1_000, 1), (1_001, 2), (3_600_000, 3_600)])

@@ -50,11 +50,13 @@ class _Begun(Struct):
 class _Way:
     """The links and deliveries in one direction of a traced session.
 
-    The keys of `links` and `begun` are handles; the keys of `unsettled` are delivery ids.
+    The keys of `links`, `targets` and `begun` are handles; the keys of `unsettled` are delivery ids.
     """
 
     def __init__(self) -> None:
         self.links: dict[object, str] = {}
+        self.targets: dict[object, str] = {}
+        """The addresses of the targets to which this end's senders send; empty for a target without an address."""
         self.begun: dict[object, _Begun] = {}
         self.unsettled: dict[int, tuple[Message, str]] = {}
 
@@ -89,6 +91,7 @@ class Deliveries:
             return None, ()
         if read.code == ATTACH:
             session[direction].links[_key(read[1])] = str(read[0])
+            session[direction].targets[_key(read[1])] = _address(read[6])
         elif read.code == TRANSFER:
             return _transferred(session[direction], read), ()
         elif read.code == DISPOSITION:
@@ -115,6 +118,12 @@ def _key(handle: object) -> int | None:
     return handle if isinstance(handle, int) else None
 
 
+def _address(terminus: object) -> str:
+    """Return the address of a source or target; an empty text if it has none."""
+    fields = terminus.value if isinstance(terminus, Described) else None
+    return fields[0] if isinstance(fields, list) and fields and isinstance(fields[0], str) else ""
+
+
 def _transferred(way: _Way, transfer: Performative) -> Transfer | None:
     number, settled, more, aborted = (transfer[at] for at in (1, 4, 5, 9))
     handle = _key(transfer[0])
@@ -135,7 +144,7 @@ def _transferred(way: _Way, transfer: Performative) -> Transfer | None:
     link = way.links.get(handle, "")
     if not delivery.settled and isinstance(delivery.number, int):
         way.unsettled[delivery.number] = message, link
-    return Transfer(message, delivery.settled, link)
+    return Transfer(message, delivery.settled, link, way.targets.get(handle, ""))
 
 
 def _disposed(way: _Way, disposition: Performative, *, receiver: bool) -> Iterator[Disposition]:
