@@ -99,7 +99,8 @@ class LightTeller(EventMaker):
 def _carried(transfer: Transfer, key: str) -> Seen:
     """Return the message that a frame has carried, in the form of the `Client` port."""
     message = transfer.message
-    fields: Fields = {"JMSMessageID": message.message_id, "body": kind_of(message.body)}
+    body = kind_of(message.body)
+    fields: Fields = {"JMSMessageID": message.message_id, "body": body, "durable": message.durable}
     if transfer.target:
         fields["target"] = transfer.target
     return Seen(

@@ -23,7 +23,8 @@ class Frame(Event, frozen=True, kw_only=True, tag="frame"):
         key: The key of the message that the frame transfers or concerns; None if it concerns none. The field in the
             journal is ``kid``.
         msg: For a transfer, the message; None for other frames. Its fields are the message id, the kind of the body,
-            and as ``target`` the address to which the sender's link sends, if the client knows it.
+            ``durable`` (the header; null if it is not set), and as ``target`` the address to which the sender's link
+            sends, if the client knows it.
         settled: For a transfer, whether it is settled (at most once). For a disposition, whether its sender has settled
             the delivery. None for other frames.
         disposition: The outcome that a disposition names; None for other frames.

@@ -76,8 +76,8 @@ class ClientEvent(Struct, frozen=True, kw_only=True):
         link: The name of the consumer's link; each attachment has its own.
         destination: The destination from which the consumer receives.
         seen: The message, for ``seen``, ``settle`` and ``transfer``. For ``transfer``, its fields are only
-            JMSMessageID, ``body``, and as ``target`` the address to which the sender's link sends, if the client knows
-            it.
+            JMSMessageID, ``body``, ``durable`` (the header; None if it is not set), and as ``target`` the address to
+            which the sender's link sends, if the client knows it.
         batch: The number of the batch, from 0; None for a message outside batches.
         outcome: For ``settle``: accepted, released, modified or rejected. For ``callback``: returned or raised. For
             ``disposition``: as for ``settle``, or none.

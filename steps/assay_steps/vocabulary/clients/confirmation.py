@@ -142,5 +142,10 @@ def _(world: World, evidence: Evidence, label: str) -> None:
     evidence.claim("transferred", {"kids": sent.key, "field.JMSMessageID": shown}, {"least": 1})
 
 
+@then(phrase("{label:Name} went over the wire each time without a durable header"))
+def _(world: World, evidence: Evidence, label: str) -> None:
+    evidence.claim("transferred", {"kids": world.key(label), "field.durable": "none"}, {"least": 1})
+
+
 def _went(world: World, evidence: Evidence, labels: tuple[str, ...], **bounds: int) -> None:
     evidence.claim("transferred", {"kids": listed(world.keys(labels))}, bounds)
