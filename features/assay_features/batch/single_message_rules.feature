@@ -82,6 +82,17 @@ Feature: The rules for single messages apply to batches
         | 3     |
         | 9     |
 
+    Scenario: The stop and the start of a connection with an unfinished batch are accepted
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 5 within 2 s
+      When messages "m1" to "m3" are sent to the queue
+      And the client tries to stop the receiver's connection
+      Then it is accepted
+      When the client tries to start the receiver's connection
+      Then it is accepted
+      And the receiver sees "m1" to "m3" exactly once
+
     Scenario: A partly filled batch waits while the connection is stopped
       Given an empty queue
       And a receiver on the queue

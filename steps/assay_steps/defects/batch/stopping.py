@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from msgspec.structs import replace
 
 from assay_adapters.ports.client import Client
-from assay_adapters.ports.outcome import Ok
+from assay_adapters.ports.outcome import JmsErrorKind, Ok, Refused
 from assay_adapters.ports.outcome import Outcome as Answer
 from assay_sdk.driver import Arrived, Driver, DriverCommand, DriverEvent, Outcome, Settle
 from assay_steps.defects.model import at_port, in_both
@@ -27,6 +27,20 @@ class _NeverStartsAgain(ConnectionFilter):
 
     def start(self) -> Answer[None]:
         return Ok(None)
+
+
+class _StopsRefused(ConnectionFilter):
+    """The client refuses to stop a connection."""
+
+    def stop(self) -> Answer[None]:
+        return Refused(JmsErrorKind.ILLEGAL_STATE, "A connection with a batch listener cannot be stopped.")
+
+
+class _StartsRefused(ConnectionFilter):
+    """The client refuses to start a connection that was stopped."""
+
+    def start(self) -> Answer[None]:
+        return Refused(JmsErrorKind.ILLEGAL_STATE, "A stopped connection cannot be started.")
 
 
 class _WhileStopped:
@@ -92,6 +106,8 @@ def _buffer_lost(stopped: Collection[int]) -> MakeFilter:
 STOPPING_DEFECTS = (
     at_port(connecting, _NeverStops, "stop-without-effect", "BT-15"),
     at_port(connecting, _NeverStartsAgain, "start-without-effect", "BT-05", "BT-12", "BT-15", "DD-03"),
+    at_port(connecting, _StopsRefused, "stops-refused", "BT-15"),
+    at_port(connecting, _StartsRefused, "starts-refused", "BT-15"),
     in_both(
         _WhileStopped(_arrivals_lost),
         "lost-while-stopped",

@@ -49,10 +49,7 @@ def _(world: World, name: str) -> None:
 
 @when(phrase("session {name:Name} is recovered"))
 def _(world: World, name: str) -> None:
-    answer = world.sessions[name].recover()
-    if isinstance(answer.outcome, Refused) and answer.outcome.kind in _UNDECIDED:
-        answer.needed()  # raises, so the scenario is inconclusive
-    world.last = Answer(answer.ref, answer.outcome)
+    _tried(world, world.sessions[name].recover())
 
 
 @when(phrase("session {name:Name} is closed"))
@@ -70,6 +67,23 @@ def _(world: World, name: str = RECEIVER) -> None:
 @when(phrase("the connection of {name:Name} is started"))
 def _(world: World, name: str = RECEIVER) -> None:
     world.consumers[name].session.connection.start().needed()
+
+
+@when("the client tries to stop the receiver's connection")
+def _(world: World) -> None:
+    _tried(world, world.consumers[RECEIVER].session.connection.stop())
+
+
+@when("the client tries to start the receiver's connection")
+def _(world: World) -> None:
+    _tried(world, world.consumers[RECEIVER].session.connection.start())
+
+
+def _tried(world: World, answer: Answer[None]) -> None:
+    """Remember the answer to a call for the next claim, unless the answer says nothing about the call."""
+    if isinstance(answer.outcome, Refused) and answer.outcome.kind in _UNDECIDED:
+        answer.needed()  # raises, so the scenario is inconclusive
+    world.last = Answer(answer.ref, answer.outcome)
 
 
 @given(phrase("{place:Place} is a temporary queue of session {session:Name}"))
