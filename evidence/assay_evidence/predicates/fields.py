@@ -6,11 +6,21 @@ from collections.abc import Iterable, Mapping
 
 from assay_evidence.errors import ClaimError
 from assay_evidence.events import Admin, AnyEvent, Call, Claim, MessageRef, RefusedInfo, Return, Scalar, Seen
-from assay_evidence.figures import counted
-from assay_evidence.history import History
-from assay_evidence.predicates.claims import SEPARATOR, Saying, actors_of, as_text, key_of, keys_of, phrase, reference
+from assay_evidence.figures import counted, duration
+from assay_evidence.history import History, distance
+from assay_evidence.predicates.claims import (
+    SEPARATOR,
+    Saying,
+    actors_of,
+    as_text,
+    key_of,
+    keys_of,
+    number,
+    phrase,
+    reference,
+)
 from assay_evidence.verdicts import Finding
-from assay_evidence.watching import was_prompt
+from assay_evidence.watching import NS_PER_MS, was_prompt
 
 FIELD = "field."
 SENT = "sent"
@@ -132,7 +142,11 @@ def _fits(text: str, entries: tuple[str, ...], claim: Claim) -> bool:
 
 
 def in_range(claim: Claim, history: History) -> Finding:
-    """Decide whether a field of an event is a number between two bounds, and disclose its value."""
+    """Decide whether a field of an event is a number between two bounds, and disclose its value.
+
+    With the bound `lasts_ms`, the field belongs to a message that may expire this long after the start of its send
+    (`call`).  If the event is later and lacks the field, the finding is inconclusive.
+    """
     name, least, most = reference(claim, "field"), claim.bounds.get("least", 0), claim.bounds.get("most")
     say = Saying(claim, f"{name} is at least {least}" + ("" if most is None else f" and at most {most}"))
     event = _event(claim, history)
@@ -142,6 +156,8 @@ def in_range(claim: Claim, history: History) -> Finding:
     observed = _listing((name,), shown)
     if (open_call := _unless_shown(event, history, (name,), shown, say)) is not None:
         return open_call
+    if name not in shown and (expired := _unless_alive(claim, event, history, say, observed)) is not None:
+        return expired
     try:
         value = int(shown[name])
     except (KeyError, ValueError):
@@ -149,6 +165,19 @@ def in_range(claim: Claim, history: History) -> Finding:
     if value < least or (most is not None and value > most):
         return say.failed(f"{name} is out of range.", observed, by=[event])
     return say.passed(f"{name} is in range.", observed, disclosed=str(value), certain=_is_timely(event, history))
+
+
+def _unless_alive(claim: Claim, event: AnyEvent, history: History, say: Saying, observed: str) -> Finding | None:
+    """Return an inconclusive finding if the claim's message may have expired before an event; otherwise None."""
+    if "lasts_ms" not in claim.bounds or not isinstance(event, Admin):
+        return None
+    lived = distance(event, history.call(reference(claim, "call")))
+    if lived.ns + lived.unc_ns < number(claim, "lasts_ms") * NS_PER_MS:
+        return None
+    return say.inconclusive(
+        "The message's time to live was over, or nearly over, before the inspection: the broker may have removed it.",
+        f"{observed}, {duration(lived.ns)} after the send",
+    )
 
 
 def _event(claim: Claim, history: History) -> AnyEvent | None:

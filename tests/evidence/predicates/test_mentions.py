@@ -127,6 +127,28 @@ def a_number_that_is_absent_is_out_of_range(story: Story) -> Finding:
     return story.finds("in-range", {"at": looked_at(story), "field": "Expiry"})
 
 
+def missed(story: Story, after_ms: int, **answer: int) -> Finding:
+    """Return a finding on an inspection, some time after the send of a message that may expire after 19 s."""
+    sent = story.send("m")
+    at = looked_at(story.at(after_ms), **answer)
+    return story.finds("in-range", {"at": at, "field": "Expiry", "call": sent.ref}, least=0, most=10, lasts_ms=19_000)
+
+
+@rows.expect(Verdict.FAIL)
+def a_message_that_must_still_exist_is_missed(story: Story) -> Finding:
+    return missed(story, 18_999)
+
+
+@rows.expect(Verdict.INCONCLUSIVE)
+def a_message_that_may_have_expired_is_not_missed(story: Story) -> Finding:
+    return missed(story, 19_000)
+
+
+@rows.expect(Verdict.FAIL)
+def what_an_expired_message_shows_is_looked_at(story: Story) -> Finding:
+    return missed(story, 30_000, Expiry=50)
+
+
 @rows.expect(Verdict.INCONCLUSIVE)
 def a_refused_call_shows_no_number(story: Story) -> Finding:
     return story.finds("in-range", {"at": refused_send(story), "field": "JMSPriority"})

@@ -199,3 +199,39 @@ def test_what_is_claimed_of_an_administered_broker_can_hold_and_can_fail(
     verdicts = json.loads((pytester.path / "out" / "verdicts.json").read_text())
     found = {one["scenario"].partition("::")[2]: one["verdict"] for one in verdicts["foreign"]}
     assert found == expected
+
+
+MORTAL = """\
+Feature: Own
+  @DD-55 @needs-admin
+  Rule: Own
+    Scenario: {name}
+      Given an empty queue
+      And message "m1" is sent to the queue with a delivery delay of 2 s and a time to live of 30 s
+      {steps}
+      Then "m1" on the queue has an Expiry of the rest of 30 s, in tenths of a second
+"""
+
+
+TAKEN = """When receiver "r" starts to wait on the queue
+      And "r" has seen "m1"
+      And "r" is closed"""
+
+
+@pytest.mark.parametrize(
+    ("steps", "verdict"),
+    [
+        ('When 40 s have passed since "m1" was sent', "inconclusive"),
+        (TAKEN, "fail"),
+        (f"{TAKEN}\n      And 20 s pass", "fail"),
+    ],
+)
+def test_a_message_is_missed_only_while_it_must_exist(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, steps: str, verdict: str
+) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    pytester.makefile(".feature", own=MORTAL.format(name="It", steps=steps))
+    pytester.makepyfile(test_own="from pytest_bdd import scenarios\n\nscenarios('own.feature')\n")
+    pytester.runpytest_inprocess(*PLUGINS, "--assay-out=out")
+    verdicts = json.loads((pytester.path / "out" / "verdicts.json").read_text())
+    assert [one["verdict"] for one in verdicts["foreign"]] == [verdict]

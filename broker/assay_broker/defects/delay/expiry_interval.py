@@ -29,6 +29,15 @@ _DATA = (Mqro.EXCEPTION_WITH_FULL_DATA | Mqro.EXPIRATION_WITH_FULL_DATA) & ~_ASK
 _PASSED = Mqro.PASS_MSG_ID | Mqro.PASS_CORREL_ID
 
 
+@defect(puts, "delay-counts-twice", "DD-55")
+def _delay_twice(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
+    """The delay of a message counts twice against its time to live, so that the message expires too early."""
+    due, expiry = end_of_delay(put, now_ms), put.message.expiry_ms
+    if due is None or not expiry or expiry <= due:
+        return None
+    return resent(put, expiry_ms=max(expiry - (due - now_ms), due + 1))
+
+
 @defect(puts, "ttl-from-release", "DD-55", "DD-56")
 def _ttl_from_release(put: Put, _target: Address, now_ms: int, _view: View) -> Commands | None:
     """The time to live of a delayed message starts anew when its delay is over."""
@@ -138,6 +147,7 @@ def _expired_while_down(record: Record) -> tuple[Record, ...]:
 
 EXPIRY_INTERVAL_DEFECTS = (
     _ttl_from_release,
+    _delay_twice,
     _expiry_forgotten,
     Defect(
         name="expired-unreported",

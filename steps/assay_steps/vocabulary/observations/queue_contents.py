@@ -28,10 +28,12 @@ from assay_steps.vocabulary.observations.queue_inspections import (
     header_fields,
     inspect,
     inspect_for,
+    inspect_for_mortal,
     inspect_until,
     inspect_until_count,
     inspect_until_gone,
     inspect_until_in_one,
+    lasts_ms,
     life_left,
 )
 from assay_steps.words.descriptor import names_of
@@ -260,8 +262,9 @@ def _shown(sent: SentMessage, *headers: str) -> dict[str, str]:
 
 @then(phrase("{label:Name} on {place:Place} has an Expiry of the rest of {ttl:Duration}, in tenths of a second"))
 def _(world: World, evidence: Evidence, label: str, place: Place, ttl: int) -> None:
-    event = inspect_for(world, place, label)
-    evidence.claim("in-range", {"at": event, "field": "Expiry"}, life_left(world, label, ttl, event))
+    event = inspect_for_mortal(world, place, label, ttl)
+    of = {"at": event, "field": "Expiry", "call": world.messages[label].call}
+    evidence.claim("in-range", of, {"lasts_ms": lasts_ms(ttl), **life_left(world, label, ttl, event)})
 
 
 @then(phrase("{place:Place} holds {label:Name} with reason {reason:Feedback} and destination {target:Place}"))

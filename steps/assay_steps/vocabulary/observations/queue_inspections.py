@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from assay_adapters.ports.administration import STRUC_ID, Scalar
+from assay_evidence.events import Late, Step
 from assay_steps.cast.queue_inspections import Found, Inspection
 from assay_steps.cast.timing.waiting import NS_PER_MS
 from assay_steps.cast.world import World
@@ -116,6 +117,37 @@ def inspect_for(world: World, place: Place, label: str) -> str:
     return event_of(inspect_until(world, place, lambda seen: any(one.key == key for one in seen.found)), key)
 
 
+def inspect_for_mortal(world: World, place: Place, label: str, ttl_ms: int) -> str:
+    """Inspect a queue until it holds a message with a time to live, or the time limit is over.
+
+    Returns:
+        The reference of the message's event. If no inspection found the message: the reference of the last inspection
+        at which it must have been on the queue; or of the last inspection, if there is none.
+    """
+    key = world.key(label)
+    before = next(event for event in reversed(world.recorder.journal.events) if not isinstance(event, Late | Step))
+    missed: list[str] = []
+
+    def done(seen: Inspection) -> bool:
+        missed.append(seen.ref)
+        return found_in(seen, key) is not None
+
+    found = found_in(inspect_until(world, place, done), key)
+    if found is not None:
+        return found.ref
+    # The message arrives at the end of its delay, or after the scenario's last event, such as the end of a fault.
+    due_ns = world.sent_ns(label) + world.messages[label].delay_ms * NS_PER_MS
+    arrives_ns = max(due_ns, before.mono_ns) + world.limits.late_ms * NS_PER_MS
+    lasts_ns = world.sent_ns(label) + lasts_ms(ttl_ms) * NS_PER_MS
+    certain = [ref for ref in missed if arrives_ns <= _moment_ns(world, ref) < lasts_ns]
+    return (certain or missed)[-1]
+
+
+def lasts_ms(ttl_ms: int) -> int:
+    """Return how long a message with a time to live exists at least, in milliseconds after the start of its send."""
+    return max(0, ttl_ms - ACCURACY_MS)
+
+
 def life_left(world: World, label: str, ttl_ms: int, at: str) -> dict[str, int]:
     """Compute bounds for the Expiry field (MQMD), which shows the rest of a message's time to live.
 
@@ -134,7 +166,7 @@ def life_left(world: World, label: str, ttl_ms: int, at: str) -> dict[str, int]:
     begun_ms = world.sent_ns(label) // NS_PER_MS
     sent_ms = -(-_moment_ns(world, world.recorder.returned(world.messages[label].call)) // NS_PER_MS)
     least = max(0, ttl_ms - (shown_ms - begun_ms) - ACCURACY_MS)
-    most = ttl_ms - (shown_ms - sent_ms) + ACCURACY_MS
+    most = max(0, ttl_ms - (shown_ms - sent_ms) + ACCURACY_MS)
     return {"least": least // MS_PER_TENTH, "most": -(-most // MS_PER_TENTH)}
 
 
