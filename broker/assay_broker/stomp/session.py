@@ -10,15 +10,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from assay_broker.core import commands
 from assay_broker.core.effects import Answer, CloseLink, Deliver
-from assay_broker.shell import QueueManager
 from assay_broker.stomp.context import SessionContext
 from assay_broker.stomp.faults import FaultError, error_frame, of_protocol, of_refusal
 from assay_broker.stomp.frames import HANDLERS, end_all
-from assay_broker.stomp.limits import StompLimits
+from assay_broker.stomp.interfaces import SessionOwner, SocketPort
 from assay_broker.stomp.states import TABLE, SessionAction, SessionInput, SessionState
 from assay_broker.wire import product_version
 from assay_sdk.model.reasons import Mqrc, Refused
@@ -35,48 +34,15 @@ from assay_sdk.stomp import (
     check_frame,
     parse_heart_beat,
 )
-from assay_sdk.time import Runner
 
 _LOG = logging.getLogger(__name__)
 _NS_PER_MS = 1_000_000
 _OPEN = SessionState.OPEN
+_PARTING = frozenset((SessionState.LEAVING, SessionState.PARTING, SessionState.ENDED))
 _OVER = frozenset((SessionState.ENDED, SessionState.GONE))
 _FREQUENT = frozenset(("SEND", "ACK"))
 """The commands whose handlers read all headers that they must have; a separate check would cost time."""
 _MISTAKE = "The server has made a mistake; its log says which"
-
-
-class SessionOwner(Protocol):
-    """The interface through which a session uses the listener."""
-
-    queue_manager: QueueManager
-    runner: Runner
-    limits: StompLimits
-    partial: int
-    """The octets of all frames that have arrived in part, of all connections."""
-
-    def memory_is_short(self) -> bool:
-        """Return whether messages take so much memory that senders must wait."""
-        ...
-
-
-class SocketPort(Protocol):
-    """The interface through which a session uses the client's socket."""
-
-    peer: str
-    user: str | None
-
-    def flush(self) -> None:
-        """Write the session's output, and close the socket if the session has ended."""
-        ...
-
-    def check_login(self, user: str | None, password: str | None) -> FaultError | bool:
-        """Check a login, or begin to.
-
-        Returns:
-            True if the client may connect, False if the socket will call `StompSession.checked`; or the fault.
-        """
-        ...
 
 
 class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
@@ -233,6 +199,13 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
             self._fault = fault
             self._step(SessionInput.FAILED)
             self._wake()
+
+    def parted(self) -> bool:
+        """Treat the client's half-close as a DISCONNECT without a receipt; return False if it has not connected."""
+        if self.state is _OPEN:
+            self._step(SessionInput.LEFT)
+            self._wake()
+        return self.state in _PARTING
 
     def gone(self) -> None:
         """Handle the end of the socket."""

@@ -8,7 +8,8 @@ from typing import Protocol
 
 from assay_broker.sockets.client_socket import ClientSocket, SocketOwner
 from assay_broker.stomp.faults import FaultError
-from assay_broker.stomp.session import SessionOwner, StompSession
+from assay_broker.stomp.interfaces import SessionOwner
+from assay_broker.stomp.session import StompSession
 from assay_sdk.model.reasons import Mqrc
 from assay_sdk.stomp import Pulse
 from assay_sdk.time import CancelJob
@@ -39,6 +40,8 @@ class StompSocket(ClientSocket):
         self._checking: CancelJob | None = None
         self._pulse: Pulse | None = None
         self._tick: CancelJob | None = None
+        self._half_closed = False
+        """Whether the client sends no more, and may still read."""
 
     # --- `ClientSocket`
 
@@ -89,6 +92,21 @@ class StompSocket(ClientSocket):
         if self.session is not None:
             self.session.go_on()
 
+    def eof_received(self) -> bool:
+        """Handle the client's half-close: answer all frames, and then close the socket.
+
+        Returns:
+            True if the socket stays open for the answers; False if asyncio closes it at once, as always with TLS.
+        """
+        session, transport = self.session, self._transport
+        if session is None or transport is None or self._finished or not transport.can_write_eof():
+            return False
+        self._half_closed = True
+        if not session.parted():
+            return False
+        self.flush()
+        return True
+
     def pause_writing(self) -> None:
         """Let messages wait, because the client does not read its output fast enough."""
         if self.session is not None:
@@ -120,7 +138,7 @@ class StompSocket(ClientSocket):
             self._start_pulse(session)
         if session.ended and not self._finished:
             self._forget_tick()
-            self._finish(transport, parted=False)
+            self._finish(transport, parted=self._half_closed)
         elif session.blocked and not self._paused:
             transport.pause_reading()
         elif not self._paused and not transport.is_reading():

@@ -31,7 +31,7 @@ def encode_frame(frame: Frame, version: Version | None) -> bytes:
         length = headers.get("content-length")
         if length is None:
             headers = {**headers, "content-length": str(len(body))}
-        elif length != str(len(body)):
+        elif (length.lstrip("0") or "0") != str(len(body)):
             raise LocalError(f"{command} has content-length {length} and a body of {len(body)} octets")
     return b"".join((encode_headers(command, headers, version), b"\n", body, b"\0"))
 

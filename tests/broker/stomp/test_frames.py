@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from typing import cast
 
 import pytest
@@ -82,6 +83,25 @@ def test_disconnect_is_answered_and_the_connection_closed(server: StompServing, 
 def test_disconnect_without_a_receipt_closes_the_connection(client: Raw) -> None:
     client.send("DISCONNECT")
     assert client.next() is None
+
+
+@pytest.mark.parametrize("unsettled", [False, True])
+def test_a_client_that_sends_no_more_still_gets_its_answers(
+    server: StompServing, queue: str, *, unsettled: bool
+) -> None:
+    with raw(server) as client:
+        if unsettled:
+            client.send("SUBSCRIBE", id="0", destination=f"{queue}-b", ack="client")
+            client.send("SEND", b"x", destination=f"{queue}-b")
+            client.read("MESSAGE")
+        client.send("SEND", b"x", destination=queue, persistent="true", receipt="1")
+        client.socket.shutdown(socket.SHUT_WR)
+        client.receipt("1")
+        assert client.next() is None
+    if unsettled:
+        with raw(server) as other:
+            other.send("SUBSCRIBE", id="0", destination=f"{queue}-b")
+            other.read("MESSAGE")
 
 
 # --- sending and subscribing

@@ -102,8 +102,10 @@ def try_one(octets: bytes, version: Version | None, chance: random.Random) -> No
     if version is not None and version is not Version.V1_0:
         for frame in frames:
             again, _ = _read([encode_frame(frame, version)], version)
-            length = {"content-length": str(len(frame.body))} if frame.body else {}
-            if again != [Frame(frame.command, {**frame.headers, **length}, frame.body)]:
+            headers = dict(frame.headers)
+            if frame.body:
+                headers.setdefault("content-length", str(len(frame.body)))
+            if again != [Frame(frame.command, headers, frame.body)]:
                 raise WrongError(f"{frame} is read again as {again} ({version})")
 
 
