@@ -115,12 +115,13 @@ def with_unit(given: str) -> str:
 
 @contextmanager
 def connected(url: str, login: Login | None, authority: Path | None, mode: AckMode) -> Generator[Context, None, None]:
-    """Connect, and provide a session inside the block.
+    """Connect, and provide a session for the `with` block.
 
     Args:
         url: ``amqp://host:port``, or ``amqps://`` over TLS.
         login: User and password; None for none.
-        authority: The file of certificates that verify the broker's; None for the system's certificates.
+        authority: The file with the certificates of the authorities that sign the broker's certificate; None for the
+            authorities that the system trusts.
         mode: The session's acknowledgement mode.
 
     Raises:

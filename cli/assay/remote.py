@@ -123,7 +123,8 @@ class RemoteManager:
         url: ``http://host:port`` or ``https://host:port``.
         name: The name of the queue manager; None if the server has only one.
         login: User and password; None for none.
-        authority: The file of certificates that verify the server's; None for the system's certificates.
+        authority: The file with the certificates of the authorities that sign the server's certificate; None for the
+            authorities that the system trusts.
 
     Raises:
         UsageProblem: The URL is invalid, or the certificates cannot be read.
@@ -228,7 +229,7 @@ class RemoteManager:
         if isinstance(error, ssl.SSLCertVerificationError) and error.verify_code in OUT_OF_DATE:
             return OUT_OF_DATE[error.verify_code]
         if isinstance(error, ssl.SSLCertVerificationError):
-            return "name the certificates that verify the server's with --ca FILE"
+            return "name the certificates that verify the server's certificate with --ca FILE"
         if isinstance(error, ssl.SSLError):
             return "the port may not use TLS: try http://"
         if isinstance(error, RemoteDisconnected | BadStatusLine) and self._url.startswith("http://"):

@@ -1,4 +1,4 @@
-"""The type of an invariant: a rule of the catalogue as a condition on the history of a run.
+"""The type of an invariant: a rule of the catalogue in the form of a condition on a run's history.
 
 This module does not import Spark, so that other modules can read invariants on a machine without Spark.
 """

@@ -102,7 +102,7 @@ ARTEMIS_BEHIND = _entry("artemis")
 
 @contextmanager
 def behind(kind: type[Connection]) -> Iterator[None]:
-    """Let new connections pass a proxy of this kind inside the block."""
+    """Let new connections pass a proxy of this kind inside the `with` block."""
     _CHOSEN[0] = kind
     try:
         yield

@@ -19,13 +19,15 @@ $ printf 'CONNECT\\naccept-version:1.2\\nhost:any\\n\\n\\0SEND\\ndestination:/qu
 
 ## Connecting
 
-- The server takes the highest common version; blanks in `accept-version` have no meaning. Without this header the version is 1.0.
+- The server takes the highest version that both ends know; it ignores blanks in `accept-version`. Without this header the version
+  is 1.0.
 - `host` may have any value, and may be absent.
 - `client-id` is the JMS client id, which one connection at a time may have.
-- If the server has users, CONNECT needs `login` and `passcode`. The server takes them over TLS or from its own machine only
-  (`--clear-passwords` as for AMQP). Without users it ignores them.
-- The server promises and wishes heart-beats every 100 ms or more rarely (`heart-beat:100,100`), so the client's numbers decide. It
-  writes an end of line when half of an interval has passed without output. It closes a connection after two intervals of silence.
+- If the server has users, CONNECT needs `login` and `passcode`. The server accepts them over TLS or from its own machine only, unless
+  it was started with `--clear-passwords`. Without users the server ignores both headers.
+- The server offers to send heart-beats, and asks for them, at intervals of 100 ms or longer (`heart-beat:100,100`). So the client's
+  header decides the intervals; a shorter interval than 100 ms becomes 100 ms. The server writes an end of line when half of an
+  interval has passed without output. It closes a connection after two intervals of silence.
 
 ## Destinations
 
@@ -33,16 +35,16 @@ $ printf 'CONNECT\\naccept-version:1.2\\nhost:any\\n\\n\\0SEND\\ndestination:/qu
 |---|---|
 | `/queue/NAME`, `/amq/queue/NAME`, `queue://NAME` | the queue `NAME`; its first use creates it |
 | `/topic/STRING`, `topic://STRING` | the topic; a subscription may have the wildcards `+` and `#` as levels |
-| `/temp-queue/X`, `/temp-topic/X` | a temporary destination of this connection; `X` names it here only, in SUBSCRIBE, SEND and `reply-to` |
+| `/temp-queue/X`, `/temp-topic/X` | a temporary destination of this connection; the name `X` is valid on this connection only, in SUBSCRIBE, SEND and `reply-to` |
 | `/remote-temp-queue/NAME`, `/remote-temp-topic/NAME` | a temporary destination of another connection, as `reply-to` in a MESSAGE names it |
-| another text | the kind of the object of this name, else a queue; `destination-type` (SEND) and `subscription-type` (SUBSCRIBE) say `ANYCAST` or `MULTICAST` |
+| another text | the queue or topic object of this name, or a queue if no object has the name. The headers `destination-type` (SEND) and `subscription-type` (SUBSCRIBE) decide instead: `ANYCAST` for a queue, `MULTICAST` for a topic |
 
-A MESSAGE repeats the destination in the words of its SUBSCRIBE.
+In a MESSAGE, `destination` has the same text as in the SUBSCRIBE.
 
 ## Sending
 
-The receipt of a SEND comes when the queue manager has the message; a persistent message is then on disk. In a transaction it comes
-before the commit. A SEND that the queue manager refuses ends the connection with an ERROR, with or without a receipt.
+The receipt of a SEND comes when the queue manager has the message; a persistent message is then on disk. In a transaction the
+receipt comes before the commit. A SEND that the queue manager refuses ends the connection with an ERROR, with or without a receipt.
 
 ## Subscribing
 
@@ -51,12 +53,12 @@ before the commit. A SEND that the queue manager refuses ends the connection wit
 | `ack` | `auto`, `client` (ACK and NACK settle all earlier messages of the subscription too), `client-individual` |
 | `selector` | a JMS selector; header values are texts, unless `property-types` says otherwise |
 | `no-local:true`, `activemq.noLocal:true` | no messages of this connection (topics) |
-| `activemq.prefetchSize`, `prefetch-count` | the window: messages that may be unsettled at a time; -1 for the largest, 0 means 1 |
-| `consumer-window-size` | the window in octets (Artemis), counted as messages of 256 octets; -1 for the largest, 0 means 1 |
+| `activemq.prefetchSize`, `prefetch-count` | the window: how many messages may be unsettled at a time. -1 means the limit `most-window`, 0 means 1; without the header, the limit `window` |
+| `consumer-window-size` | the window in octets (Artemis); the server divides it by 256 to get a number of messages. -1 and 0 as above |
 | `durable-subscription-name`, `durable-subscriber-name`, `activemq.subscriptionName` | a durable subscription of the client id |
-| `shared:true` with one of these | a shared durable subscription; without a client id it belongs to nobody |
+| `shared:true` with one of these three headers | a shared durable subscription; on a connection without a client id, its name alone identifies it |
 | `shared-subscription-name` | a shared subscription that is not durable |
-| `durable:true` | a durable subscription in RabbitMQ's way: the id and the destination name it, or `x-queue-name`; all clients share it |
+| `durable:true` | a durable subscription as in RabbitMQ, which all clients share; its name is `x-queue-name`, or else the id and the destination |
 | `browser:true` | copies of the messages on a queue, and then a MESSAGE with `browser:end` |
 
 The receipt of a SUBSCRIBE comes before its first MESSAGE. UNSUBSCRIBE returns unsettled messages to their queue as failed deliveries.
@@ -67,23 +69,24 @@ lost, as STOMP 1.2 says.
 
 ## Settling
 
-- ACK and NACK name a message by `id` (1.2: the header `ack` of MESSAGE) or by `message-id` (1.1 with `subscription`). An unknown,
-  foreign or settled message is an error.
+- ACK and NACK name a message by `id` (1.2: the header `ack` of MESSAGE) or by `message-id` (1.1 with `subscription`). An id
+  that is unknown, or names a settled message or another connection's message, is an error.
 - NACK gives a message back; the queue manager delivers it again, with `redelivered:true` and `JMSXDeliveryCount`. When a message has
   failed as often as BOTHRESH of its queue says, the server moves it to BOQNAME or, without one, to the dead-letter queue. If the
-  queue has no BOTHRESH, this happens after `redeliveries` (6) redeliveries. `requeue:false` in a NACK moves the message at once.
+  queue has no BOTHRESH, this happens after 6 redeliveries (the limit `redeliveries`). `requeue:false` in a NACK moves the message at once.
   Without a dead-letter queue the message is discarded, as after the outcome *rejected* over AMQP.
-- In a transaction ACK and NACK count at the COMMIT. After an ABORT the messages are unsettled again, and stay with the client.
+- In a transaction ACK and NACK take effect at the COMMIT. After an ABORT the messages are unsettled again, and stay with the client.
 
 ## Errors
 
 After an ERROR the server closes the connection, and aborts its transactions. The ERROR has `message`, `mqrc` (a
-[reason code](reasons.md)), `mqrc-objects` and, if the frame at fault asks for a receipt, `receipt-id`. Faults of the protocol have
-2046, exceeded limits 2102.
+[reason code](reasons.md)), `mqrc-objects` and, if the frame at fault asks for a receipt, `receipt-id`. For a fault of
+the protocol `mqrc` is 2046, for an exceeded limit 2102.
 
 ## Messages between STOMP and AMQP
 
-The first header of a row that SEND has counts. All other headers become application properties, and come back in MESSAGE.
+If a SEND has several headers of one row, the first of them in the row counts. Headers that are not in the table become application
+properties, and come back in MESSAGE.
 
 | part of the message | SEND | AMQP 1.0 | MESSAGE | notes | a round trip loses |
 |---|---|---|---|---|---|

@@ -16,8 +16,9 @@ _LONGEST = 2_000
 def written(definition: Definition, host: Host) -> str:
     """Return the command that creates a copy of an object: DEFINE, or ALTER for the queue manager itself.
 
-    The DEFINE command replaces an existing object.  It omits read-only attributes, because DEFINE does not take them,
-    and the topic object of a subscription, whose string DEFINE would put before TOPICSTR once more.
+    The DEFINE command replaces an existing object.  It omits read-only attributes, because DEFINE does not take them.
+    It also omits TOPICOBJ of a subscription: the definition's TOPICSTR is the whole topic string already, and DEFINE
+    would put the string of the topic object before it.
 
     Args:
         definition: The object.

@@ -129,7 +129,7 @@ def check(options: ServerOptions) -> None:
 
 
 def _check_addresses(options: ServerOptions) -> None:
-    """Check that a server has a listener, and that no two of them have one address.
+    """Check that a server has a listener, and that no two listeners have the same address.
 
     Raises:
         OptionsError: No client could reach the server, or two listeners have the same address.

@@ -6,11 +6,12 @@ header                                  destination
 ``/queue/NAME``, ``/amq/queue/NAME``    the queue NAME
 ``/topic/STRING``                       the topic STRING; the wildcards of a subscription are IBM MQ's, + and #
 ``queue://NAME``, ``topic://STRING``    the same, as JMS clients write them
-``/temp-queue/X``, ``/temp-topic/X``    a temporary destination of this connection, which X names here only
+``/temp-queue/X``, ``/temp-topic/X``    a temporary destination; the name X is valid on this connection only
 ``/remote-temp-queue/NAME``             another connection's temporary queue, as its ``reply-to`` names it
 ``/remote-temp-topic/NAME``             the same for a topic
-another text                            a queue or a topic: the kind of the object that has this name, else a queue;
-                                        ``destination-type`` or ``subscription-type`` (ANYCAST, MULTICAST) decides
+another text                            the queue or topic object of this name, or a queue if no object has the name;
+                                        ``destination-type`` or ``subscription-type`` decide instead: ANYCAST for a
+                                        queue, MULTICAST for a topic
 ======================================  =====================================================================
 """
 

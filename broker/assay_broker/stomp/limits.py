@@ -33,8 +33,8 @@ class StompLimits(Struct, frozen=True, kw_only=True):
         most_window: The highest number of messages that SUBSCRIBE can ask for.
         redeliveries: How often a message is delivered again after NACK, if its queue has no BOTHRESH (ActiveMQ's
             default is 6); after the next NACK it goes to the dead-letter queue.
-        heart_beat_ms: The shortest time between heart-beats that the server promises and wishes, in milliseconds; 0
-            for no heart-beats.
+        heart_beat_ms: The shortest interval at which the server offers to send heart-beats, and asks the client for
+            them, in milliseconds; 0 for no heart-beats.
         unsent: The most octets that may wait for a client to read before its subscriptions get no more messages.
         stuck: The most octets that may wait for a client to read before the server stops reading from it.
         memory: The most octets of all messages in memory before the server stops reading from senders.

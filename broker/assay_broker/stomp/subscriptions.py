@@ -66,7 +66,7 @@ _WINDOWS = ("activemq.prefetchSize", "prefetch-count", "consumer-window-size")
 """The headers that ask for a window: messages in ActiveMQ and RabbitMQ; in Artemis octets, of which 0 means one."""
 _OCTETS = "consumer-window-size"
 _AVERAGE = 256
-"""The octets that one message counts for, if a client gives its window in octets."""
+"""The octets that count as one message, if a client gives its window in octets."""
 
 
 class Described(Struct, frozen=True):
@@ -84,7 +84,8 @@ def described(headers: Mapping[str, str], identity: str, *, has_client_id: bool)
     Args:
         headers: The headers of SUBSCRIBE or UNSUBSCRIBE.
         identity: The id and destination, which name a durable subscription in RabbitMQ's way.
-        has_client_id: Whether the connection has a client id; without one, a shared subscription belongs to nobody.
+        has_client_id: Whether the connection has a client id; without one, the name alone identifies a
+            shared subscription.
 
     Returns:
         A description without a name, if the headers name no subscription.

@@ -134,7 +134,7 @@ def play(order: ClientOrder, control: Connection) -> None:
 
 @contextmanager
 def _real_runner() -> Generator[RealRunner, None, None]:
-    """Provide a runner in real time inside the block."""
+    """Provide a runner in real time, and close it after the `with` block."""
     runner = RealRunner()
     try:
         yield runner

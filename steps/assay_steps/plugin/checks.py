@@ -194,7 +194,7 @@ def require_awaits() -> Generator[None, None, None]:
 
 @contextmanager
 def forbid_sleep() -> Generator[None, None, None]:
-    """Make `time.sleep` and `asyncio.sleep` raise an error in this thread, inside the block.
+    """Make `time.sleep` and `asyncio.sleep` raise an error in this thread, inside the `with` block.
 
     Scenarios must wait through the runner.  Other threads, such as a library's, may sleep.
     """

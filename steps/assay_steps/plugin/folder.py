@@ -101,7 +101,7 @@ def write_defects(out: Path, octets: bytes) -> Path:
 
 @contextmanager
 def room(out: Path) -> Generator[None, None, None]:
-    """Reserve the output folder for one call of the command, inside the block.
+    """Reserve the output folder for one `assay` command while the `with` block runs.
 
     If an error or Ctrl-C ends the run before its verdicts, this function restores the earlier run's output and removes
     a folder that this run created.
@@ -136,7 +136,7 @@ def room(out: Path) -> Generator[None, None, None]:
 
 @contextmanager
 def _locked(out: Path) -> Generator[None, None, None]:
-    """Lock a folder against other calls of the command, inside the block.
+    """Lock a folder while the `with` block runs, so that no other `assay` command uses it.
 
     Forked processes inherit the lock.  The lock is on the folder itself, so that no lock file is needed.
 

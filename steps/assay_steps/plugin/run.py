@@ -313,7 +313,7 @@ class Run:
         return Capability.VIRTUAL_TIME in self.backend.capabilities
 
     def sleepless(self) -> AbstractContextManager[None]:
-        """Make a real sleep an error inside the block, if the backend's time is virtual."""
+        """Make a real sleep an error inside the `with` block, if the backend's time is virtual."""
         return checks.forbid_sleep() if self.virtual else nullcontext()
 
     def heartbeat(self, journal: ScenarioJournal) -> Heartbeat:

@@ -131,7 +131,7 @@ def run_suite(options: SuiteOptions, plugins: Sequence[object] = ()) -> pytest.E
 
 @contextmanager
 def environment_variable(name: str, value: str) -> Generator[None, None, None]:
-    """Set an environment variable inside the block, also for child processes; then restore its former value."""
+    """Set an environment variable for the `with` block and its child processes; then restore the former value."""
     before = os.environ.get(name)
     os.environ[name] = value
     try:

@@ -28,7 +28,7 @@ def collect_rarely() -> Generator[None]:
 
 
 def freeze() -> None:
-    """Exclude all present objects from searches, inside the block of `collect_rarely`.
+    """Exclude all present objects from searches, inside the `with` block of `collect_rarely`.
 
     A search would write to the objects, so that forked processes could no longer share their memory.
     """

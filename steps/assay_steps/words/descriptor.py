@@ -28,7 +28,7 @@ def report_of(names: Iterable[str]) -> int:
 
 
 def names_of(options: int) -> tuple[str, ...]:
-    """Return the names, with the prefix, of the report options whose bits are all set."""
+    """Return the names of the report options whose bits are all set, each with the prefix ``MQRO_``."""
     return tuple(f"MQRO_{one.name}" for one in Mqro.__members__.values() if one and one in Mqro(options))
 
 

@@ -175,7 +175,7 @@ _WORDS = {
 
 
 def _plain(problem: ValidationError) -> str:
-    """Return the text of an error in the words of TOML."""
+    """Return the text of msgspec's error, with TOML's word for each type and without the place in the file."""
     text = str(problem).split(" - at ", maxsplit=1)[0]
     for theirs, ours in _WORDS.items():
         text = text.replace(theirs, ours)

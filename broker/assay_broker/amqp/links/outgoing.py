@@ -171,12 +171,12 @@ class OutgoingEnd(SettlingEnd):
         The queue manager may have sent the delivery before it knew that the transaction has begun or ended.
 
         Returns:
-            False if the link gives the delivery back instead, because the link sends settled and is now in no
-            transaction.
+            False if the link gives the delivery back instead, because the link is now in no
+            transaction, and must then send its deliveries settled.
         """
         if delivery.settled:
             return True
-        if self._acquirer is None:  # outside a transaction this link must send settled
+        if self._acquirer is None:  # outside a transaction, this link must send deliveries settled
             self.context.settle(self.number, delivery.delivery, Outcome.RELEASED)
             self.context.later(self)
             return False
@@ -263,9 +263,9 @@ class OutgoingEnd(SettlingEnd):
         return numbers
 
     def acquisition_committed(self, transaction: Transaction) -> None:
-        """Handle a commit: deliveries without an outcome are in no transaction any more.
+        """Handle the commit of a transaction: its deliveries without an outcome are in no transaction any more.
 
-        If the link sends settled, it gives back the deliveries that it has not begun to send.
+        A link that sends its deliveries settled gives back those that it has not begun to send.
         """
         numbers = self._take_acquired(transaction)
         if self.state is not _OPEN:
