@@ -113,7 +113,10 @@ class Proxy:
             gate.set()
 
     def start(self) -> None:
-        """Begin to listen, on a port outside the range of outgoing connections, so that the proxy can open it again.
+        """Begin to listen on a free port.
+
+        The port is outside the range that the system gives to outgoing connections.  So none of them takes the port
+        while the proxy is shut, and `open` can listen on it again.
 
         Raises:
             BackendError: No port is free.
