@@ -40,7 +40,7 @@ from assay_adapters.ports.client import Endpoint, Source
 from assay_adapters.ports.outcome import JmsErrorKind
 from assay_adapters.traces.history import History
 from assay_evidence.events import NOT_RUN_HERE
-from assay_sdk.driver import Close, Closed, Driver, DriverEvent, Opened, Target
+from assay_sdk.driver import Close, Closed, Driver, DriverEvent, Failed, Opened, OpenSession, Target
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.time import Runner
 
@@ -49,7 +49,10 @@ _GIVEN = (Needs().platform, Needs().level, Needs().topology)
 
 
 def answers(driver: Driver, runner: Runner, endpoint: Endpoint) -> Opened | None:
-    """Check whether a broker answers: open an AMQP connection and close it.
+    """Check whether a broker answers: open an AMQP connection with a session, and close it.
+
+    The answer to the session shows that the broker keeps the connection open: it may end a connection just after it has
+    opened it, and the end may cross with the client's own close.
 
     Args:
         driver: The AMQP driver.
@@ -69,9 +72,13 @@ def answers(driver: Driver, runner: Runner, endpoint: Endpoint) -> Opened | None
     runner.run_until(lambda: bool(events), None)
     opened = events[0]
     if isinstance(opened, Opened):
-        wire.submit(Close(1))
-        runner.run_until(lambda: any(isinstance(event, Closed) for event in events), None)
-        return None if any(isinstance(event, Closed) and event.refused for event in events) else opened
+        wire.submit(OpenSession(1, 1))
+        runner.run_until(lambda: len(events) > 1, None)
+        if not isinstance(events[1], Closed):
+            wire.submit(Close(2))
+            runner.run_until(lambda: any(isinstance(event, Closed) for event in events), None)
+        broken = any(isinstance(event, Failed) or (isinstance(event, Closed) and event.refused) for event in events)
+        return None if broken else opened
     if isinstance(opened, Closed) and opened.refused and opened.refused.kind is JmsErrorKind.SECURITY:
         raise BackendError(f"the broker at {endpoint.url} refuses the kit's login: {opened.refused.text}")
     return None
