@@ -364,6 +364,7 @@ def test_memory_comes_back_after_hostile_clients(server: StompServing) -> None:
 
     hostile()
     before = resident()
-    for _ in range(10):
+    for _ in range(20):
         hostile()
-    assert resident() - before < 20 * MEGABYTE
+    # The server closes a connection a little after its client, and kept octets would be 80 MB.
+    until(lambda: resident() - before < 40 * MEGABYTE, "the memory is given back")
