@@ -6,10 +6,10 @@ decides from the first attempt on:
 ============================================================  =========================================
 verdict of the attempt                                        the scenario's verdict
 ============================================================  =========================================
-inconclusive because of a delay of the harness                that of the next attempt; without a next
-                                                              attempt, that of this attempt
-any other, such as fail, error, or inconclusive because       that of this attempt
-the broker refused something that the scenario needs
+inconclusive, and a delay of the harness left the deciding    that of the next attempt; without a next
+finding open, or all delays together exceed `HELD_UP_NS`      attempt, that of this attempt
+any other, such as pass, fail, error, or inconclusive on a    that of this attempt
+machine that was not that busy
 ============================================================  =========================================
 
 So a later attempt never replaces a pass or a fail.

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay_broker.shell import QueueManager
+from assay_broker.stores.errors import FullError
 from assay_evidence.verdicts import Verdict, load_verdicts
 from assay_steps.plugin.suite import SuiteOptions, run_suite
 
@@ -16,8 +17,12 @@ SCENARIO = "persistence/matrix_queue.feature::*kill*"
 
 @pytest.mark.parametrize(
     ("raised", "verdict"),
-    [(KeyError(7), Verdict.FAIL), (OSError(errno.ENOSPC, "no space left on device"), Verdict.ERROR)],
-    ids=["the broker's own error", "the machine's disk is full"],
+    [
+        (KeyError(7), Verdict.FAIL),
+        (OSError(errno.ENOSPC, "no space left on device"), Verdict.ERROR),
+        (FullError(Path("store")), Verdict.ERROR),
+    ],
+    ids=["the broker's own error", "the machine's disk is full", "the store finds the disk full"],
 )
 def test_only_a_brokers_own_error_after_a_kill_breaks_the_rule(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raised: Exception, verdict: Verdict

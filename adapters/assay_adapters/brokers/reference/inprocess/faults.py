@@ -31,12 +31,17 @@ from assay_adapters.ports.faults import (
 )
 from assay_adapters.suggestions import unknown
 from assay_broker.shell import QueueManager
+from assay_broker.stores.errors import DiskError, FullError, GoneError, InUseError, ReadOnlyError
 from assay_broker.turns import AnswerHook
 from assay_sdk.model.message import Message
 from assay_sdk.runners.virtual import VirtualRunner
 
 _FAULT_LIMIT_NS = 3_600 * 10**9
 """The longest wait for a fault's trigger, on the virtual clock: longer than any scenario lasts."""
+
+
+_OF_THE_MACHINE = (OSError, MemoryError, FullError, DiskError, ReadOnlyError, InUseError, GoneError)
+"""The exceptions of a restart for which the machine or another program is at fault, and not the broker."""
 
 
 class ReferenceInjection:
@@ -212,7 +217,7 @@ def _through(restart: Callable[[], None]) -> None:
     """
     try:
         restart()
-    except (OSError, MemoryError):
-        raise  # the disk or the memory of the machine is full
+    except _OF_THE_MACHINE:
+        raise
     except Exception as error:
         raise NoReturnError(f"{type(error).__name__}: {error}") from error

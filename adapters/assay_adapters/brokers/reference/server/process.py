@@ -9,7 +9,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from assay_adapters.brokers.reference.server.fork_server.client import ForkServer
-from assay_adapters.brokers.reference.server.fork_server.messages import Control, DiskSeen, Listening, SlowDisk
+from assay_adapters.brokers.reference.server.fork_server.messages import (
+    CRASHED,
+    Control,
+    DiskSeen,
+    Listening,
+    SlowDisk,
+)
 from assay_adapters.containers.container import LOOPBACK
 from assay_adapters.owners import folder_prefix
 from assay_adapters.ports.backend import BackendError, NoReturnError
@@ -88,9 +94,10 @@ class ServerProcess:
             changed: Options that replace the earlier ones, for this start and all later ones.
 
         Raises:
-            BackendError: The server ended before it was ready, and had never run before, or a signal ended it.
-            NoReturnError: The server ended before it was ready, on files that it had written itself.  Both errors show
-                its last log lines.
+            BackendError: The server ended before it was ready: it had never run before, or cannot run on this machine,
+                or a signal ended it.
+            NoReturnError: An exception of the server's own ended it, on files that it had written itself.  Both errors
+                show its last log lines.
         """
         self._asked |= changed or {}
         again = self._ready is not None
@@ -100,7 +107,7 @@ class ServerProcess:
         if self._ready is None:
             code, self._pid = self._fork_server.exit_code(self._pid), None
             text = f"the server ended while starting (exit code {code}); {self.last_lines()}"
-            raise NoReturnError(text) if again and code is not None and code > 0 else BackendError(text)
+            raise NoReturnError(text) if again and code == CRASHED else BackendError(text)
         if self._controlled and self._slow_disk_ms:
             self._control(SlowDisk(self._slow_disk_ms))
         if self._watcher is not None:
@@ -131,8 +138,8 @@ class ServerProcess:
         """Stop the server normally (SIGTERM), and wait until its process has ended.
 
         Raises:
-            BackendError: A signal ended the process before it stopped.
-            NoReturnError: The process ended with another exit code than 0.
+            BackendError: The process ended with another exit code than 0.
+            NoReturnError: An exception of the server's own ended it.
         """
         self._end(signal.SIGTERM, 0)
 
@@ -187,7 +194,7 @@ class ServerProcess:
         if code != expected:
             how = "killed" if expected else "told to stop normally"
             text = f"the server was {how} and ended with exit code {code}; {self.last_lines()}"
-            raise NoReturnError(text) if expected == 0 and code > 0 else BackendError(text)
+            raise NoReturnError(text) if code == CRASHED else BackendError(text)
 
 
 def _port(url: str) -> int:

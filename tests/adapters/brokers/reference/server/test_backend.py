@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from assay_adapters.brokers.reference.server.backend import ReferenceServerBackend
+from assay_adapters.brokers.reference.server.fork_server import server
+from assay_adapters.brokers.reference.server.fork_server.client import ForkServer
+from assay_adapters.brokers.reference.server.fork_server.messages import CRASHED, Fork
 from assay_adapters.brokers.reference.server.instance import ADMINISTRATOR_LOGIN, KIT, ServerInstance
 from assay_adapters.brokers.reference.server.process import ServerProcess
 from assay_adapters.ports.administration import (
@@ -204,15 +210,42 @@ def test_a_persistent_message_outlives_a_fault_and_the_port_stays(own: ServerIns
     assert bodies(own) == [b"body of before", b"body of after"]
 
 
-def test_a_server_that_does_not_start_on_its_own_files_is_told_from_a_fault_of_the_machine(own: ServerInstance) -> None:
-    send(own, "before")
+@pytest.mark.parametrize(("code", "error"), [(CRASHED, NoReturnError), (1, BackendError), (-9, BackendError)])
+def test_only_a_server_s_own_exception_is_its_own_fault(
+    own: ServerInstance, monkeypatch: pytest.MonkeyPatch, code: int, error: type[Exception]
+) -> None:
+    process = own.own
+    assert isinstance(process, ServerProcess)
+    process.kill()
+    monkeypatch.setattr(ForkServer, "ready", lambda _self, _pid: None)
+    monkeypatch.setattr(ForkServer, "exit_code", lambda _self, _pid: code)
+    with pytest.raises(error, match=rf"(?s)ended while starting \(exit code {code}\); its last lines"):
+        process.start()
+
+
+def test_a_server_that_cannot_read_its_files_any_more_may_be_a_fault_of_the_machine(own: ServerInstance) -> None:
     process = own.own
     assert isinstance(process, ServerProcess)
     process.kill()
     for database in process.data.glob("*.db"):
         database.write_bytes(b"no database" * 1_000)
-    with pytest.raises(NoReturnError, match=r"(?s)ended while starting \(exit code \d+\); its last lines"):
+    with pytest.raises(BackendError, match=r"(?s)exit code 1\).*no SQLite database"):
         process.start()
+
+
+def test_a_server_that_an_exception_ends_has_an_exit_code_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def broken(_options: object) -> NoReturn:
+        raise KeyError(7)
+
+    monkeypatch.setattr(server, "launch", broken)
+    request = Fork(asked={"data": str(tmp_path)}, log=str(tmp_path / "log"))
+    forked = multiprocessing.get_context("fork").Process(target=server.become_server, args=(request, 1, 0))
+    forked.start()
+    forked.join(30)
+    assert forked.exitcode == CRASHED
+    assert "KeyError: 7" in (tmp_path / "log").read_text()
 
 
 def test_a_fault_for_which_nobody_is_there_is_none(own: ServerInstance) -> None:

@@ -25,6 +25,7 @@ import msgspec
 
 from assay_adapters.brokers.reference.server.fork_server.control import ServerControl
 from assay_adapters.brokers.reference.server.fork_server.messages import (
+    CRASHED,
     AnyEvent,
     AnyRequest,
     Exited,
@@ -44,6 +45,7 @@ from assay_broker.server.wiring import Wiring
 _PRELOADED = ("assay_broker.amqp", "assay_broker.http", "assay_broker.security")
 _READ_SIZE = 1 << 16
 _NOT_AS_ASKED = 1
+"""The exit code of a server that cannot run with its options on this machine, for example on a full disk."""
 
 
 def main() -> None:
@@ -103,7 +105,7 @@ class _Forker:
         readable, writable = os.pipe()
         pid = os.fork()
         if pid == 0:
-            _become_server(request, self._events, readable)
+            become_server(request, self._events, readable)
         os.close(readable)
         self._controls[pid] = writable
         self._servers[pid] = os.pidfd_open(pid)
@@ -125,7 +127,14 @@ def report(to: int, event: AnyEvent) -> None:
         os.write(to, msgspec.json.encode(event) + b"\n")
 
 
-def _become_server(request: Fork, events: int, controls: int) -> NoReturn:
+def become_server(request: Fork, events: int, controls: int) -> NoReturn:
+    """Run a server in this forked process, and end the process with the server.
+
+    Args:
+        request: The server's options and its log.
+        events: The descriptor to which the server's events are written.
+        controls: The descriptor from which the server's controls are read.
+    """
     code = _NOT_AS_ASKED
     try:
         log = os.open(request.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -148,6 +157,7 @@ def _become_server(request: Fork, events: int, controls: int) -> NoReturn:
     except ServerError as error:
         sys.stderr.write(f"{error}\n")
     except BaseException:  # noqa: BLE001  SystemExit too: a fork must never continue as a second fork server
+        code = CRASHED
         traceback.print_exc()
     finally:
         sys.stderr.flush()
