@@ -1,4 +1,4 @@
-"""What the frames of one connection share: subscriptions, transactions, commands to the queue manager, and output."""
+"""The state that all frames of one connection share: subscriptions, transactions, commands, and output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of each part of a message between STOMP and AMQP: one table, and the functions that follow it.
+"""The conversion of messages between STOMP and AMQP: one table of their parts, and the functions that follow it.
 
 `TABLE` has a row for each part of a message.  ``docs/stomp.md`` is checked against it, and so is the round trip of the
 tests: a message that goes from AMQP to STOMP and back is unchanged but for what its rows name as lost.
@@ -24,7 +24,7 @@ from assay_sdk.stomp import Frame
 
 
 class Row(Struct, frozen=True):
-    """What becomes of one part of a message.
+    """The conversion of one part of a message.
 
     Args:
         part: The part, in the words of JMS.
@@ -114,7 +114,7 @@ TABLE: tuple[Row, ...] = (
     Row("other annotations", (), "message-annotations, footer", "", lost="all of them"),
     Row("other properties", (), "user-id, content-encoding, reply-to-group-id", "", lost="all of them"),
 )
-"""What becomes of each part of a message."""
+"""The conversion of each part of a message."""
 
 _HOPS = frozenset(
     (

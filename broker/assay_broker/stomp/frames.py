@@ -1,4 +1,4 @@
-"""What the frames of clients do: SEND, SUBSCRIBE, UNSUBSCRIBE, BEGIN, COMMIT and ABORT.
+"""The handling of the clients' frames SEND, SUBSCRIBE, UNSUBSCRIBE, BEGIN, COMMIT and ABORT.
 
 `assay_broker.stomp.settling` has ACK and NACK.  `HANDLERS` names the function for each command.
 """

@@ -92,4 +92,4 @@ TABLE: Mapping[tuple[SessionState, SessionInput], tuple[SessionState, SessionAct
     **{(state, _I.LOST): (_S.GONE, _A.FORGET) for state in (*_LIVE, _S.ENDED)},
     **{(state, happened): (state, _A.NOTHING) for state, inputs in _IGNORED.items() for happened in inputs},
 }
-"""What each input does in each state."""
+"""The action and the next state for each input in each state."""

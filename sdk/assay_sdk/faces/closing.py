@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import Self
 
 
-class Closing:
+class Closing(ABC):
     """A part of a face that a ``with`` block closes at its end."""
 
     __slots__ = ()
 
+    @abstractmethod
     def close(self) -> None:
-        """Close it; a subclass defines how."""
-        raise NotImplementedError
+        """Close this part, with everything that belongs to it."""
 
     def __enter__(self) -> Self:
         return self

@@ -1,4 +1,4 @@
-"""What several tests of frames do with a client."""
+"""Actions with a client that several tests of frames share."""
 
 from __future__ import annotations
 

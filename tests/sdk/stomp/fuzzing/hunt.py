@@ -49,7 +49,7 @@ class WrongError(Exception):
 
 
 class Tally(Struct):
-    """What a hunt did: the inputs, the size of the pool, and the lines and pairs of lines reached."""
+    """The result of a hunt: the inputs, the size of the pool, and the lines and pairs of lines reached."""
 
     cases: int = 0
     pool: int = 0
