@@ -251,7 +251,8 @@ class _Run:
             levels=() if verdict is Verdict.UNSUPPORTED else levels_of(trace),
             unseen=unseen,
             probe=facts.probe,
-            delayed=verdict is Verdict.INCONCLUSIVE and (because.delayed or _late_ns(trace) > HELD_UP_NS),
+            # Lost lines may have shown a fail, so no later attempt replaces one with a damaged journal.
+            delayed=verdict is Verdict.INCONCLUSIVE and not harm and (because.delayed or _late_ns(trace) > HELD_UP_NS),
         )
         return of_probe(found, trace, self.begin, harm) if facts.probe else found
 

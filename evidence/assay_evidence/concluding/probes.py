@@ -88,7 +88,9 @@ def of_probe(
     declared = begin is not None and judged.probe in begin.capabilities
     sight = sight_of(judged, events)
     verdict = TABLE[declared, sight]
-    return structs.replace(judged, verdict=verdict, reason=_reason(judged, sight, verdict, begin), levels=())
+    delayed = judged.delayed and verdict is Verdict.INCONCLUSIVE
+    reason = _reason(judged, sight, verdict, begin)
+    return structs.replace(judged, verdict=verdict, reason=reason, levels=(), delayed=delayed)
 
 
 def sight_of(judged: ScenarioVerdict, events: Sequence[AnyEvent]) -> Sight:

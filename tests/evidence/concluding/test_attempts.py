@@ -9,6 +9,7 @@ from tests.evidence.judged import CATALOGUE, NAME, Tell, breaks, keeps, wonders
 from assay_evidence.concluding.attempts import attempt_id
 from assay_evidence.events import ScenarioBegin
 from assay_evidence.judge import judge
+from assay_evidence.lines import JournalDamage
 from assay_evidence.verdicts import ScenarioVerdict, Verdict, Verdicts
 
 BUSY_NS = 1_600_000_000
@@ -70,6 +71,21 @@ def test_the_first_attempt_that_no_busy_machine_delayed_decides(
     found = verdict(*told)
     assert (found.verdict, found.attempt, found.scenario) == (expected, attempt, NAME)
     assert found.trace == attempt_id(NAME, attempt)
+
+
+def test_an_attempt_whose_journal_is_damaged_is_never_replaced() -> None:
+    sink = Memory()
+    begin(sink)
+    plan(sink, planned(NAME))
+    for number, late_ns in ((1, BUSY_NS), (2, 0)):
+        story = Story(sink, attempt_id(NAME, number), rule="DD-02")
+        repeats = NAME if number > 1 else ""
+        story.tell(ScenarioBegin, rules=("DD-02",), judged="broker", strength="must", attempt=number, repeats=repeats)
+        keeps(story)
+        story.ends(late_ns)
+    damage = JournalDamage("gap", "w", "w.jsonl", 3, "A line is missing.")
+    ((found,),) = (rule.scenarios for rule in judge(sink.events, CATALOGUE, [damage]).rules)
+    assert (found.verdict, found.attempt) == (Verdict.INCONCLUSIVE, 1)
 
 
 def test_an_attempt_of_a_scenario_that_the_journals_lack_is_judged_by_itself() -> None:

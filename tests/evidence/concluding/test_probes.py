@@ -119,6 +119,12 @@ def test_a_late_harness_decides_nothing(*, declared: bool) -> None:
     assert probe(comes_all_the_same, declared=declared, late_ns=4_000_000_000).verdict is Verdict.INCONCLUSIVE
 
 
+def test_a_probe_that_the_pair_refuses_on_a_busy_machine_fails_and_is_not_repeated() -> None:
+    found = probe(is_refused, declared=True, late_ns=4_000_000_000)
+    assert (found.verdict, found.delayed) == (Verdict.FAIL, False)
+    assert probe(is_lost, declared=True, late_ns=4_000_000_000).delayed
+
+
 def test_damage_is_no_refusal() -> None:
     assert probe(is_refused, declared=True, harm=True).verdict is Verdict.INCONCLUSIVE
 
