@@ -32,6 +32,9 @@ TOOLS = [
     "xargs",
 ]
 
+DOWNLOAD = 'for each; do [[ $each == -DoutputDirectory=* ]] && : >"${each#*=}/distribution.tar.gz"; done; true'
+"""Script of a fake ``mvn`` that puts an empty file where the real one puts a download."""
+
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
@@ -109,11 +112,7 @@ def test_an_image_with_the_same_content_is_not_built_again(path: Path) -> None:
         '    printf "%s\\n" "${2#assay.content=}" >"$HOME/label" ;;\n'
         "esac",
     )
-    fake(
-        path,
-        "mvn",
-        'for each; do [[ $each == -DoutputDirectory=* ]] && : >"${each#*=}/distribution.tar.gz"; done; true',
-    )
+    fake(path, "mvn", DOWNLOAD)
     base = {"ASSAY_IMAGE_BASE": "some/base:1"}
 
     first, second = run(path, "build", "artemis", **base), run(path, "build", "artemis", **base)
@@ -121,6 +120,23 @@ def test_an_image_with_the_same_content_is_not_built_again(path: Path) -> None:
     assert second.stdout == "assay/artemis:2.56.0 is up to date.\n"
     assert run(path, "build", "artemis", ASSAY_IMAGE_BASE="some/base:2").returncode == 0
     assert (path.parent / "builds").read_text().splitlines() == ["built", "built"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a base image")
+def test_one_run_makes_the_bases_of_two_releases_of_debian(path: Path) -> None:
+    # As the real debootstrap does, the fake one refuses a folder that has files.
+    fake(path, "debootstrap", '[[ ! -e $3 ]] && mkdir "$3" && echo "$2" >>"$HOME/made"')
+    fake(path, "apt-get", "echo http://some.mirror bookworm main")
+    fake(path, "mvn", DOWNLOAD)
+    fake(path, "docker", '[[ $1 != import ]] || cat >/dev/null; [[ $1 != pull && "$1 $2" != "image inspect" ]]')
+    for tool in ("awk", "tar"):
+        found = shutil.which(tool)
+        assert found is not None
+        (path / tool).symlink_to(found)
+
+    answer = run(path, "build", "rabbitmq", "broker-j")
+    assert answer.returncode == 0, answer.stderr
+    assert (path.parent / "made").read_text().split() == ["trixie", "bookworm"]
 
 
 def test_a_daemon_that_answers_is_left_alone(path: Path) -> None:
