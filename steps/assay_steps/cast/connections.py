@@ -21,7 +21,7 @@ from assay_steps.words.names import Names
 _ENDS_CONNECTIONS = Kill | Restart | Cut | Unreachable
 
 AGAIN_MS = 100
-"""The milliseconds between two attempts to connect with the client id of an ended connection."""
+"""The milliseconds between two attempts to use a client id or a subscription of an ended connection."""
 
 
 class Connections(Cast[Connection]):

@@ -13,7 +13,7 @@ from msgspec import Struct
 from assay_adapters.ports.backend import Instance
 from assay_adapters.ports.client import AckMode, Draft, Origin, Qos, Sent
 from assay_adapters.ports.faults import DiskEvent
-from assay_adapters.ports.outcome import Ok, Refused
+from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_evidence import events
 from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, AddressKind
@@ -21,7 +21,7 @@ from assay_steps.cast.actors import Consumer, Producer, open_consumer, open_prod
 from assay_steps.cast.administration import Administrator
 from assay_steps.cast.branches import Branch
 from assay_steps.cast.claims import Evidence
-from assay_steps.cast.connections import Connections
+from assay_steps.cast.connections import AGAIN_MS, Connections
 from assay_steps.cast.faces import Faces
 from assay_steps.cast.faults import ScenarioFaults
 from assay_steps.cast.journal import ScenarioJournal
@@ -52,6 +52,11 @@ class Role(Struct, frozen=True):
 def at_member(name: str, member: str | None) -> str:
     """Return the name that an actor has at a queue manager; None for `member` means the first queue manager."""
     return name if member is None else f"{name} at {member}"
+
+
+def _may_pass(outcome: Outcome[Consumer]) -> bool:
+    """Return whether a later attempt may succeed after this outcome."""
+    return isinstance(outcome, Refused) and outcome.kind is not JmsErrorKind.UNSUPPORTED
 
 
 class World(Waiting):
@@ -255,6 +260,22 @@ class World(Waiting):
             qos=role.qos,
             auto_confirm=role.auto_confirm,
         )
+
+    def play_again(self, name: str, role: Role) -> Consumer:
+        """Create a consumer from a role again, after the connection of the first consumer was closed or lost.
+
+        A broker may notice late that the connection has ended, and until then refuse a second consumer of the
+        subscription.  So the method tries again, until `TimeLimits.expected_ms` have passed.
+
+        Raises:
+            SetupRefusedError: The pair refused the last attempt, too.
+        """
+        deadline_ms = self.now_ms() + self.limits.expected_ms
+        answer = self.play(name, role)
+        while _may_pass(answer.outcome) and self.now_ms() < deadline_ms:
+            self.pass_time(AGAIN_MS)
+            answer = self.play(name, role)
+        return answer.needed()
 
     # messages --------------------------------------------------------------------------------------------------------
 

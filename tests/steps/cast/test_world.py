@@ -20,7 +20,7 @@ from assay_steps.cast.claims import Evidence
 from assay_steps.cast.faces import Faces
 from assay_steps.cast.journal import ScenarioJournal, instant
 from assay_steps.cast.recording import SetupRefusedError
-from assay_steps.cast.world import World
+from assay_steps.cast.world import Role, World
 from assay_steps.plugin.run import VIRTUAL_LIMITS
 from assay_steps.vocabulary.clients.sending import send
 from assay_steps.words.mistakes import MistakeError
@@ -138,6 +138,26 @@ def test_who_was_not_lost_is_told_at_once_that_its_client_id_is_in_use(world: Wo
     begun_ms = world.now_ms()
     assert not world.connections.connect("other", client_id="k").accepted
     assert world.now_ms() == begun_ms
+
+
+def test_a_subscriber_that_comes_back_tries_again_while_the_broker_keeps_its_first_consumer(world: World) -> None:
+    topic = world.address(Place("topic", "topic"))
+    role = Role(world.subscription(topic, durable=True, name="own"), client_id="k")
+    first = world.play("first", role).needed()
+    runner, begun_ms = world.instance.runner, world.now_ms()
+    runner.call_at(runner.clock.monotonic_ns() + 250_000_000, lambda: void(first.close()))
+    world.play_again("first", role)
+    assert 250 <= world.now_ms() - begun_ms <= 400
+
+
+def test_a_subscriber_that_stays_refused_is_told_so_after_the_time_limit(world: World) -> None:
+    topic = world.address(Place("topic", "topic"))
+    role = Role(world.subscription(topic, durable=True, name="own"), client_id="k")
+    world.play("first", role).needed()
+    begun_ms = world.now_ms()
+    with pytest.raises(SetupRefusedError):
+        world.play_again("first", role)
+    assert world.now_ms() - begun_ms >= world.limits.expected_ms
 
 
 def void(_: object) -> None:

@@ -79,12 +79,12 @@ def _(world: World, name: str, script: Script) -> None:
 
 @when(phrase("subscriber {name:Name} comes back as {other:Name}"))
 def _(world: World, name: str, other: str) -> None:
-    world.play(other, world.roles[name]).needed().listen(Script()).needed()
+    world.play_again(other, world.roles[name]).listen(Script()).needed()
 
 
 @when(phrase("subscriber {name:Name} comes back and does not receive yet"))
 def _(world: World, name: str) -> None:
-    world.play(name, world.roles[name]).needed()
+    world.play_again(name, world.roles[name])
 
 
 @when(phrase("{name:Name} stores {label:Name} in its database"))

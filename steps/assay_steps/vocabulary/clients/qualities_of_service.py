@@ -92,7 +92,7 @@ def _(world: World, name: str, span: int, ttl: int | None = None) -> None:
 
 @when(phrase("subscriber {name:Name} comes back, to be lost when {label:Name} is first seen"))
 def _(world: World, name: str, label: str) -> None:
-    consumer = world.play(name, world.roles[name]).needed()
+    consumer = world.play_again(name, world.roles[name])
     world.sightings.at_first_sight(world.coming_key(label), consumer.session.connection.abort)
     consumer.listen(Script()).needed()
 

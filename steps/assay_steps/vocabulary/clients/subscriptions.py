@@ -166,7 +166,7 @@ def _(world: World, name: str) -> None:
 
 @when(phrase("subscriber {name:Name} comes back"))
 def _(world: World, name: str) -> None:
-    world.play(name, world.roles[name]).needed().listen(Script()).needed()
+    world.play_again(name, world.roles[name]).listen(Script()).needed()
 
 
 @when(phrase("subscriber {name:Name} tries to come back"))
@@ -177,7 +177,7 @@ def _(world: World, name: str) -> None:
 
 @when(phrase("subscriber {name:Name} comes back to take batches of at most {size:Number} within {timeout:Duration}"))
 def _(world: World, name: str, size: int, timeout: int) -> None:
-    world.play(name, world.roles[name]).needed().listen_batch(Script(), size, timeout).needed()
+    world.play_again(name, world.roles[name]).listen_batch(Script(), size, timeout).needed()
 
 
 @when(phrase("subscriber {name:Name} unsubscribes"))
