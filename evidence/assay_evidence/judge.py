@@ -4,8 +4,8 @@
    raises an unexpected exception gives `error`, never a pass.
 2. The circumstances of the scenario may change a finding's verdict (`assay_evidence.concluding.weighing`).
 3. A scenario's verdict is the worst of its findings, steps and missing capabilities.  A scenario stands *apart* if it
-   was not run for want of something that is no ability of the pair, such as virtual time.  If a busy machine delayed
-   an attempt at the scenario, a later attempt decides (`assay_evidence.concluding.attempts`).
+   could not run because something other than an ability of the pair was missing, such as virtual time.  If a busy
+   machine delayed an attempt at the scenario, a later attempt decides (`assay_evidence.concluding.attempts`).
 4. A rule's verdict depends on the roles of its scenarios (`assay_evidence.concluding.rule_verdicts`).
 
 Damage to a writer's journal affects the scenarios that have an event of this writer.  It affects all scenarios

@@ -40,7 +40,7 @@ class Profile(StrEnum):
 
     @property
     def names_product(self) -> bool:
-        """Whether the profile's rules are for a named product, IBM MQ, and not for any broker of the kind."""
+        """Whether the profile is for IBM MQ only; the other profiles are for the brokers of all makers."""
         return self in {Profile.DELAY_MQ, Profile.DELAY_ZOS, Profile.QOS_MQ}
 
 

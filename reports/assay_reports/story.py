@@ -195,7 +195,7 @@ class _Teller:
         self._merged = self._answered_at_once()
 
     def lines(self) -> Iterator[tuple[StoryLine, Step | None]]:
-        """Yield the lines, each with its step: the next step in the order of time, because a step is written last."""
+        """Yield the lines, each with its step; in the journal, a step's own event follows the step's other events."""
         waiting: list[StoryLine] = []
         for event in self.events:
             if isinstance(event, Step):

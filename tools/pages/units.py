@@ -20,7 +20,13 @@ illegal state, for a branch with XAER_PROTO.
 ## Local units
 
 The input *lost* means that the connection ends, normally or not. *Stored* and *store failed* are the store's results
-of the commit.
+of the commit. The actions are:
+
+- *join*: the queue manager adds a send or a delivery to the unit
+- *apply*: it carries out the unit's sends and settlements
+- *discard*: it drops the messages that the unit has sent, and makes the deliveries in the unit unsettled again
+- *await*: it changes nothing until the store answers
+- *forget*: it removes the unit
 """
 
 _BRANCHES = """## Branches of global units
@@ -30,6 +36,23 @@ The inputs are named after the functions of X/Open XA (C193):
 - xa_start begins a branch (`ACTIVE`), or continues it (*resume*, *join*).
 - xa_end leaves the branch (*end*, *fail*, *suspend*).
 - *Prepare*, *commit* (*commit at once*: in one phase), *back out* and *forget* follow.
+
+The actions are:
+
+- *enlist*: the queue manager adds a send or a delivery to the branch
+- *rest*: it changes only the state
+- *take up*: it lets a session work in the branch
+- *discard*: it drops the messages that the branch has sent, and returns the messages that were accepted in it to their
+  queues
+- *break*: it does the same as for *discard*, and refuses the request
+- *secure*: it records the branch's messages so that commit and back-out are both possible, even after a restart
+- *apply*: it commits a branch that was not prepared
+- *carry out*: it commits a prepared branch
+- *give back*: it backs out a prepared branch
+- *tell*: it answers with the heuristic outcome
+- *strike*: it removes the heuristic outcome from the store
+- *keep*: it keeps the branch, and does nothing else
+- *drop*: it removes the branch
 
 Important states and events:
 

@@ -92,7 +92,7 @@ def probe_image(images: tuple[str, ...], title: str, *, remedy: str) -> tuple[st
         remedy: The advice for the user if no image is found.
 
     Returns:
-        The image's name with `Available`; `Unavailable` with the reason if the kit can start a container of no image.
+        The image's name with `Available`; `Unavailable` with the reason if no image can be used.
     """
     import docker.errors
 

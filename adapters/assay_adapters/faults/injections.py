@@ -77,7 +77,7 @@ class HalvesInjection:
         return self._begin_ns, self._end_ns
 
     def heal(self) -> None:
-        """End the fault, if it lasts until this call."""
+        """End a fault that lasts until this call; do nothing for a fault that ends by itself."""
         if self._lasts and self._begin_ns is not None and self._end_ns is None:
             self._come_back()
 

@@ -176,10 +176,10 @@ class Proxy:
         self._do(self._arm(_Armed(strike, instant, self._armed.remove)))
 
     def sighted(self, key: str) -> None:
-        """From now on, let a settlement of this message cause the fault that waits for the first sight of it.
+        """Note that a consumer has received this message; its settlement then causes the fault armed with `FirstSight`.
 
-        Call this method when a consumer receives the message, before it can settle it. Then call `seen` when all
-        observers have noted the sighting.
+        Call this method before the consumer can settle the message. Then call `seen` when all observers have noted
+        the sighting.
         """
         self._sighted.add(key)
 

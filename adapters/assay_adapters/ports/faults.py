@@ -114,7 +114,7 @@ class Injection(Protocol):
         ...
 
     def heal(self) -> None:
-        """End the fault, if it lasts until this call; do nothing for a fault that ends by itself."""
+        """End a fault that lasts until this call; do nothing for a fault that ends by itself."""
         ...
 
 

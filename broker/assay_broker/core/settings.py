@@ -38,7 +38,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         max_selectors: The highest number of different selectors on one queue.
         max_name_bytes: The highest number of bytes of a destination's, client's or subscription's name, in UTF-8.
         retry_ms: The time in milliseconds before the queue manager tries again: to release a message whose target could
-            not take it, to restart a failed delay processor, or to send a message again that another queue manager
+            not take it, to restart a failed delay processor, or to resend a message that another queue manager
             could not take.
         release_after_ms: The time in milliseconds from the end of a message's delay to its release; 0 if the processor
             releases at once; more if it polls the staging queue.

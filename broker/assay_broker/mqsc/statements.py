@@ -243,7 +243,7 @@ def read_delete(reading: Reading) -> Statement:
 
 
 def read_clear(reading: Reading) -> Statement:
-    """Return the statement of CLEAR QLOCAL; the queue's name may have any form, as a queue created on use has."""
+    """Return the statement of CLEAR QLOCAL; any name is valid, because a queue created on use may have any name."""
     name = reading.name()
     if not name.text:
         name = checked_name(Kind.QLOCAL, name)

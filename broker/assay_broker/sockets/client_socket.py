@@ -1,4 +1,4 @@
-"""A client's socket: reading in portions, back-pressure, time limits and the orderly close.
+"""A client's socket: reading in portions of 32 KiB, back-pressure, time limits and the orderly close.
 
 The protocol above it handles the login and the messages.
 """

@@ -141,7 +141,7 @@ class SessionContext(CommandCollector):
             self.receipt(receipt)
 
     def receipting(self, receipt: str | None) -> Callable[[Answer], None] | None:
-        """Return the function for the answer to a command whose refusal needs no answer; None without a receipt."""
+        """Return the function that answers a command with its receipt; None if the client asked for no receipt."""
         return None if receipt is None else partial(self.answered, receipt)
 
     # --- messages
@@ -188,7 +188,7 @@ class SessionContext(CommandCollector):
         self.write(b"".join((head, lines.encode(errors="replace"), more, end, body, b"\0")))
 
     def _name(self, subscription: Subscription, message_id: str | None) -> str:
-        """Return the message-id of a MESSAGE: the message's, or a new one if ACK could not tell it from another."""
+        """Return the message-id of a MESSAGE: the message's own, or a new one if that would be ambiguous in ACK."""
         if message_id and "\0" not in message_id and (self.version.escapes or "\n" not in message_id):
             if self.version is _NEW or subscription.settled:
                 return message_id

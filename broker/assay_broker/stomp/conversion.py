@@ -1,7 +1,7 @@
 """The conversion of messages between STOMP and AMQP: one table of their parts, and the functions that follow it.
 
-`TABLE` has a row for each part of a message.  ``docs/stomp.md`` is checked against it, and so is the round trip of the
-tests: a message that goes from AMQP to STOMP and back is unchanged but for what its rows name as lost.
+`TABLE` has a row for each part of a message.  A test compares ``docs/stomp.md`` with it. Other
+tests convert messages from AMQP to STOMP and back, and check that only the parts change that the table calls lost.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def _number(name: str, value: str) -> int:
 
 
 def _signed(name: str, value: str) -> int:
-    """Return a number that may be negative, which means 0 (ActiveMQ ignores such delays)."""
+    """Return a header's number; 0 for a negative number, because ActiveMQ ignores negative delays."""
     return 0 if value.startswith("-") and value[1:].isdigit() else _number(name, value)
 
 

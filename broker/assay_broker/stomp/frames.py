@@ -56,7 +56,7 @@ def send(context: SessionContext, frame: Frame) -> None:
 
 
 def _wait_for_memory(context: SessionContext) -> None:
-    """Handle no further frame until memory is free, unless the client's ACKs could be what frees it."""
+    """Handle no further frame until memory is free, unless the client holds messages, because its ACKs free memory."""
     if not any(one.held for one in context.subscriptions.values()):
         context.choked = True
     elif context.manager.octets > _FAR_TOO_MUCH * context.limits.memory:

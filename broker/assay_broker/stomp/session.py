@@ -341,7 +341,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
         _LOG.debug("%s has connected with STOMP %s", self._socket.peer, context.version)
 
     def _wait(self) -> None:
-        """End the subscriptions, so that no message is lost that comes meanwhile, and wait for all answers."""
+        """End the subscriptions, so that no message arrives at a session that ends, and wait for all answers."""
         end_all(self.context)
         if not self.context.expected:
             self._step(SessionInput.ANSWERED)

@@ -3,7 +3,7 @@
 The client asks with CONNECT.  If it must log in, its password is checked first; then the queue manager admits or
 refuses it.  After DISCONNECT the session leaves: it waits for the answers to all earlier frames, so that the receipt of
 DISCONNECT confirms them too.  A fault of the client, a refusal, or the server's stop ends a session with an ERROR.  The
-socket closes after the output of the end is sent, or when it is lost.
+server closes the socket when the session's last output is sent, or when the connection is lost.
 
 `assay_sdk.stomp.states` says which frames may come in which order; this table says what they do to the queue manager.
 Inputs that change nothing are listed in `_IGNORED`.

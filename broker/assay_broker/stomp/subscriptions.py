@@ -235,7 +235,7 @@ class Subscription:
         return taken
 
     def take_back(self, deliveries: Mapping[str, Deliver]) -> None:
-        """Hold messages again whose transaction was aborted; their order of sending is that of their numbers."""
+        """Hold messages again after the abort of their transaction; sort all held messages by the order of sending."""
         if self.open:
             self.held.update(deliveries)
             self.held = dict(sorted(self.held.items(), key=lambda item: item[1].delivery))

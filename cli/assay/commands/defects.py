@@ -77,7 +77,7 @@ def defects(
 
 
 def _known(rules: tuple[str, ...], profile: str | None) -> tuple[str, ...]:
-    """Return the names of the profiles, after a check that the catalogue knows them and the rules.
+    """Check that the catalogue has the profiles and the rules, and return the names of the profiles.
 
     Raises:
         LookupError: The catalogue lacks a profile or a rule.

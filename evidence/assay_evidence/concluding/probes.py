@@ -115,7 +115,7 @@ def sight_of(judged: ScenarioVerdict, events: Sequence[AnyEvent]) -> Sight:
 
 
 def _rests_on_refusal(judged: ScenarioVerdict, events: Sequence[AnyEvent]) -> bool:
-    """Return whether a refused step, and no damage to a journal, decides the verdict."""
+    """Return whether a refused step made the verdict inconclusive, and not, for example, a damaged journal."""
     refused = [event for event in events if isinstance(event, Step) and event.outcome == "refused"]
     return judged.verdict is Verdict.INCONCLUSIVE and any(step.detail in judged.reason for step in refused)
 

@@ -160,7 +160,7 @@ class Story:
     """The events of one scenario of one run.
 
     Args:
-        events: All events of the scenario, in the order of their writers.
+        events: All events of the scenario, sorted by writer and then by sequence number.
     """
 
     def __init__(self, events: Sequence[AnyEvent]) -> None:

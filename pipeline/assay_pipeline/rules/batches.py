@@ -1,8 +1,8 @@
 """BT-04: a batch is never larger than its size and never empty; it may be smaller.
 
-*Examined*: every batch that a listener received, that is, the messages of one consumer with one batch number between
-two ends of its callbacks.  The batch's size is the argument of the consumer's last accepted ``listen-batch`` call
-before the batch.
+*Examined*: every batch that a listener received.  A batch is the messages that a consumer received with one batch
+number after the end of one callback and before the end of the next.  The batch's size is the argument of the
+consumer's last accepted ``listen-batch`` call before the batch.
 
 *Broken*: the batch has more messages than its size, or a callback ended without a message.  *Kept*: the batch has from
 one message to its size.

@@ -1,4 +1,4 @@
-"""PD-11: while it is open, every subscription receives a copy of each message, durable or not.
+"""PD-11: while it is open, every subscription, durable or not, receives a copy of each message.
 
 *Examined*: every pair of a message and a subscription.  The message was sent to a topic, was confirmed, never expires,
 and its id was sent once.  The subscription was open: one of its consumers watched the topic from before the send call
@@ -110,7 +110,7 @@ def _missed(story: Story, send: Send, span: Span, limits: Limits) -> bool:
 
 INVARIANT = Invariant(
     rule="PD-11",
-    text="while it is open, every subscription receives a copy of each message, durable or not.",
+    text="while it is open, every subscription, durable or not, receives a copy of each message.",
     wording=Wording("a copy for every subscription open through the send", "{0}", one="copy", many="copies"),
     on_spark=_on_spark,
     in_python=_in_python,

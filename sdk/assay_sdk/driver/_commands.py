@@ -224,7 +224,7 @@ class CommitXa(Struct, frozen=True, tag=True):
 class RollbackXa(Struct, frozen=True, tag=True):
     """Command: roll back a branch, in which this or another connection has worked.
 
-    The broker delivers the messages again that the branch had accepted.
+    The broker redelivers the messages that the branch had accepted.
     """
 
     token: int

@@ -167,8 +167,8 @@ class ProducerBase(Closing, Generic[T]):
             time_to_live: Time until the message expires; 0 for no expiry.
 
         Raises:
-            JmsError: The producer has a destination of its own, the broker refuses the destination, or a condition of
-                `send`.
+            JmsError: The producer has a destination of its own, the broker refuses the destination, or `send` would
+                fail.
         """
         return self._send(
             message,

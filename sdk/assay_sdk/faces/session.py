@@ -72,7 +72,7 @@ class SessionBase:
         self._caller(self._engine.commit())
 
     def rollback(self) -> None:
-        """Roll the unit of work back; the broker delivers the messages received in it again (JMS 2.0, 6.2.7).
+        """Roll the unit of work back; the broker redelivers the messages that were received in it (JMS 2.0, 6.2.7).
 
         Raises:
             JmsError: The session is not transacted, or is closed or lost.

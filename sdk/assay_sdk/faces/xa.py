@@ -77,7 +77,7 @@ class XaResource:
         self._caller(self._engine.commit(xid, one_phase=one_phase))
 
     def rollback(self, xid: Xid) -> None:
-        """Roll a branch back, prepared or not (xa_rollback); the broker delivers its received messages again.
+        """Roll a branch back, prepared or not (xa_rollback); the broker redelivers the messages received in the branch.
 
         Raises:
             JmsError: The branch is unknown, a session still works in it, or it was completed heuristically.

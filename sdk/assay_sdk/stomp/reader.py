@@ -130,7 +130,7 @@ class FrameReader:
         self._check_part(0)
 
     def _complete_head(self) -> bool:
-        """Add the input to the head that is kept; return True if the head is complete, and then in `_data` again."""
+        """Add the input to the kept head; if the head is complete, move it back into `_data` and return True."""
         begin = len(self._head)
         self._head += self._data[self._at :]
         self._data, self._at = b"", 0

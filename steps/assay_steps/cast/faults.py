@@ -37,7 +37,7 @@ _NEEDED: Mapping[type[FaultRequest], Capability] = {
 
 
 class LostBrokerError(RuntimeError):
-    """The error of a step whose fault the broker did not survive, by its own fault (`NoReturnError`).
+    """The error of a step that caused a fault from which the broker itself failed to come back (`NoReturnError`).
 
     Args:
         fault: The fault's id in the journal.

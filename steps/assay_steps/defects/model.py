@@ -34,7 +34,7 @@ def on_wire(shape: Callable[[M], Callable[[Driver], Driver]], wrong: M, name: st
 
 
 class InTwoPlaces(Protocol):
-    """A misbehaviour with a filter in front of the client port and one on the wire, which share what they know."""
+    """A misbehaviour with a filter in front of the client port and a filter on the wire; the two share their state."""
 
     def port(self, client: Client) -> Client:
         """Put a filter in front of the client port."""

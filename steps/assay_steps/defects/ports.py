@@ -263,7 +263,7 @@ class ConnectionsFilter(ClientFilter):
 
 
 def clients(wrong: Callable[[Client], Client]) -> Callable[[Client], Client]:
-    """Return a filter for `Defect.port` as it is: a function or class that misbehaves as a client."""
+    """Return a function or class unchanged: it makes a misbehaving client, so it already fits `Defect.port`."""
     return wrong
 
 

@@ -135,7 +135,7 @@ class FilteredDriver:
 
 
 def drivers(wrong: Callable[[Driver], Driver]) -> Callable[[Driver], Driver]:
-    """Return a function for `Defect.wire` as it is: one that makes a driver that misbehaves."""
+    """Return a function unchanged: it makes a misbehaving driver, so it already fits `Defect.wire`."""
     return wrong
 
 

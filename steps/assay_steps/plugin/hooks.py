@@ -347,7 +347,7 @@ class AssayPlugin:
             world.evidence.claim("accepted", {"call": refused.call})
 
     def _claim_of_broker(self, item: pytest.Item, lost: LostBrokerError) -> None:
-        """Record a failing claim, because the judged broker did not come back from a fault by its own fault."""
+        """Record a failing claim, because the judged broker itself failed to come back from a fault."""
         world = item.stash.get(WORLD, None)
         if world is not None and item.stash[CASE].judges_broker:
             first_line = lost.said.partition("\n")[0]

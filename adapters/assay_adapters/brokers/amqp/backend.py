@@ -51,8 +51,8 @@ _GIVEN = (Needs().platform, Needs().level, Needs().topology)
 def answers(driver: Driver, runner: Runner, endpoint: Endpoint) -> Opened | None:
     """Check whether a broker answers: open an AMQP connection with a session, and close it.
 
-    The answer to the session shows that the broker keeps the connection open: it may end a connection just after it has
-    opened it, and the end may cross with the client's own close.
+    The answer to the session shows that the broker keeps the connection open. A broker may end a connection just after
+    it has opened the connection, and this end may cross with the client's own close.
 
     Args:
         driver: The AMQP driver.

@@ -26,7 +26,7 @@ class QueuesOnUse:
         return address.kind is AddressKind.QUEUE and address not in self._known
 
     def create(self, address: Address) -> Refused | None:
-        """Create a queue, unless there is an object of its name; return the product's refusal, or None."""
+        """Create a queue, unless an object of its name exists; return the product's refusal, or None."""
         with self._lock:
             if self._exists(address):
                 return None

@@ -1,7 +1,7 @@
 """IBM MQ: its conventions, image and capabilities, from IBM's documentation and from the source of IBM's container.
 
-No statement here was tried on a queue manager. Where the documentation does not answer, the choice is the one with
-which a client asks the broker for less, and docs/how-to/test-ibm-mq.md lists it as unverified.
+No statement here was tried on a queue manager. Where the documentation leaves a question open, the client
+requests less from the broker, and docs/how-to/test-ibm-mq.md lists the question as unverified.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class Reading(Struct, frozen=True):
     Args:
         description: The content; None if a mistake makes the file unusable.
         mistakes: The mistakes in form: syntax, unknown and missing keys, values of a wrong type.
-        lines: The lines of headers and keys.
+        lines: The number of the line of each table header and each key, by its place.
     """
 
     description: Description | None
@@ -101,7 +101,7 @@ class _Converter:
     """A converter of TOML tables to structures, which collects all mistakes.
 
     Args:
-        lines: The lines of headers and keys.
+        lines: The number of the line of each table header and each key, by its place.
     """
 
     def __init__(self, lines: Mapping[Place, int]) -> None:
@@ -154,7 +154,7 @@ class _Converter:
 
 
 def _strangers(kind: object, value: object) -> dict[str, str]:
-    """Return the words of a list, or keys of a table, that are unknown to an enumeration, with the error's texts."""
+    """Return the unknown words in a list, or keys in a table, of an enumeration, each with the text of its error."""
     names = next((one for one in _members(kind) if isinstance(one, type) and issubclass(one, StrEnum)), None)
     if names is None or not isinstance(value, list | dict):
         return {}

@@ -56,7 +56,7 @@ class ClientProducer(Protocol):
     def set(self, setting: Setting, value: int | timedelta) -> Outcome[None]:
         """Set the delay or time to live (milliseconds or a `timedelta`), the mode (`MODE_VALUES`) or the priority.
 
-        The client may refuse a bad value here or at the next send. A client that takes whole milliseconds only refuses
+        The client may refuse a bad value here or at the next send. A client that takes only whole milliseconds refuses
         a finer `timedelta` (DD-01).
         """
         ...

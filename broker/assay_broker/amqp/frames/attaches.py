@@ -149,7 +149,8 @@ def needs_new_name(attach: Attach, others: Iterable[Attach]) -> bool:
     """Return whether the engine needs another name for a link.
 
     A second attach with a link's name steals the link (AMQP 1.0, 2.6.1).  The engine cannot do this, so it gets the
-    second link under a new name; likewise a link whose name has a NUL, at which its C code would end the name.
+    second link under a new name.  A link whose name has a NUL also gets a new name, because the engine's C code would
+    cut the name at the NUL.
 
     Args:
         attach: The attach of the link.

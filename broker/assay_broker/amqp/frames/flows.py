@@ -28,7 +28,7 @@ def of_link(frames: Iterable[bytes], *, handle: int, count: int, credit: int, dr
     """Return a flow with the state of a link on which the server sends.
 
     Args:
-        frames: The engine's frames, with a flow of the session.
+        frames: The engine's frames; one of them is a flow of the session.
         handle: The link's handle.
         count: The link's delivery-count.
         credit: The link's credit.
@@ -43,7 +43,7 @@ def of_session(frames: Iterable[bytes]) -> bytes:
     """Return a flow with the state of a session, without a link.
 
     Args:
-        frames: The engine's frames, with a flow of the session or of one of its links.
+        frames: The engine's frames; one of them is a flow of the session or of one of its links.
     """
     return _first(frames, _OF_SESSION)
 

@@ -222,7 +222,7 @@ def _due(hints: _Hints, now_ms: int) -> int | None:
 
 
 def _properties(octets: bytes, span: Span) -> dict[str, Property]:
-    """Return the application properties; UUIDs become text and decimals octets, because selectors do not know them."""
+    """Return the application properties; UUIDs become texts, because selectors do not know UUIDs."""
     return {name: str(value) if isinstance(value, UUID) else value for name, value in entries(octets, span).items()}
 
 

@@ -58,7 +58,7 @@ def greet(state: State, turn: Turn, member: str | None = None) -> None:
 
 
 def try_again(state: State, turn: Turn) -> None:
-    """Send messages again that another queue manager could not take, once their retry is due."""
+    """Resend the messages that another queue manager could not take, once their retry is due."""
     while (found := state.members.retries.pop_due(turn.now_ms)) is not None:
         queue, entry = found
         if entry.place is Place.HELD:

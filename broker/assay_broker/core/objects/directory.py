@@ -86,11 +86,11 @@ class Directory:
             self.topics.remove(found)
 
     def replay(self, definition: Definition) -> None:
-        """Define an object from a record of the store at a start; leave an object of the sharing group unchanged."""
+        """Define an object from a record that the store returns at a start; ignore an object of the sharing group."""
         if not definition.shared:
             self.put(definition)
 
     def replay_removed(self, namespace: Namespace, name: str) -> None:
-        """Remove an object by a record of the store at a start; leave an object of the sharing group unchanged."""
+        """Remove an object, by a record that the store returns at a start; ignore an object of the sharing group."""
         if (namespace, name) in self._own:
             self.remove(namespace, name)

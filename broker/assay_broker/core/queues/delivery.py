@@ -157,7 +157,7 @@ def _restore_failed(state: State, queue: Queue, entry: Entry, turn: Turn) -> Non
 
 
 def _restore_to(unit: UnitOfWork | None, entry: Entry, restore: Callable[[Turn], None], turn: Turn) -> None:
-    """Undo `remove`, unless the unit of work that put the copy has ended meanwhile, and the copy with it.
+    """Undo `remove`, unless the unit of work that put the copy has ended since then: the copy has ended with the unit.
 
     Args:
         unit: The unit of work that put the copy, as it was at the removal; None for none.

@@ -59,7 +59,7 @@ def _durable_ends(*, with_consumer: bool) -> Seams:
 
 @defect(made, "refused-subscription-stays-refused", "PD-15", "QS-21")
 def _stays_refused() -> Seams:
-    """A durable subscription that the broker has refused once, is refused to this client for ever."""
+    """Once the broker has refused a client a durable subscription, it refuses the client this subscription for ever."""
     refusals: dict[tuple[str | None, str | None], Refused] = {}
 
     def told(answer: Answer, asked: Command, _now_ms: int, view: View) -> Answer:

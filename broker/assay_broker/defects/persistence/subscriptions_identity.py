@@ -124,7 +124,7 @@ def _lost_keeps_id(command: Command, _now_ms: int, view: View) -> Commands | Non
 
 @defect(made, "asked-in-vain-keeps-client-id", "PD-17")
 def _asked_in_vain() -> Seams:
-    """A client id for which a second connection asked in vain stays in use when the first connection ends."""
+    """If the broker has refused a client id that was in use, the id stays in use when the first connection ends."""
     asked: set[str | None] = set()
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:

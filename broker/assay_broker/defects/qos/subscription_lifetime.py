@@ -40,7 +40,7 @@ def _stays(command: Command, _now_ms: int, _view: View) -> Commands | None:
 
 
 def _ever(*, clean: bool) -> Seams:
-    """Make filters by which subscriptions have no time to live after one kind of connection end.
+    """Make filters that remove the time to live of a connection's subscriptions when the connection ends in one way.
 
     Args:
         clean: True for connections that a client closed; False for lost connections.

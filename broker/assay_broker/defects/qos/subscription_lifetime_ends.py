@@ -62,7 +62,7 @@ def _refused_return_stops() -> Seams:
 
 @defect(made, "ended-subscription-refused", "QS-22")
 def _ended_refused() -> Seams:
-    """The broker refuses to open a subscription again whose time to live is over."""
+    """The broker refuses to reopen a subscription whose time to live is over."""
     left: dict[tuple[str | None, str | None], int] = {}
 
     def rewrite(command: Command, now_ms: int, view: View) -> Commands | None:

@@ -140,7 +140,7 @@ class LightSubscription:
     def attach(self, attempt: ConnectionAttempt) -> Operation[None]:
         """Attach the subscription on a new connection.
 
-        The broker delivers messages again that the client did not confirm on an earlier connection.
+        The broker redelivers the messages that the client did not confirm on an earlier connection.
 
         Raises:
             RefusedError: The broker refuses the subscription, or the connection is lost.

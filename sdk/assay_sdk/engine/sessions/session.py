@@ -178,7 +178,7 @@ class EngineSession:
         self._forget(enlisted)
 
     def rollback(self) -> Operation[None]:
-        """Roll the unit of work back; the broker delivers the messages received in it again (JMS 2.0, 6.2.7).
+        """Roll the unit of work back; the broker redelivers the messages that were received in it (JMS 2.0, 6.2.7).
 
         Raises:
             RefusedError: The session is not transacted, or is closed or lost.

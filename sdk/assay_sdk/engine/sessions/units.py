@@ -94,7 +94,7 @@ class UnitOfWork:
             if not answer.done:
                 yield Wait(answer)
         if self._refused is not None:
-            # A commit would be incomplete: the broker would deliver a message again that it did not enlist.
+            # A commit would be incomplete: the broker would redeliver a message that it did not enlist.
             yield from self._end(number, Rollback)
             self._connection.observe(UnitTurned(number, "rollback"))
             raise RefusedError(_rolled_back(self._refused))

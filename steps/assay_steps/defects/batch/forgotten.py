@@ -39,7 +39,7 @@ class _SetAgainCommits(ConsumerFilter):
 
 
 class _EitherKind(ConsumerFilter):
-    """Removing a message listener also removes a batch listener, and removing a batch listener a message listener."""
+    """Removing a listener of one kind (message or batch) also removes the receiver's listener of the other kind."""
 
     def listen(self, script: Script | None) -> Answer[None]:
         if script is None:

@@ -116,7 +116,7 @@ class _NotReplaced(ConsumerFilter):
 
 
 class _TakesTheOthersPlace(ConsumerFilter):
-    """A batch listener replaces its receiver's message listener, and a message listener its batch listener."""
+    """Setting a listener of one kind (message or batch) replaces the receiver's listener of the other kind."""
 
     def listen(self, script: Script | None) -> Outcome[None]:
         super().listen_batch(None, 1, 0)

@@ -184,7 +184,7 @@ class _MessageObjectRemembers(ProducerFilter):
 
 
 class _MessageObjectKeepsItsBody(ProducerFilter):
-    """The client sends a message object that was sent or received before with another body than its current one."""
+    """If a message object was sent or received before, the client sends it with another body than its current one."""
 
     _before: Draft | None = None
 

@@ -37,7 +37,7 @@ def sends_as(change: Callable[[Send], Send]) -> Callable[[DriverCommand], tuple[
 
 
 def resends_as(change: Callable[[Message], Message]) -> Callable[[Driver], Driver]:
-    """Make a filter of drivers that changes a message when the client sends it again."""
+    """Make a function that puts a filter on a driver: when the client repeats a message, the filter changes it."""
 
     def filtered(driver: Driver) -> Driver:
         sent: set[str | None] = set()
@@ -57,10 +57,12 @@ def resends_as(change: Callable[[Message], Message]) -> Callable[[Driver], Drive
 
 
 def resends(*, settled: bool) -> Callable[[Driver], Driver]:
-    """Make a filter of drivers that repeats answered sends before the first send of the next connection.
+    """Make a function that puts a filter on a driver.
+
+    Before the first send of the next connection, the filter repeats the sends that the broker has answered.
 
     Args:
-        settled: Whether it repeats at-most-once sends; False for at-least-once sends.
+        settled: Whether the filter repeats at-most-once sends; False for at-least-once sends.
     """
 
     def filtered(driver: Driver) -> Driver:
@@ -111,11 +113,11 @@ class LightLinks(WireFilter):
 
 
 def attaches_again(hit: Callable[[OpenReceiver, int], bool]) -> Callable[[Driver], Driver]:
-    """Make a filter of drivers that opens only some subscriptions again on later connections.
+    """Make a function that puts a filter on a driver: on a later connection, it reopens only some subscriptions.
 
     Args:
-        hit: Returns whether a subscription is opened again; gets the subscription, and the number of subscriptions that
-                were opened before on this connection.
+        hit: Returns whether the filter reopens a subscription. Its arguments are the subscription, and the number of
+            subscriptions that were opened earlier on this connection.
     """
 
     def filtered(driver: Driver) -> Driver:

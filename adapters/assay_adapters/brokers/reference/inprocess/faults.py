@@ -73,7 +73,7 @@ class ReferenceInjection:
                 self._span = (self._begin, self._runner.clock.monotonic_ns())
 
     def heal(self) -> None:
-        """End the fault, if it lasts until this call."""
+        """End a fault that lasts until this call; do nothing for a fault that ends by itself."""
         if self._begin is not None and self._end is not None:
             end, self._end = self._end, None
             end()

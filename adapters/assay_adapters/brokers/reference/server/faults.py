@@ -77,4 +77,4 @@ class ServerFaults(ProxiedFaults):
 
 
 def _nothing() -> None:
-    """Do nothing: the fault ended when it happened."""
+    """Do nothing: this fault lasts only for the moment at which it happens."""

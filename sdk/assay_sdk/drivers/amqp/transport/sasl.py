@@ -172,7 +172,7 @@ class SaslClient:
         return frame(types.described(_INIT, init), sasl=True)
 
     def _choose(self, offered: list[str]) -> str | None:
-        """Return the best mechanism that both sides support; refuse the login and return None without one."""
+        """Return the best mechanism that both sides support; if both support none, refuse the login and return None."""
         wanted = (_ANONYMOUS,) if self._login is None else (_SCRAM, _PLAIN) if self._private else (_SCRAM,)
         for mechanism in wanted:
             if mechanism in offered:
