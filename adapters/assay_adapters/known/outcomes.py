@@ -58,8 +58,8 @@ class KnownOutcome(Struct, frozen=True, forbid_unknown_fields=True):
     def permits(self, verdict: Verdict) -> bool:
         """Return whether the entry expects a verdict.
 
-        An entry with `sometimes` also expects a pass, and an unsupported scenario, which its pattern may match beside
-        others.
+        An entry with `sometimes` also expects a pass. It expects `unsupported` too, because its pattern may match
+        further scenarios that cannot run.
         """
         return verdict is self.verdict or (bool(self.sometimes) and verdict in EXPECTED_WITHOUT_ENTRY)
 

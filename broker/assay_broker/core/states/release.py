@@ -38,7 +38,10 @@ class Result(Enum):
     REFUSED_PUBLICATION = auto()
     """The dead-letter queue refused the message, which is the copy of a publication for a subscription."""
     REFUSED_PERSISTENT = auto()
-    """The target refused a persistent message; excludes publications that the dead-letter queue refused (DD-77)."""
+    """The dead-letter queue refused the report on a persistent message.
+
+    If it first refused the message itself, which is then a publication, the result is `REFUSED` (DD-77).
+    """
     NOT_ASKED = auto()
     """The message does not ask for the report of this step."""
 
