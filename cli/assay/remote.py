@@ -222,7 +222,7 @@ class RemoteManager:
 
     def _remedy(self, error: Exception) -> str:
         """Return the advice for the user if no server answers over HTTP."""
-        from assay_sdk.drivers.amqp.transport.tls import OUT_OF_DATE
+        from assay_sdk.drivers.certificates import OUT_OF_DATE
 
         if isinstance(error, ssl.SSLCertVerificationError) and error.verify_code in _OTHER_NAMES:
             return "its certificate is for another name: connect with a name in the certificate"

@@ -10,7 +10,7 @@ from msgspec import Struct
 from assay_sdk.driver import Done, DriverCommand, DriverEvent, Failed, PeerProperties
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Message
-from assay_sdk.model.reasons import JmsErrorKind, Refused
+from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 from assay_sdk.time import CancelJob, Runner
 
 GiveUp = Callable[[], str]
@@ -20,6 +20,11 @@ It returns the end of the error's text: words about the possible effect of the c
 """
 
 UNKNOWN = "the client does not know whether the broker carried the command out"
+
+
+def lost(text: str, mqrc: Mqrc = Mqrc.CONNECTION_BROKEN) -> Refused:
+    """Return the refusal that answers the open commands of a lost connection."""
+    return refused(mqrc, text)
 
 
 class _Owed(Struct):

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from assay_sdk import driver
 from assay_sdk.driver import DriverCommand, DriverEvent, Target, TargetError
-from assay_sdk.drivers.answers import Answers
+from assay_sdk.drivers.answers import Answers, lost
 from assay_sdk.local.frames import VERSION, FrameError, FrameTooLongError, Hello, decode_event, encode_command
 from assay_sdk.local.local_socket import LocalSocket
 from assay_sdk.model.capabilities import Capability
@@ -106,7 +106,7 @@ class LocalWire:
 
     def abort(self) -> None:
         """Drop the connection without closing it at the broker, as if the network had failed."""
-        self._runner.call_soon(lambda: self._end(_lost("the connection was aborted by this client")))
+        self._runner.call_soon(lambda: self._end(lost("the connection was aborted by this client")))
 
     # --- called by the socket (`assay_sdk.local.local_socket.LocalSocketOwner`)
 
@@ -142,13 +142,13 @@ class LocalWire:
         Args:
             why: The reason, as the end of a sentence.
         """
-        self._end(_lost(f"the connection to the broker at {self._path} is lost: {why}"))
+        self._end(lost(f"the connection to the broker at {self._path} is lost: {why}"))
 
     # commands ---------------------------------------------------------------------------------------------------------
 
     def _carry(self, command: DriverCommand) -> None:
         if self._over:
-            self._sink(driver.Failed(command.token, _lost("the connection is closed: create a new one")))
+            self._sink(driver.Failed(command.token, lost("the connection is closed: create a new one")))
             return
         self._answers.owe(command)
         if self._line is None:
@@ -216,17 +216,11 @@ class LocalWire:
         asked = self._closing is not None
         if self._closing is not None:
             self._answers.done(self._closing)  # the close has succeeded, also if the connection was lost meanwhile
-        lost = (
-            why if why is not None and why.kind is JmsErrorKind.CONNECTION_LOST else _lost("the connection is closed")
-        )
-        self._answers.fail_all(lost)
+        broken = why is not None and why.kind is JmsErrorKind.CONNECTION_LOST
+        self._answers.fail_all(why if broken and why is not None else lost("the connection is closed"))
         self._sink(driver.Closed(self.epoch, None if asked else why))
         if self._line is not None:
             self._line.drop("")
-
-
-def _lost(text: str) -> Refused:
-    return refused(Mqrc.CONNECTION_BROKEN, text)
 
 
 __all__ = ["LocalDriver", "LocalWire", "path_of"]

@@ -232,7 +232,7 @@ class UrlBackend(AmqpBackend):
 
     def _proxy_to(self, url: str) -> Proxy:
         from assay_sdk.drivers.amqp.driver import place_of
-        from assay_sdk.drivers.amqp.transport.tls import client_context
+        from assay_sdk.drivers.certificates import client_context
 
         at = place_of(url)
         proxy = Proxy(at.port, at.host, client_context(self._ca_file()) if at.tls else None)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from typing import cast
-from urllib.parse import urlsplit
 
 from assay_sdk.amqp.conventions import Conventions
 from assay_sdk.driver import DriverEvent, Target, TargetError
-from assay_sdk.drivers.amqp.transport.place import Place
-from assay_sdk.drivers.amqp.transport.tls import client_context
 from assay_sdk.drivers.amqp.wire import AmqpWire
+from assay_sdk.drivers.certificates import client_context
+from assay_sdk.drivers.place import Place, Scheme, read_url
 from assay_sdk.runners.real import LoopRunner
 from assay_sdk.time import Runner
 
-DEFAULT_PORT, TLS_PORT = 5672, 5671
+AMQP = Scheme("AMQP", "amqp", "amqps", 5672, 5671)
+"""The schemes of AMQP URLs."""
 
 
 class AmqpDriver:
@@ -64,26 +64,7 @@ def place_of(url: str) -> Place:
     Raises:
         TargetError: The URL is malformed, or contains a user.
     """
-    try:
-        parts = urlsplit(url)
-    except ValueError as error:
-        raise TargetError(f"not an AMQP URL: write amqp://host:port ({error} in the given URL)") from error
-    try:
-        port = parts.port
-    except ValueError as error:
-        given = parts.netloc.rpartition("@")[2].rpartition(":")[2]  # without a user and password, which precede "@"
-        text = f"the port {given!r} of {parts.hostname} is not from 0 to 65535: write {parts.scheme}://host:port"
-        raise TargetError(text) from error
-    tls = parts.scheme == "amqps"
-    if parts.scheme not in {"amqp", "amqps"}:
-        raise TargetError(f"not an AMQP URL: write amqp://host:port ({parts.scheme or 'no scheme'} was given)")
-    if parts.username is not None or parts.password is not None:
-        raise TargetError("the URL contains a user: pass login= instead, because URLs appear in logs")
-    if not parts.hostname:
-        raise TargetError(f"the URL names no host: write {parts.scheme}://host:port")
-    if parts.path not in {"", "/"} or parts.query or parts.fragment:
-        raise TargetError(f"the URL goes on after host and port: write only {parts.scheme}://{parts.netloc}")
-    return Place(parts.hostname, (TLS_PORT if tls else DEFAULT_PORT) if port is None else port, tls)
+    return read_url(url, AMQP)
 
 
-__all__ = ["DEFAULT_PORT", "TLS_PORT", "AmqpDriver", "place_of"]
+__all__ = ["AMQP", "AmqpDriver", "place_of"]

@@ -77,8 +77,3 @@ def refusal(
         except ValueError:  # `Mqrc` lacks the reason code; the refusal still has the number
             return Refused(KINDS.get(condition.name, otherwise), text, mqrc=int(number), objects=at_fault)
     return Refused(KINDS.get(condition.name, otherwise), text, objects=at_fault)
-
-
-def lost(text: str, mqrc: Mqrc = Mqrc.CONNECTION_BROKEN) -> Refused:
-    """Return the refusal that answers the open commands of a lost connection."""
-    return refused(mqrc, text)

@@ -32,14 +32,14 @@ from assay_sdk.driver import (
 )
 from assay_sdk.drivers.amqp import offers
 from assay_sdk.drivers.amqp.commands import Commands
-from assay_sdk.drivers.amqp.errors import Condition, lost, refusal
+from assay_sdk.drivers.amqp.errors import Condition, refusal
 from assay_sdk.drivers.amqp.links.ends import LinkEnd
 from assay_sdk.drivers.amqp.links.names import LinkNames, peer_properties
 from assay_sdk.drivers.amqp.sessions import SessionEnd
 from assay_sdk.drivers.amqp.transport.amqp_socket import AmqpSocket
 from assay_sdk.drivers.amqp.transport.attach_fields import AttachFields
-from assay_sdk.drivers.amqp.transport.place import Place
-from assay_sdk.drivers.answers import Answers
+from assay_sdk.drivers.answers import Answers, lost
+from assay_sdk.drivers.place import Place
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 from assay_sdk.runners.real import LoopRunner

@@ -21,7 +21,7 @@ from assay_sdk import (
 )
 from assay_sdk.driver import Target, TargetError
 from assay_sdk.drivers.amqp.driver import AmqpDriver, place_of
-from assay_sdk.drivers.amqp.transport.place import is_loopback
+from assay_sdk.drivers.place import is_loopback
 from assay_sdk.runners.virtual import VirtualRunner
 
 

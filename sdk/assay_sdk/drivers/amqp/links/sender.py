@@ -10,10 +10,11 @@ from proton import Delivery, Described, Sender
 from assay_sdk.amqp import codec
 from assay_sdk.driver import Send
 from assay_sdk.drivers.amqp import offers
-from assay_sdk.drivers.amqp.errors import Condition, lost, refusal
+from assay_sdk.drivers.amqp.errors import Condition, refusal
 from assay_sdk.drivers.amqp.links.ends import LinkContext, LinkEnd, LinkState
 from assay_sdk.drivers.amqp.links.names import TRANSACTIONAL, has_terminus, peer_properties, set_state_data
 from assay_sdk.drivers.amqp.links.transactions import Transaction
+from assay_sdk.drivers.answers import lost
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 

@@ -20,13 +20,13 @@ from proton import Transport, TransportException
 
 from assay_sdk.amqp.frames import Splitter
 from assay_sdk.driver import Frame, Login, Recording
-from assay_sdk.drivers.amqp.errors import lost
 from assay_sdk.drivers.amqp.transport.attach_fields import AttachFields, with_attach_fields
 from assay_sdk.drivers.amqp.transport.link_offers import LinkOffers
-from assay_sdk.drivers.amqp.transport.place import Place, is_loopback
 from assay_sdk.drivers.amqp.transport.sasl import SaslClient
 from assay_sdk.drivers.amqp.transport.tls import TlsClient, hint_at_tls
 from assay_sdk.drivers.amqp.transport.tracer import Tracer
+from assay_sdk.drivers.answers import lost
+from assay_sdk.drivers.place import Place, is_loopback
 from assay_sdk.model.reasons import Mqrc, Refused
 from assay_sdk.runners.real import READ, WRITE, LoopRunner
 from assay_sdk.time import CancelJob

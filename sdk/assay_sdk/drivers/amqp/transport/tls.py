@@ -6,41 +6,14 @@ The client uses TLS 1.2 or later, and checks the broker's certificate and name.
 from __future__ import annotations
 
 import ssl
-from collections.abc import Mapping
 from contextlib import suppress
 
-from assay_sdk.driver import TargetError
+from assay_sdk.drivers.certificates import refusal_of
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused
 
 _READ_SIZE = 65_536
 _TLS_RECORDS = frozenset({0x15, 0x16})
 """Content types of the TLS records with which a broker answers clear text: alert and handshake."""
-
-
-OUT_OF_DATE: Mapping[int, str] = {
-    9: "correct the clock of this machine, or wait until the certificate is valid",
-    10: "ask the administrator of the broker to renew it",
-}
-"""Advice for a certificate that is not yet valid or has expired, by OpenSSL's code (``X509_V_ERR_CERT_NOT_YET_VALID``,
-``X509_V_ERR_CERT_HAS_EXPIRED``)."""
-
-
-def client_context(ca_file: str | None) -> ssl.SSLContext:
-    """Return the TLS context of a client.
-
-    Args:
-        ca_file: PEM file with the trusted certificates; None for the system's.
-
-    Raises:
-        TargetError: The file cannot be read, or contains no certificate.
-    """
-    try:
-        context = ssl.create_default_context(cafile=ca_file)
-    except OSError as error:  # `ssl.SSLError` is a subclass
-        why = error.strerror or str(error)
-        raise TargetError(f"the CA file {ca_file} has no readable certificate ({why}): correct the file") from error
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    return context
 
 
 class TlsClient:
@@ -80,7 +53,7 @@ class TlsClient:
         except (ssl.SSLWantReadError, ssl.SSLZeroReturnError):
             pass  # all octets are read; a broker that closes TLS also closes the socket
         except ssl.SSLError as error:
-            self.refused = _broken(error) if self.ready else refusal_of(error)
+            self.refused = _broken(error) if self.ready else refusal_of(error, "amqp")
         return bytes(said), self._outgoing.read()
 
     def send(self, octets: bytes) -> bytes:
@@ -125,21 +98,3 @@ def hint_at_tls(place: object, first: bytes) -> Refused | None:
 def _broken(error: ssl.SSLError) -> Refused:
     text = f"the encrypted connection broke ({error.reason or error}): connect again"
     return Refused(JmsErrorKind.CONNECTION_LOST, text, mqrc=int(Mqrc.CONNECTION_BROKEN))
-
-
-def refusal_of(error: ssl.SSLError) -> Refused:
-    """Return the refusal for a failed handshake, with advice that depends on the fault of the certificate."""
-    if isinstance(error, ssl.SSLCertVerificationError):
-        advice = OUT_OF_DATE.get(
-            error.verify_code, "name its authority in ca_file, or connect with the host name in the certificate"
-        )
-        return Refused(
-            JmsErrorKind.SECURITY,
-            f"the client does not trust the broker's certificate ({error.verify_message}): {advice}",
-            mqrc=int(Mqrc.NOT_AUTHORIZED),
-        )
-    return Refused(
-        JmsErrorKind.CONNECTION_LOST,
-        f"the broker has no TLS on this port ({error.reason or error}): connect with amqp://, or correct the port",
-        mqrc=int(Mqrc.Q_MGR_NOT_AVAILABLE),
-    )

@@ -18,7 +18,8 @@ from tests.sdk.drivers.amqp.peer import LIMIT_MS, Peer
 from assay_sdk.driver import Closed, DriverEvent, Login, Opened, Target
 from assay_sdk.drivers.amqp import AmqpDriver
 from assay_sdk.drivers.amqp.driver import place_of
-from assay_sdk.drivers.amqp.transport.tls import TlsClient, client_context, refusal_of
+from assay_sdk.drivers.amqp.transport.tls import TlsClient
+from assay_sdk.drivers.certificates import client_context, refusal_of
 from assay_sdk.model.reasons import JmsErrorKind
 from assay_sdk.runners.real import RealRunner
 
@@ -189,7 +190,7 @@ def test_a_connection_opens_over_tls_and_may_send_its_password(runner: RealRunne
 def test_the_advice_is_about_what_is_wrong_with_the_certificate(code: int, advice: str) -> None:
     error = ssl.SSLCertVerificationError()
     error.verify_code, error.verify_message = code, "no"
-    assert advice in refusal_of(error).text
+    assert advice in refusal_of(error, "amqp").text
 
 
 def test_a_broker_that_is_not_believed_closes_the_attempt(runner: RealRunner) -> None:
