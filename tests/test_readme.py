@@ -22,7 +22,7 @@ PAGES = (
     README,
     *(
         (ROOT / "docs" / name).read_text(encoding="utf-8")
-        for name in ("sdk.md", "amqp.md", "mqlight.md", "crash.md", "http.md")
+        for name in ("sdk.md", "amqp.md", "mqlight.md", "crash.md", "http.md", "stomp-driver.md")
     ),
 )
 URL = (ROOT / "docs" / "url.md").read_text(encoding="utf-8")

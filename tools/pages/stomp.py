@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import fields
 
-from assay_broker.stomp.conversion import TABLE, Row
 from assay_broker.stomp.limits import StompLimits
+from assay_sdk.stomp.messages import TABLE, Row
 
 _HEAD = """# STOMP
 
@@ -77,11 +77,23 @@ lost, as STOMP 1.2 says.
   Without a dead-letter queue the message is discarded, as after the outcome *rejected* over AMQP.
 - In a transaction ACK and NACK take effect at the COMMIT. After an ABORT the messages are unsettled again, and stay with the client.
 
+## Extensions
+
+A client that knows none of these headers needs none of them; the [SDK's driver](stomp-driver.md) uses them. CONNECTED lists the
+extensions: `extensions:credit,delivery-failed`.
+
+| extension | header | meaning |
+|---|---|---|
+| `credit` | `credit:N` in SUBSCRIBE | the server sends N messages at most, instead of a window. A further SUBSCRIBE with the same `id` adds credit |
+| | `drain:true` in a further SUBSCRIBE | the server sends the waiting messages that the credit allows, takes back the rest of the credit, and then sends the receipt |
+| `delivery-failed` | `delivery-failed:false` in NACK | the message goes back as if it had not been delivered: neither counted nor marked as redelivered |
+
 ## Errors
 
 After an ERROR the server closes the connection, and aborts its transactions. The ERROR has `message`, `mqrc` (a
 [reason code](reasons.md)), `mqrc-objects` and, if the frame at fault asks for a receipt, `receipt-id`. For a fault of
-the protocol `mqrc` is 2046, for an exceeded limit 2102.
+the protocol `mqrc` is 2046, for an exceeded limit 2102. An error of JMS without a reason code, such as a client id in use, has
+`mqrc` 2195 and its kind in `error-kind` (`invalid-client-id`).
 
 ## Messages between STOMP and AMQP
 

@@ -1,193 +1,12 @@
-"""The conversion of messages between STOMP and AMQP: one table of their parts, and the functions that follow it.
-
-`TABLE` has a row for each part of a message.  A test compares ``docs/stomp.md`` with it. Other
-tests convert messages from AMQP to STOMP and back, and check that only the parts change that the table calls lost.
-"""
+"""The conversion of messages between the queue manager and the frames of a connection (`assay_sdk.stomp.messages`)."""
 
 from __future__ import annotations
 
-import base64
-import binascii
-from collections.abc import Callable, Mapping
-from typing import Any
-
-import msgspec
-from msgspec import Struct
-
 from assay_broker.core.effects import Deliver
-from assay_broker.stomp import bodies
-from assay_broker.stomp.destinations import Destinations, written
-from assay_broker.stomp.faults import FaultError
-from assay_sdk.model.message import Address, AddressKind, Message, Property
-from assay_sdk.model.reasons import Mqrc
+from assay_broker.stomp.destinations import Destinations
+from assay_sdk.model.message import Message
 from assay_sdk.stomp import Frame
-
-
-class Row(Struct, frozen=True):
-    """The conversion of one part of a message.
-
-    Args:
-        part: The part, in the words of JMS.
-        send: The headers of SEND that set it; the first of them in the frame counts.
-        amqp: The section and field of AMQP 1.0.
-        message: The header of MESSAGE; empty for none.
-        note: What is special about the part.
-        lost: What a round trip loses; empty for nothing.
-    """
-
-    part: str
-    send: tuple[str, ...]
-    amqp: str
-    message: str
-    note: str = ""
-    lost: str = ""
-
-
-TABLE: tuple[Row, ...] = (
-    Row("destination", ("destination",), "properties.to", "destination", "MESSAGE repeats the words of the SUBSCRIBE"),
-    Row("message id", ("message-id",), "properties.message-id", "message-id", "the server makes one if SEND has none"),
-    Row("correlation id", ("correlation-id", "JMSCorrelationID"), "properties.correlation-id", "correlation-id"),
-    Row("reply-to", ("reply-to", "JMSReplyTo"), "properties.reply-to", "reply-to"),
-    Row("type", ("type", "JMSType"), "properties.subject", "type"),
-    Row("content type", ("content-type",), "properties.content-type", "content-type"),
-    Row("persistence", ("persistent",), "header.durable", "persistent", "default: DEFPSIST of the queue"),
-    Row("priority", ("priority", "JMSPriority"), "header.priority", "priority", "default: 4"),
-    Row(
-        "expiry, as a time",
-        ("expires", "JMSExpiration"),
-        "properties.absolute-expiry-time",
-        "expires",
-        "milliseconds since the epoch; 0 for never",
-        lost="header.ttl, beside the time of expiry",
-    ),
-    Row(
-        "time to live",
-        ("expiration", "ttl"),
-        "header.ttl",
-        "expires",
-        "milliseconds from the send, as in RabbitMQ; 0 for never",
-        lost="header.ttl, beside the time of expiry",
-    ),
-    Row(
-        "delivery delay",
-        ("AMQ_SCHEDULED_DELAY", "x-delay", "delivery-delay"),
-        "annotation x-opt-delivery-delay",
-        "AMQ_SCHEDULED_TIME",
-        "milliseconds from the send; 0 for none",
-    ),
-    Row(
-        "delivery time",
-        ("AMQ_SCHEDULED_TIME", "JMSDeliveryTime"),
-        "annotation x-opt-delivery-time",
-        "AMQ_SCHEDULED_TIME",
-        "milliseconds since the epoch; 0 for none",
-    ),
-    Row("timestamp", ("timestamp",), "properties.creation-time", "timestamp", "default: the time of the SEND"),
-    Row("group", ("JMSXGroupID",), "properties.group-id", "JMSXGroupID"),
-    Row("place in the group", ("JMSXGroupSeq",), "properties.group-sequence", "JMSXGroupSeq"),
-    Row(
-        "application properties",
-        ("all other headers",),
-        "application-properties",
-        "the same",
-        "property-types names the types of those that are no text",
-        lost="the widths of numbers; names that a header of this table has; with STOMP 1.0 also names with a colon or "
-        "with blanks around them, and values with a line feed or with blanks around them; NUL in every version",
-    ),
-    Row(
-        "kind of body",
-        ("amq-msg-type",),
-        "the body's section",
-        "amq-msg-type",
-        "text, bytes, map, list, empty or amqp; default: text for content types of text, bytes with content-length, "
-        "else text",
-        lost="the widths of numbers in a map or list, which are JSON",
-    ),
-    Row(
-        "delivery count",
-        (),
-        "header.delivery-count",
-        "redelivered, JMSXDeliveryCount",
-        "only in redelivered messages",
-        lost="it belongs to the delivery",
-    ),
-    Row("other annotations", (), "message-annotations, footer", "", lost="all of them"),
-    Row("other properties", (), "user-id, content-encoding, reply-to-group-id", "", lost="all of them"),
-)
-"""The conversion of each part of a message."""
-
-_HOPS = frozenset(
-    (
-        *("destination", "receipt", "transaction", "content-length", "subscription", "ack", "redelivered"),
-        *("JMSXDeliveryCount", "property-types", "amq-msg-type", "browser", "destination-type"),
-    )
-)
-"""The headers of SEND and MESSAGE that belong to the frame, not to the message; they do not become properties."""
-
-_LONG = 19
-"""The most digits of a number; a longer number does not fit into 64 bits."""
-_LAST = 2**63 - 1
-_HIGHEST = 9
-_DEFAULT_PRIORITY = 4
-
-
-# --- from SEND
-
-
-def _number(name: str, value: str) -> int:
-    digits = value.strip()
-    if not (digits.isascii() and digits.isdigit()) or len(digits) > _LONG or int(digits) > _LAST:
-        raise FaultError(f"The header {name} is {value[:40]!r}: write a whole number from 0", Mqrc.EXPIRY_ERROR)
-    return int(digits)
-
-
-def _signed(name: str, value: str) -> int:
-    """Return a header's number; 0 for a negative number, because ActiveMQ ignores negative delays."""
-    return 0 if value.startswith("-") and value[1:].isdigit() else _number(name, value)
-
-
-def _flag(name: str, value: str) -> bool:
-    if value not in {"true", "false"}:
-        raise FaultError(f"The header {name} is {value[:40]!r}: write true or false", Mqrc.PERSISTENCE_ERROR)
-    return value == "true"
-
-
-def _priority(name: str, value: str) -> int:
-    if not (value.isascii() and value.isdigit()) or int(value[:_LONG]) > _HIGHEST:
-        raise FaultError(f"The header {name} is {value[:40]!r}: write a priority from 0 to 9", Mqrc.PRIORITY_ERROR)
-    return int(value)
-
-
-def _text(_: str, value: str) -> str:
-    return value
-
-
-_SETTERS: Mapping[str, tuple[str, Callable[[str, str], Any]]] = {
-    "message-id": ("message_id", _text),
-    "correlation-id": ("correlation_id", _text),
-    "JMSCorrelationID": ("correlation_id", _text),
-    "reply-to": ("reply_to", _text),
-    "JMSReplyTo": ("reply_to", _text),
-    "type": ("subject", _text),
-    "JMSType": ("subject", _text),
-    "content-type": ("content_type", _text),
-    "persistent": ("durable", _flag),
-    "priority": ("priority", _priority),
-    "JMSPriority": ("priority", _priority),
-    "expires": ("expiry_ms", _signed),
-    "JMSExpiration": ("expiry_ms", _signed),
-    "expiration": ("ttl_ms", _signed),
-    "ttl": ("ttl_ms", _signed),
-    "AMQ_SCHEDULED_DELAY": ("delay_ms", _signed),
-    "x-delay": ("delay_ms", _signed),
-    "delivery-delay": ("delay_ms", _signed),
-    "AMQ_SCHEDULED_TIME": ("delivery_time_ms", _signed),
-    "JMSDeliveryTime": ("delivery_time_ms", _signed),
-    "timestamp": ("creation_ms", _text),
-    "JMSXGroupID": ("group_id", _text),
-    "JMSXGroupSeq": ("group_sequence", _number),
-}
-"""For each header of SEND, the field of the message (`delay_ms` is none), and the function that reads the value."""
+from assay_sdk.stomp.messages import read_message, write_message, written
 
 
 def message_of(frame: Frame, destinations: Destinations, message_id: str, now_ms: int) -> Message:
@@ -200,120 +19,15 @@ def message_of(frame: Frame, destinations: Destinations, message_id: str, now_ms
         now_ms: The time of arrival, in milliseconds since the epoch.
 
     Raises:
-        FaultError: A header or the body is not valid.
+        FaultError: A destination is not valid.
+        ContentError: Another header or the body is not valid.
     """
     headers = frame.headers
-    fields: dict[str, Any] = {}
-    properties: dict[str, Property] = {}
-    for name, value in headers.items():
-        setter = _SETTERS.get(name)
-        if setter is not None:
-            field, read = setter
-            if field not in fields:
-                fields[field] = read(name, value)
-        elif name not in _HOPS:
-            properties[name] = value
-    if "property-types" in headers:
-        _set_types(properties, headers["property-types"])
-    _set_times(fields, properties, now_ms)
-    reply_to = fields.pop("reply_to", None)
-    if reply_to:
-        fields["reply_to"] = destinations.read(reply_to)
     to = destinations.read(headers["destination"], headers.get("destination-type"))
-    fields.setdefault("message_id", message_id)
-    fields.setdefault("priority", _DEFAULT_PRIORITY)
-    kind = bodies.kind_of(headers, fields.get("content_type"), frame.body)
-    if kind is bodies.Kind.BYTES:
-        return Message(to=to, properties=properties, body=frame.body, **fields)
-    return bodies.with_body(Message(to=to, properties=properties, **fields), kind, frame.body)
+    return read_message(headers, frame.body, to, destinations.read, message_id, now_ms)
 
 
-def _set_times(fields: dict[str, Any], properties: dict[str, Property], now_ms: int) -> None:
-    created = fields.get("creation_ms")
-    fields["creation_ms"] = now_ms
-    if created is not None:
-        if created.isascii() and created.isdigit() and len(created) < _LONG:
-            fields["creation_ms"] = int(created)
-        else:
-            properties["timestamp"] = created  # an application's own header
-            del fields["creation_ms"]
-    delay_ms = fields.pop("delay_ms", 0)
-    if delay_ms:
-        if now_ms + delay_ms > _LAST:
-            raise FaultError(f"The delay of {delay_ms} ms is too long", Mqrc.EXPIRY_ERROR)
-        fields.setdefault("delivery_time_ms", now_ms + delay_ms)
-    for name in ("delivery_time_ms", "expiry_ms", "ttl_ms"):
-        if name in fields and not fields[name]:
-            del fields[name]
-
-
-def _base64(value: str) -> bytes:
-    return base64.b64decode(value, validate=True)
-
-
-_READERS: Mapping[str, Callable[[str], Property]] = {
-    "boolean": {"true": True, "false": False}.__getitem__,
-    "integer": int,
-    "double": float,
-    "bytes": _base64,
-    "null": {"": None}.__getitem__,
-}
-"""The types in the header property-types, with the functions that read a value."""
-
-
-def _set_types(properties: dict[str, Property], written_types: str) -> None:
-    """Give properties the types that the header property-types names.
-
-    Raises:
-        FaultError: The header is not valid, or a value has not the type that the header names.
-    """
-    try:
-        types = msgspec.json.decode(written_types, type=dict[str, str])
-    except msgspec.DecodeError as error:
-        raise FaultError('The header property-types is not valid: write JSON, as in {"count":"integer"}') from error
-    for name, kind in types.items():
-        value = properties.get(name)
-        if not isinstance(value, str):
-            continue
-        try:
-            properties[name] = _READERS[kind](value)
-        except (KeyError, ValueError, binascii.Error) as error:
-            raise FaultError(
-                f"The header {name[:40]!r} is not of the type {kind[:20]!r} that property-types names"
-            ) from error
-        number = properties[name]
-        if isinstance(number, int) and not -_LAST - 1 <= number <= _LAST:
-            raise FaultError(f"The header {name[:40]!r} does not fit into 64 bits", Mqrc.OPTIONS_ERROR)
-
-
-# --- to MESSAGE
-
-_TYPES: Mapping[type, tuple[str, Callable[[Any], str]]] = {
-    bool: ("boolean", lambda value: "true" if value else "false"),
-    int: ("integer", str),
-    float: ("double", repr),
-    bytes: ("bytes", lambda value: base64.b64encode(value).decode()),
-    type(None): ("null", lambda _: ""),
-}
-
-_WRITTEN: dict[Address, str] = {}
-_REMEMBERED = 1_000
-
-
-def _written(address: Address) -> str:
-    found = _WRITTEN.get(address)
-    if found is None:
-        if len(_WRITTEN) >= _REMEMBERED:
-            _WRITTEN.clear()
-        found = written(address)
-        if address.kind in (AddressKind.QUEUE, AddressKind.TOPIC):
-            _WRITTEN[address] = found
-    return found
-
-
-def headers_of(  # noqa: C901  a table as code, because it runs for every message
-    delivery: Deliver, *, here: bool
-) -> tuple[dict[str, str], bytes]:
+def headers_of(delivery: Deliver, *, here: bool) -> tuple[dict[str, str], bytes]:
     """Return the headers and the body of the MESSAGE for a delivery.
 
     The headers subscription, message-id and ack are the caller's, and so is content-length.
@@ -324,56 +38,10 @@ def headers_of(  # noqa: C901  a table as code, because it runs for every messag
             subscription names.
     """
     message = delivery.message
-    headers: dict[str, str] = {}
+    headers, body = write_message(message, written)
     if not here:
-        headers["destination"] = _written(message.to or delivery.origin)
-    headers["priority"] = str(_DEFAULT_PRIORITY if message.priority is None else message.priority)
-    if message.durable:
-        headers["persistent"] = "true"
-    if message.creation_ms is not None:
-        headers["timestamp"] = str(message.creation_ms)
-    if message.expiry_ms is not None:
-        headers["expires"] = str(message.expiry_ms)
-    if message.correlation_id is not None:
-        headers["correlation-id"] = message.correlation_id
-    if message.reply_to is not None:
-        headers["reply-to"] = _written(message.reply_to)
-    if message.subject is not None:
-        headers["type"] = message.subject
-    if message.content_type is not None:
-        headers["content-type"] = message.content_type
-    _add_rare(headers, message)
+        headers["destination"] = written(message.to or delivery.origin)
     if delivery.redelivered or delivery.count:
         headers["redelivered"] = "true"
         headers["JMSXDeliveryCount"] = str(delivery.count + 1)
-    if message.properties:
-        _add_properties(headers, message.properties)
-    kind, body = bodies.body_of(message)
-    if kind is not bodies.default_kind(message.content_type):
-        headers["amq-msg-type"] = kind.value
     return headers, body
-
-
-def _add_rare(headers: dict[str, str], message: Message) -> None:
-    if message.delivery_time_ms is not None:
-        headers["AMQ_SCHEDULED_TIME"] = str(message.delivery_time_ms)
-    if message.group_id is not None:
-        headers["JMSXGroupID"] = message.group_id
-    if message.group_sequence is not None:
-        headers["JMSXGroupSeq"] = str(message.group_sequence)
-
-
-def _add_properties(headers: dict[str, str], properties: Mapping[str, Property]) -> None:
-    types: dict[str, str] = {}
-    for name, value in properties.items():
-        if name in headers or name in _HOPS or not name:
-            continue
-        if name in _SETTERS and (name != "timestamp" or not isinstance(value, str) or value.isdigit()):
-            continue
-        if isinstance(value, str):
-            headers[name] = value
-        else:
-            types[name], shown = _TYPES[type(value)]
-            headers[name] = shown(value)
-    if types:
-        headers["property-types"] = msgspec.json.encode(types).decode()

@@ -23,33 +23,19 @@ from assay_broker.core.objects.names import TEMPORARY_PREFIXES
 from assay_broker.stomp.faults import FaultError
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc
+from assay_sdk.stomp.messages import OWN_PREFIXES, PREFIXES
 
 _QUEUE, _TOPIC = AddressKind.QUEUE, AddressKind.TOPIC
-_TEMPORARY_QUEUE, _TEMPORARY_TOPIC = AddressKind.TEMPORARY_QUEUE, AddressKind.TEMPORARY_TOPIC
 
 _PREFIXES: Mapping[str, AddressKind] = {
-    "/queue/": _QUEUE,
-    "/topic/": _TOPIC,
+    **{prefix: kind for kind, prefix in PREFIXES.items()},
     "/amq/queue/": _QUEUE,
     "queue://": _QUEUE,
     "topic://": _TOPIC,
-    "/remote-temp-queue/": _TEMPORARY_QUEUE,
-    "/remote-temp-topic/": _TEMPORARY_TOPIC,
 }
-_OWN: Mapping[str, AddressKind] = {"/temp-queue/": _TEMPORARY_QUEUE, "/temp-topic/": _TEMPORARY_TOPIC}
-_WRITTEN: Mapping[AddressKind, str] = {
-    _QUEUE: "/queue/",
-    _TOPIC: "/topic/",
-    _TEMPORARY_QUEUE: "/remote-temp-queue/",
-    _TEMPORARY_TOPIC: "/remote-temp-topic/",
-}
+_OWN: Mapping[str, AddressKind] = {prefix: kind for kind, prefix in OWN_PREFIXES.items()}
 _ROUTING: Mapping[str, AddressKind] = {"ANYCAST": _QUEUE, "MULTICAST": _TOPIC}
 _REMEMBERED = 1_000
-
-
-def written(address: Address) -> str:
-    """Return a destination as a header's value."""
-    return _WRITTEN[address.kind] + address.name
 
 
 class Destinations:

@@ -1,14 +1,16 @@
 """Faults of clients and refusals of the queue manager, and the ERROR frames that report them (I-6).
 
 An ERROR has the headers ``message`` (a short description), ``mqrc`` (IBM MQ's reason code), ``mqrc-objects`` (the names
-of the objects at fault, if there are any) and ``receipt-id`` (if the frame at fault asks for a receipt).  Its body is
-the description as one sentence.
+of the objects at fault, if there are any) and ``receipt-id`` (if the frame at fault asks for a receipt).  An error
+of JMS that has no reason code, such as a client id in use, has ``mqrc`` 2195 and its kind in ``error-kind``.  The body
+is the description as one sentence.
 """
 
 from __future__ import annotations
 
 from assay_sdk.model.reasons import Mqrc, Refused
-from assay_sdk.stomp import Frame, RemoteError, Version
+from assay_sdk.stomp import ContentError, Frame, RemoteError, Version
+from assay_sdk.stomp.extensions import ERROR_KIND
 
 _SHOWN = 400
 _MOST_RECEIPT = 1_024
@@ -50,9 +52,20 @@ def of_refusal(why: Refused, receipt: str | None = None) -> FaultError:
     """
     text = why.text.rstrip(".")
     if why.mqrc is None:
-        return FaultError(text, Mqrc.UNEXPECTED_ERROR, why.objects, receipt=receipt)
+        headers = {ERROR_KIND: why.kind.value}
+        return FaultError(text, Mqrc.UNEXPECTED_ERROR, why.objects, headers, receipt)
     label = Mqrc(why.mqrc).label
     return FaultError(text if label in text else f"{label}: {text}", why.mqrc, why.objects, receipt=receipt)
+
+
+def of_content(error: ContentError, receipt: str | None = None) -> FaultError:
+    """Return the fault for a SEND whose headers or body are not valid.
+
+    Args:
+        error: The error.
+        receipt: The receipt that the frame asks for; None if it asks for none.
+    """
+    return FaultError(error.text, error.mqrc, receipt=receipt)
 
 
 def of_protocol(error: RemoteError) -> FaultError:

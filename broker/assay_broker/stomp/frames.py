@@ -21,6 +21,7 @@ from assay_sdk.driver import BOQNAME_PROPERTY, BOTHRESH_PROPERTY, Durability, Ou
 from assay_sdk.model.message import AddressKind
 from assay_sdk.model.reasons import Mqrc
 from assay_sdk.stomp import Frame, Version
+from assay_sdk.stomp.extensions import DRAIN
 
 _TEMPORARY = (AddressKind.TEMPORARY_QUEUE, AddressKind.TEMPORARY_TOPIC)
 _FAR_TOO_MUCH = 2
@@ -82,7 +83,11 @@ def subscribe(context: SessionContext, frame: Frame) -> None:
     headers, limits = frame.headers, context.limits
     address = context.destinations.read(headers["destination"], headers.get("subscription-type"))
     plan = plan_of(headers, address, limits.window, limits.most_window, has_client_id=context.client_id is not None)
-    if plan.id in context.subscriptions:
+    found = context.subscriptions.get(plan.id)
+    if found is not None and found.plan.credit is not None and (plan.credit is not None or headers.get(DRAIN)):
+        _supply(context, found, frame, plan.credit or 0)
+        return
+    if found is not None:
         raise FaultError(f"The connection has a subscription {plan.id[:40]!r} already: choose another id")
     if len(context.subscriptions) >= limits.subscriptions:
         raise FaultError(f"The connection has {limits.subscriptions} subscriptions already", Mqrc.RESOURCE_PROBLEM)
@@ -99,6 +104,21 @@ def subscribe(context: SessionContext, frame: Frame) -> None:
         context.adopted.add(address.name)
     token = context.expect(partial(_subscribed, context, subscription, receipt))
     context.handle(subscription.attach(context.number, token))
+
+
+def _supply(context: SessionContext, subscription: Subscription, frame: Frame, credit: int) -> None:
+    """Add credit to a subscription, or drain it (`assay_sdk.stomp.extensions`)."""
+    most = context.limits.most_window
+    if len(subscription.held) >= most:
+        raise FaultError(f"The subscription holds {most} unsettled messages: settle some first", Mqrc.RESOURCE_PROBLEM)
+    receipt, drain = frame.headers.get("receipt"), frame.headers.get(DRAIN) == "true"
+
+    def supplied(answer: Answer) -> None:
+        while drain and subscription.waiting:  # few, because the client has given credit for them
+            context.write_message(subscription, subscription.waiting.popleft())
+        context.answered(receipt, answer)
+
+    context.ask(supplied, commands.Flow, subscription.link, credit, drain=drain)
 
 
 def _subscribed(context: SessionContext, subscription: Subscription, receipt: str | None, answer: Answer) -> None:

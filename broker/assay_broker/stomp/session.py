@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from assay_broker.core import commands
 from assay_broker.core.effects import Answer, CloseLink, Deliver
 from assay_broker.stomp.context import SessionContext
-from assay_broker.stomp.faults import FaultError, error_frame, of_protocol, of_refusal
+from assay_broker.stomp.faults import FaultError, error_frame, of_content, of_protocol, of_refusal
 from assay_broker.stomp.frames import HANDLERS, end_all
 from assay_broker.stomp.interfaces import SessionOwner, SocketPort
 from assay_broker.stomp.states import TABLE, SessionAction, SessionInput, SessionState
@@ -24,6 +24,7 @@ from assay_sdk.model.reasons import Mqrc, Refused
 from assay_sdk.model.stepper import Stepper
 from assay_sdk.stomp import (
     VERSIONS,
+    ContentError,
     Frame,
     HeartBeat,
     RemoteError,
@@ -34,6 +35,7 @@ from assay_sdk.stomp import (
     check_frame,
     parse_heart_beat,
 )
+from assay_sdk.stomp.extensions import EXTENSIONS, OURS
 
 _LOG = logging.getLogger(__name__)
 _NS_PER_MS = 1_000_000
@@ -138,6 +140,9 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
             except FaultError as fault:
                 fault.receipt = fault.receipt or frame.headers.get("receipt")
                 self.fail(fault)
+                return
+            except ContentError as error:
+                self.fail(of_content(error, frame.headers.get("receipt")))
                 return
             except RemoteError as error:
                 self.fail(of_protocol(error))
@@ -337,6 +342,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
         headers = {"version": context.version.value, "session": context.id, "server": f"assay/{product_version()}"}
         if context.version is not Version.V1_0:
             headers["heart-beat"] = str(self._heart_beat)
+        headers[EXTENSIONS] = OURS
         context.write(self.connection.send(Frame("CONNECTED", headers)))
         _LOG.debug("%s has connected with STOMP %s", self._socket.peer, context.version)
 

@@ -3,7 +3,8 @@
 ACK accepts one message, or in the mode client all messages up to it.  NACK gives them back: the queue manager delivers
 them again and counts the delivery as failed.  After BOTHRESH failed deliveries, the server moves a message to BOQNAME
 or, without one, to the dead-letter queue, as IBM MQ's JMS client does.  If the queue has no BOTHRESH, the limit
-`redeliveries` takes its place.  The header ``requeue:false`` (RabbitMQ) moves a message at once.  If there is no queue
+`redeliveries` takes its place.  The header ``requeue:false`` (RabbitMQ) moves a message at once, and
+``delivery-failed:false`` gives it back as if it had never been delivered.  If there is no queue
 to which a message could be moved, it is discarded, as after *rejected* over AMQP.
 """
 
@@ -25,6 +26,7 @@ from assay_sdk.driver import Outcome
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc
 from assay_sdk.stomp import Frame, Version
+from assay_sdk.stomp.extensions import DELIVERY_FAILED
 
 
 def ack(context: SessionContext, frame: Frame) -> None:
@@ -47,6 +49,9 @@ def nack(context: SessionContext, frame: Frame) -> None:
     transaction = context.transaction(frame) if "transaction" in frame.headers else None
     subscription, taken = _taken(context, frame)
     receipt = frame.headers.get("receipt")
+    if frame.headers.get(DELIVERY_FAILED) == "false":
+        _settle(context, subscription, taken, Outcome.RELEASED, transaction, receipt)
+        return
     at_once = frame.headers.get("requeue") == "false"
     most = subscription.threshold or context.limits.redeliveries + 1
     moved = {key: one for key, one in taken.items() if at_once or one.count + 1 >= most}

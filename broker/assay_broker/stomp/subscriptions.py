@@ -16,6 +16,7 @@ from assay_sdk.driver import Durability
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc
 from assay_sdk.stomp import Version, encode_headers
+from assay_sdk.stomp.extensions import CREDIT
 
 _QUEUES = (AddressKind.QUEUE, AddressKind.TEMPORARY_QUEUE)
 
@@ -44,6 +45,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         everybodys: Whether the subscription belongs to no client id.
         browse: Whether the subscription gets copies of the messages on the queue, and then ends.
         window: The most messages that the subscription holds at a time.
+        credit: How many messages the client lets the server send at first; None for a subscription with a window.
     """
 
     id: str
@@ -58,6 +60,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     everybodys: bool = False
     browse: bool = False
     window: int = 1_000
+    credit: int | None = None
 
 
 _NAMES = ("durable-subscription-name", "durable-subscriber-name", "activemq.subscriptionName")
@@ -121,6 +124,7 @@ def plan_of(headers: Mapping[str, str], address: Address, window: int, most: int
     if ack not in {mode.value for mode in AckMode}:
         raise FaultError(f"The header ack is {ack[:40]!r}: write auto, client or client-individual")
     is_queue = address.kind in _QUEUES
+    credit = credit_in(headers, most)
     named = Described() if is_queue else described(headers, f"{identity} {spelled}", has_client_id=has_client_id)
     return Plan(
         id=identity,
@@ -134,8 +138,23 @@ def plan_of(headers: Mapping[str, str], address: Address, window: int, most: int
         shared=named.shared,
         everybodys=named.everybodys,
         browse=is_queue and headers.get("browser") == "true",
-        window=_window(headers, window, most),
+        window=_window(headers, window, most) if credit is None else most,
+        credit=credit,
     )
+
+
+def credit_in(headers: Mapping[str, str], most: int) -> int | None:
+    """Return the credit that a SUBSCRIBE gives, at most `most`; None if it gives none.
+
+    Raises:
+        FaultError: The header is not valid.
+    """
+    said = headers.get(CREDIT)
+    if said is None:
+        return None
+    if not (said.isascii() and said.isdigit()) or len(said) > len(str(most)) + 6:
+        raise FaultError(f"The header {CREDIT} is {said[:40]!r}: write a whole number from 0")
+    return min(int(said), most)
 
 
 def _window(headers: Mapping[str, str], window: int, most: int) -> int:
@@ -204,10 +223,14 @@ class Subscription:
     def begin(self) -> None:
         """Start to get messages, after the receipt of the SUBSCRIBE."""
         self.open = True
-        self._session.flow(self.link, self.plan.window)
+        credit = self.plan.window if self.plan.credit is None else self.plan.credit
+        if credit:
+            self._session.flow(self.link, credit)
 
     def consumed(self, count: int) -> None:
-        """Count messages that no longer take a part of the window."""
+        """Count messages that no longer take a part of the window; a subscription with credit has no window."""
+        if self.plan.credit is not None:
+            return
         self._used += count
         if self.open and self._used * 2 >= self.plan.window:
             self._session.behind(self)

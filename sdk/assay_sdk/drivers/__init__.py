@@ -94,10 +94,12 @@ def _advice(known: Mapping[str, EntryPoint]) -> str:
 def _install(point: EntryPoint) -> str:
     """Return how to install the packages that a driver needs.
 
-    For each driver of this project, an extra with the name of the scheme installs them.
+    For each driver of this project, an extra with the name of the scheme without TLS installs them.
     """
     theirs = point.dist.name if point.dist else OURS
-    return f"pip install '{OURS}[{point.name}]'" if theirs == OURS else f"the instructions of {theirs}"
+    return (
+        f"pip install '{OURS}[{point.name.removesuffix('s')}]'" if theirs == OURS else f"the instructions of {theirs}"
+    )
 
 
 def _refusal(text: str, name: str) -> RefusedError:

@@ -7,7 +7,7 @@ time and message handling are theirs.
 
 from assay_sdk.stomp.checks import check_frame
 from assay_sdk.stomp.connection import StompConnection
-from assay_sdk.stomp.errors import LocalError, RemoteError, StompError
+from assay_sdk.stomp.errors import ContentError, LocalError, RemoteError, StompError
 from assay_sdk.stomp.frames import BODY_COMMANDS, CLIENT_COMMANDS, SERVER_COMMANDS, Frame
 from assay_sdk.stomp.headers import escape
 from assay_sdk.stomp.heartbeats import HeartBeat, Pulse, agreed, parse_heart_beat
@@ -24,6 +24,7 @@ __all__ = [
     "SERVER_COMMANDS",
     "TABLES",
     "VERSIONS",
+    "ContentError",
     "Frame",
     "FrameLimits",
     "FrameReader",

@@ -4,10 +4,13 @@
 
     StompError
     ├── RemoteError   the peer broke the protocol or a limit; the connection must end
+    ├── ContentError  a header or the body of a message is not valid
     └── LocalError    this program asked for a frame that the protocol does not allow; nothing was written
 """
 
 from __future__ import annotations
+
+from assay_sdk.model.reasons import Mqrc
 
 
 class StompError(Exception):
@@ -35,6 +38,19 @@ class RemoteError(StompError):
         super().__init__(text)
         self.receipt = receipt
         self.is_limit = is_limit
+
+
+class ContentError(StompError):
+    """A header or the body of a SEND or MESSAGE is not valid.
+
+    Args:
+        text: One sentence without its full stop, which names the header or the body.
+        mqrc: The reason code.
+    """
+
+    def __init__(self, text: str, mqrc: Mqrc = Mqrc.OPTIONS_ERROR) -> None:
+        super().__init__(text)
+        self.mqrc = mqrc
 
 
 class LocalError(StompError):

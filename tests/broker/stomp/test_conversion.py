@@ -15,9 +15,8 @@ from assay_broker.amqp.listener import AmqpListener
 from assay_broker.amqp.messages import transcoding
 from assay_broker.core.effects import Deliver
 from assay_broker.security import Security
-from assay_broker.stomp.conversion import TABLE, headers_of, message_of
+from assay_broker.stomp.conversion import headers_of, message_of
 from assay_broker.stomp.destinations import Destinations
-from assay_broker.stomp.faults import FaultError
 from assay_sdk.amqp import codec, types
 from assay_sdk.amqp.sections import (
     APPLICATION_PROPERTIES,
@@ -29,7 +28,8 @@ from assay_sdk.amqp.sections import (
     VALUE,
 )
 from assay_sdk.model.message import Address, AddressKind, Message, Property
-from assay_sdk.stomp import CLIENT_COMMANDS, Frame, FrameReader, Version, encode_frame
+from assay_sdk.stomp import CLIENT_COMMANDS, ContentError, Frame, FrameReader, Version, encode_frame
+from assay_sdk.stomp.messages import TABLE
 
 QUEUE = Address(AddressKind.QUEUE, "Q")
 NOW_MS = 1_700_000_000_000
@@ -254,12 +254,12 @@ def test_text_that_is_not_utf_8_is_octets_unless_the_client_says_text() -> None:
     frame = Frame("SEND", {"destination": "/queue/Q", "content-type": "text/plain"}, b"\xff")
     destinations = Destinations(lambda _: AddressKind.QUEUE)
     assert message_of(frame, destinations, "i", NOW_MS).body == b"\xff"
-    with pytest.raises(FaultError):
+    with pytest.raises(ContentError):
         message_of(Frame("SEND", {**frame.headers, "amq-msg-type": "text"}, b"\xff"), destinations, "i", NOW_MS)
 
 
 def test_every_header_of_the_table_is_known() -> None:
-    from assay_broker.stomp.conversion import _HOPS, _SETTERS
+    from assay_sdk.stomp.messages.conversion import _HOPS, _SETTERS
 
     named = {name for row in TABLE for name in row.send if " " not in name}
     assert named <= {*_SETTERS, *_HOPS}
@@ -267,7 +267,7 @@ def test_every_header_of_the_table_is_known() -> None:
 
 
 def test_a_property_of_every_type_has_a_type_in_the_header() -> None:
-    from assay_broker.stomp.conversion import _READERS, _TYPES
+    from assay_sdk.stomp.messages.conversion import _READERS, _TYPES
 
     values: tuple[Property, ...] = (True, 7, 0.5, b"x", None)
     for value in values:

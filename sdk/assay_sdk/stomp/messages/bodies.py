@@ -23,7 +23,6 @@ from typing import Any, cast
 import msgspec
 from msgspec.structs import replace
 
-from assay_broker.stomp.faults import FaultError
 from assay_sdk.amqp import bodies as encoded_bodies
 from assay_sdk.amqp import codec, types
 from assay_sdk.amqp.editing import with_entries
@@ -32,6 +31,7 @@ from assay_sdk.amqp.terms import MESSAGE_TYPE
 from assay_sdk.amqp.types import MAX_DEPTH, DecodeError
 from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import Mqrc
+from assay_sdk.stomp.errors import ContentError
 
 _TEXTS = frozenset(("application/json", "application/xml", "application/javascript"))
 _INT, _LONG = 2**31, 2**63
@@ -77,13 +77,13 @@ def kind_of(headers: Mapping[str, str], content_type: str | None, body: bytes) -
     with a content-length, else text.  A body that is not UTF-8 is octets.
 
     Raises:
-        FaultError: The header amq-msg-type has an unknown value.
+        ContentError: The header amq-msg-type has an unknown value.
     """
     said = headers.get("amq-msg-type")
     if said is not None:
         kind = _KINDS.get(said)
         if kind is None:
-            raise FaultError(
+            raise ContentError(
                 f"The header amq-msg-type is {said[:40]!r}: write {', '.join(_KINDS)}", Mqrc.MSG_TYPE_ERROR
             )
         return kind
@@ -107,7 +107,7 @@ def with_body(message: Message, kind: Kind, octets: bytes) -> Message:
     """Return a message with the body of a SEND.
 
     Raises:
-        FaultError: The octets are not a body of this kind.
+        ContentError: The octets are not a body of this kind.
     """
     try:
         match kind:
@@ -124,7 +124,7 @@ def with_body(message: Message, kind: Kind, octets: bytes) -> Message:
             case Kind.AMQP:
                 return _encoded(message, _sections(octets), {})
     except (UnicodeDecodeError, msgspec.DecodeError, DecodeError, codec.EncodeError, RecursionError) as error:
-        raise FaultError(
+        raise ContentError(
             f"The body is not of the kind {kind.value} that amq-msg-type names: {error}", Mqrc.MSG_TYPE_ERROR
         ) from error
 

@@ -1,0 +1,290 @@
+"""The STOMP driver's commands: a table with the function that carries out each command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from assay_sdk.driver import (
+    Begin,
+    Browse,
+    Cancel,
+    Close,
+    CloseLink,
+    CloseSession,
+    Commit,
+    CommitXa,
+    Credit,
+    Drain,
+    DriverCommand,
+    EndXa,
+    Enlist,
+    ForgetXa,
+    OpenReceiver,
+    OpenSender,
+    OpenSession,
+    Prepare,
+    RecoverXa,
+    Rollback,
+    RollbackXa,
+    Send,
+    Settle,
+    Unsubscribe,
+)
+from assay_sdk.drivers.stomp.context import WireContext, answering, unsupported
+from assay_sdk.drivers.stomp.messages import send_frame
+from assay_sdk.drivers.stomp.receiver import Receiver
+from assay_sdk.drivers.stomp.requests import Browser, NameLookUp
+from assay_sdk.drivers.stomp.subscriptions import subscribe_headers, unsubscribe_headers
+from assay_sdk.drivers.stomp.units import Unit
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.message import Address
+from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
+from assay_sdk.stomp import ContentError, Frame, LocalError
+
+
+class _UnknownError(LookupError):
+    """The error for a command that names a session, link or unit of work that does not exist."""
+
+
+class CommandedWire(WireContext, Protocol):
+    """The attributes and methods of a `StompWire` that its commands use."""
+
+    def close(self, command: Close) -> None:
+        """Close the connection."""
+        ...
+
+
+class Commands:
+    """The commands of one connection, with its sessions, links and units of work.
+
+    Args:
+        wire: The connection.
+    """
+
+    def __init__(self, wire: CommandedWire) -> None:
+        self._wire = wire
+        self._sessions: set[int] = set()
+        self._senders: dict[int, tuple[int, Address | None]] = {}
+        """The session and the destination of each sender."""
+        self._receivers: dict[int, Receiver] = {}
+        self._units: dict[int, Unit] = {}
+        self._temporary: dict[int, NameLookUp] = {}
+        """The temporary destinations by the links that stand for them."""
+        self._by_id: dict[str, Receiver | Browser | NameLookUp] = {}
+        # All of `DriverCommand`.  STOMP has no XA and cancels no messages, so the driver answers those as unsupported.
+        self._table: Mapping[type, Callable[[Any], None]] = {
+            OpenSession: self._open_session,
+            CloseSession: self._close_session,
+            OpenSender: self._open_sender,
+            OpenReceiver: self._open_receiver,
+            CloseLink: self._close_link,
+            Send: self._send,
+            Credit: lambda command: self._receiver(command.link).credit(command.token, command.credit),
+            Drain: lambda command: self._receiver(command.link).drain(command.token),
+            Settle: self._settle,
+            Begin: self._begin,
+            Enlist: self._enlist,
+            Commit: lambda command: self._take_unit(command.unit).commit(command.token),
+            Rollback: lambda command: self._take_unit(command.unit).abort(command.token),
+            EndXa: self._unsupported,
+            Prepare: self._unsupported,
+            CommitXa: self._unsupported,
+            RollbackXa: self._unsupported,
+            RecoverXa: self._unsupported,
+            ForgetXa: self._unsupported,
+            Unsubscribe: self._unsubscribe,
+            Cancel: self._unsupported,
+            Browse: self._browse,
+            Close: wire.close,
+        }
+
+    def carry_out(self, command: DriverCommand) -> None:
+        """Carry out a command; if it names an unknown session, link or unit of work, answer `Failed`."""
+        try:
+            self._table[type(command)](command)
+        except _UnknownError as error:
+            self._wire.answers.fail(command.token, Refused(JmsErrorKind.ILLEGAL_STATE, str(error)))
+        except (ContentError, LocalError) as error:
+            self._wire.answers.fail(command.token, Refused(JmsErrorKind.MESSAGE_FORMAT, str(error)))
+
+    def message(self, frame: Frame) -> None:
+        """Handle a MESSAGE; one for a subscription that has ended meanwhile is dropped."""
+        found = self._by_id.get(frame.headers.get("subscription", ""))
+        if isinstance(found, Receiver):
+            found.message(frame)
+        elif found is not None and found.message(frame):
+            del self._by_id[found.id]
+
+    # --- look-up of sessions, links and units of work
+
+    def _session(self, number: int) -> int:
+        if number not in self._sessions:
+            raise _UnknownError(f"this connection has no open session {number}")
+        return number
+
+    def _receiver(self, number: int) -> Receiver:
+        if number not in self._receivers:
+            raise _UnknownError(f"this connection has no open receiver {number}")
+        return self._receivers[number]
+
+    def _unit(self, number: int) -> Unit:
+        if number not in self._units:
+            raise _UnknownError(f"this connection has no unit of work {number}")
+        return self._units[number]
+
+    def _take_unit(self, number: int) -> Unit:
+        unit = self._unit(number)
+        del self._units[number]
+        return unit
+
+    # --- sessions, which STOMP does not have
+
+    def _open_session(self, command: OpenSession) -> None:
+        self._sessions.add(command.session)
+        self._wire.answers.done(command.token)
+
+    def _close_session(self, command: CloseSession) -> None:
+        """End the session's units of work and receivers; the last frame asks for a receipt."""
+        session = self._session(command.session)
+        self._sessions.discard(session)
+        self._senders = {link: sender for link, sender in self._senders.items() if sender[0] != session}
+        units = [unit for unit in self._units.values() if unit.session == session]
+        receivers = [receiver for receiver in self._receivers.values() if receiver.session == session]
+        for unit in units:
+            del self._units[unit.number]
+            self._wire.send(Frame("ABORT", {"transaction": unit.name}))
+        for receiver in receivers:
+            self._drop(receiver)
+            last = receiver is receivers[-1]
+            receiver.close(answering(self._wire, command.token) if last else None)
+        if not receivers:
+            self._wire.answers.done(command.token)
+
+    # --- links
+
+    def _open_sender(self, command: OpenSender) -> None:
+        session, address = self._session(command.session), command.address
+        if command.dynamic and address is not None:
+            if Capability.TEMPORARY_DESTINATION not in self._wire.conventions.capabilities:
+                why = unsupported("the broker has no temporary destinations over STOMP", "use a lasting destination")
+                self._wire.answers.fail(command.token, why)
+                return
+            look_up = NameLookUp(self._wire, command.token, address.kind)
+            look_up.open()
+            self._temporary[command.link] = self._by_id[look_up.id] = look_up
+            return
+        if (gone := self._gone(address)) is not None:
+            self._wire.answers.fail(command.token, gone)
+            return
+        self._senders[command.link] = session, address
+        self._wire.answers.done(command.token)
+
+    def _gone(self, address: Address | None) -> Refused | None:
+        """Return the refusal for a temporary destination that the application has deleted."""
+        if address is None or address not in self._wire.names.deleted:
+            return None
+        return refused(Mqrc.UNKNOWN_OBJECT_NAME, f"{address} was deleted by this connection", address.name)
+
+    def _open_receiver(self, command: OpenReceiver) -> None:
+        self._session(command.session)
+        if (gone := self._gone(command.address)) is not None:
+            self._wire.answers.fail(command.token, gone)
+            return
+        headers = subscribe_headers(self._wire, command, f"receiver-{command.link}")
+        if isinstance(headers, Refused):
+            self._wire.answers.fail(command.token, headers)
+            return
+        receiver = Receiver(self._wire, command, headers)
+        name = receiver.durable_name
+        if name is not None and self._in_use(name):
+            self._wire.answers.fail(command.token, _used(name))
+            return
+        receiver.open(command.token)
+        self._receivers[command.link] = self._by_id[receiver.id] = receiver
+
+    def _in_use(self, name: str) -> bool:
+        return any(receiver.durable_name == name for receiver in self._receivers.values())
+
+    def _drop(self, receiver: Receiver) -> None:
+        del self._receivers[receiver.number]
+        del self._by_id[receiver.id]
+
+    def _close_link(self, command: CloseLink) -> None:
+        receiver = self._receivers.get(command.link)
+        if receiver is not None:
+            self._drop(receiver)
+            receiver.close(answering(self._wire, command.token))
+            return
+        temporary = self._temporary.pop(command.link, None)
+        if temporary is not None and temporary.address is not None:
+            self._wire.names.deleted.add(temporary.address)
+        self._senders.pop(command.link, None)
+        self._wire.answers.done(command.token)
+
+    def _send(self, command: Send) -> None:
+        sender = self._senders.get(command.link)
+        if sender is None:
+            raise _UnknownError(f"this connection has no open sender {command.link}")
+        to = command.message.to or sender[1]
+        wire, token = self._wire, command.token
+        if to is None:
+            wire.answers.fail(token, refused(Mqrc.UNKNOWN_OBJECT_NAME, "the message has no destination"))
+            return
+        if (gone := self._gone(to)) is not None:
+            wire.answers.fail(token, gone)
+            return
+        unit = None if command.unit is None else self._unit(command.unit)
+        frame = send_frame(command.message, to, wire.conventions, wire.names.write)
+        if unit is not None:
+            frame.headers["transaction"] = unit.name
+        if command.settled or (unit is not None and not wire.conventions.receipt_before_commit):
+            wire.send(frame)
+            wire.when_room(lambda: wire.answers.done(token))
+        else:
+            wire.send(frame, answering(wire, token))
+
+    def _settle(self, command: Settle) -> None:
+        self._receiver(command.link).settle(command.token, command.deliveries, command.outcome)
+
+    def _browse(self, command: Browse) -> None:
+        self._session(command.session)
+        if not self._wire.conventions.browser:
+            why = unsupported("the broker has no browsers over STOMP", "use AMQP, or the broker's administration")
+            self._wire.answers.fail(command.token, why)
+            return
+        browser = Browser(self._wire, command)
+        browser.open()
+        self._by_id[browser.id] = browser
+
+    def _unsubscribe(self, command: Unsubscribe) -> None:
+        self._session(command.session)
+        if not command.shared and self._in_use(command.name):
+            self._wire.answers.fail(command.token, _used(command.name))
+            return
+        headers = unsubscribe_headers(self._wire, command)
+        if isinstance(headers, Refused):
+            self._wire.answers.fail(command.token, headers)
+            return
+        self._wire.send(Frame("UNSUBSCRIBE", headers), answering(self._wire, command.token))
+
+    # --- units of work
+
+    def _begin(self, command: Begin) -> None:
+        if command.xid is not None:
+            self._unsupported(command)
+            return
+        unit = self._units[command.unit] = Unit(self._wire, command.unit, self._session(command.session))
+        unit.begin(command.token)
+
+    def _enlist(self, command: Enlist) -> None:
+        self._receiver(command.link).enlist(command.token, command.deliveries, self._unit(command.unit))
+
+    def _unsupported(self, command: DriverCommand) -> None:
+        what = f"STOMP cannot carry out {type(command).__name__}"
+        self._wire.answers.fail(command.token, unsupported(what, "use another protocol"))
+
+
+def _used(name: str) -> Refused:
+    text = f"the subscription {name!r} has a consumer on this connection: close the consumer first"
+    return refused(Mqrc.SUBSCRIPTION_IN_USE, text, name)

@@ -1,0 +1,107 @@
+"""What the parts of a STOMP connection share: output, receipts, answers and the broker's conventions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from assay_sdk.drivers.answers import Answers
+from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.model.reasons import JmsErrorKind, Refused
+from assay_sdk.stomp import Frame, Version
+from assay_sdk.stomp.conventions import Conventions
+from assay_sdk.stomp.messages import PREFIXES
+
+Receipt = Callable[[Refused | None], None]
+"""Called once for a frame with a receipt: with None when the RECEIPT has come, otherwise with the refusal."""
+
+
+class Names:
+    """The destinations of one connection, as headers write them.
+
+    Args:
+        conventions: The broker's conventions.
+    """
+
+    def __init__(self, conventions: Conventions) -> None:
+        self._prefixes = {**PREFIXES, **conventions.prefixes}
+        self.own: dict[Address, str] = {}
+        """The texts of the connection's own temporary destinations."""
+        self.deleted: set[Address] = set()
+        """The temporary destinations that the application has deleted; the broker keeps them until the connection
+        ends, because STOMP has no frame that deletes one."""
+
+    def write(self, address: Address) -> str:
+        """Return a destination as the value of a header."""
+        return self.own.get(address) or self._prefixes[address.kind] + address.name
+
+    def read(self, text: str) -> Address:
+        """Return the destination that a header means; another text is taken for the name of a queue."""
+        for kind, prefix in self._prefixes.items():
+            if prefix and text.startswith(prefix):
+                return Address(kind, text.removeprefix(prefix))
+        return Address(AddressKind.QUEUE, text)
+
+
+class WireContext(Protocol):
+    """The attributes and methods of a `StompWire` that its commands and receivers use."""
+
+    answers: Answers
+    conventions: Conventions
+    epoch: int
+    extensions: frozenset[str]
+    """The broker's extensions (`assay_sdk.stomp.extensions`)."""
+    names: Names
+    version: Version
+    has_client_id: bool
+
+    def now_ms(self) -> int:
+        """Return the time of day in milliseconds since the epoch."""
+        ...
+
+    def next_number(self) -> int:
+        """Take a new number, and return it; each number is used once on this connection."""
+        ...
+
+    def send(self, frame: Frame, receipt: Receipt | None = None) -> None:
+        """Send a frame.
+
+        Args:
+            frame: The frame, without the header receipt.
+            receipt: Called with the broker's answer; None to ask for no receipt.
+
+        Raises:
+            LocalError: STOMP cannot express a header.
+        """
+        ...
+
+    def when_room(self, job: Callable[[], None]) -> None:
+        """Run a job once few octets wait for the socket."""
+        ...
+
+
+def answering(context: WireContext, token: int) -> Receipt:
+    """Return the function for a receipt that answers a command's token.
+
+    Args:
+        context: The connection.
+        token: Token of the command.
+    """
+
+    def answer(why: Refused | None) -> None:
+        if why is None:
+            context.answers.done(token)
+        else:
+            context.answers.fail(token, why)
+
+    return answer
+
+
+def unsupported(what: str, hint: str) -> Refused:
+    """Return the refusal of what STOMP or the broker cannot do; nothing has been sent.
+
+    Args:
+        what: The lack, as the begin of a sentence.
+        hint: What the application can do instead.
+    """
+    return Refused(JmsErrorKind.UNSUPPORTED, f"{what}: {hint}")

@@ -1,0 +1,77 @@
+"""The messages in a client's SEND and a broker's MESSAGE, by the broker's conventions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from assay_sdk.model.message import Address, Message
+from assay_sdk.stomp import ContentError, Frame
+from assay_sdk.stomp.conventions import Conventions
+from assay_sdk.stomp.messages import RESERVED, read_message, write_message
+
+_MISSING = "false"
+
+
+def send_frame(message: Message, to: Address, conventions: Conventions, writer: Callable[[Address], str]) -> Frame:
+    """Return the SEND of a message.
+
+    Args:
+        message: The message.
+        to: Its destination.
+        conventions: The broker's conventions.
+        writer: Returns a destination as the value of a header.
+
+    Raises:
+        ContentError: STOMP cannot carry a property of the message.
+    """
+    taken = RESERVED.intersection(message.properties) if message.properties else ()
+    if taken:
+        names = ", ".join(sorted(taken))
+        raise ContentError(f"the properties {names} have the names of STOMP headers: choose other names")
+    headers, body = write_message(message, writer)
+    headers["destination"] = writer(to)
+    if message.durable is False:
+        headers["persistent"] = "false"
+    if message.priority is None:
+        del headers["priority"]
+    if conventions.message_id and message.message_id:
+        headers["message-id"] = message.message_id
+    if message.expiry_ms is not None and conventions.expires_in:
+        headers[conventions.expires] = str(message.ttl_ms or 0)
+        del headers["expires"]
+    if message.delivery_time_ms is not None and conventions.delay_for:
+        del headers["AMQ_SCHEDULED_TIME"]
+        headers[conventions.delay] = str(max(0, message.delivery_time_ms - (message.creation_ms or 0)))
+    headers["content-length"] = str(len(body))
+    return Frame("SEND", headers, body)
+
+
+def received(frame: Frame, link: Address, spelled: str, reader: Callable[[str], Address], now_ms: int) -> Message:
+    """Return the message of a MESSAGE.
+
+    Args:
+        frame: The MESSAGE.
+        link: The destination of the subscription.
+        spelled: The subscription's header destination, which a MESSAGE repeats.
+        reader: Returns the destination that a header means.
+        now_ms: The time of arrival, in milliseconds since the epoch.
+
+    Raises:
+        ContentError: A header or the body is not valid.
+    """
+    headers = frame.headers
+    headers.setdefault("persistent", _MISSING)
+    said = headers.get("destination", spelled)
+    to = link if said == spelled else reader(said)
+    return read_message(headers, frame.body, to, reader, message_id=headers.get("message-id", ""), now_ms=now_ms)
+
+
+def failed_deliveries(frame: Frame) -> tuple[int, bool]:
+    """Return how many deliveries of a message failed before, and whether it was delivered before.
+
+    Brokers other than the reference broker count no deliveries for STOMP clients, so 1 then means at least one.
+    """
+    counted = frame.headers.get("JMSXDeliveryCount", "")
+    again = frame.headers.get("redelivered") == "true"
+    count = int(counted) - 1 if counted.isascii() and counted.isdigit() else int(again)
+    return max(count, 0), again or count > 0

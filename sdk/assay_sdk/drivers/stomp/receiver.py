@@ -1,0 +1,186 @@
+"""Receivers: subscriptions with credit, and their deliveries.
+
+A broker with the extension `assay_sdk.stomp.extensions.CREDIT` sends as many messages as the engine has given credit.
+Other brokers send ahead, as far as a window goes, so messages beyond the credit wait here.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from assay_sdk.driver import Arrived, Drained, Durability, OpenReceiver, Outcome
+from assay_sdk.drivers.stomp.context import Receipt, WireContext, answering
+from assay_sdk.drivers.stomp.messages import failed_deliveries, received
+from assay_sdk.drivers.stomp.units import Unit
+from assay_sdk.model.reasons import JmsErrorKind, Refused
+from assay_sdk.stomp import ContentError, Frame, Version
+from assay_sdk.stomp.extensions import CREDIT, DELIVERY_FAILED, DRAIN
+
+
+class Receiver:
+    """The subscription of one receiver.
+
+    Args:
+        context: The connection.
+        command: The command that opens the receiver.
+        headers: The headers of the SUBSCRIBE.
+    """
+
+    def __init__(self, context: WireContext, command: OpenReceiver, headers: dict[str, str]) -> None:
+        self._context = context
+        self._headers = headers
+        self.id = headers["id"]
+        self.number = command.link
+        self.session = command.session
+        self.settled = command.settled
+        self.address = command.address
+        self.durable_name = command.name if command.durability is Durability.DURABLE and not command.shared else None
+        """The name of the receiver's unshared durable subscription; None for another subscription."""
+        self._credit = 0
+        self._ahead: deque[Frame] = deque()
+        """The messages beyond the credit, of a broker that sends ahead."""
+        self._keys: dict[int, str] = {}
+        """The names by which ACK and NACK know the unsettled deliveries."""
+        self._enlisted: dict[int, Unit] = {}
+
+    def open(self, token: int) -> None:
+        """Subscribe, and answer the token with the broker's receipt."""
+        self._context.send(Frame("SUBSCRIBE", self._headers), answering(self._context, token))
+
+    def message(self, frame: Frame) -> None:
+        """Handle a MESSAGE."""
+        if self._credit > 0:
+            self._arrive(frame)
+        else:
+            self._ahead.append(frame)
+
+    def credit(self, token: int, credit: int) -> None:
+        """Let the broker, or the messages that have come ahead, come.
+
+        Args:
+            token: Token to answer.
+            credit: Number of messages, in addition to earlier credit.
+        """
+        self._credit += credit
+        if CREDIT in self._context.extensions:
+            self._context.send(Frame("SUBSCRIBE", {**self._place(), CREDIT: str(credit)}))
+        self._context.answers.done(token)
+        while self._ahead and self._credit > 0:
+            self._arrive(self._ahead.popleft())
+
+    def drain(self, token: int) -> None:
+        """Take the credit back, after the messages that the broker has; then answer the token.
+
+        A broker without the extension credit gets an empty transaction, whose receipt comes behind the messages that
+        the broker has sent before.
+        """
+
+        def drained(why: Refused | None) -> None:
+            if why is not None:
+                self._context.answers.fail(token, why)
+                return
+            self._credit = 0
+            self._context.answers.emit(Drained(self.number))
+            self._context.answers.done(token)
+
+        if CREDIT in self._context.extensions:
+            self._context.send(Frame("SUBSCRIBE", {**self._place(), DRAIN: "true"}), drained)
+            return
+        name = {"transaction": f"fence-{self._context.next_number()}"}
+        self._context.send(Frame("BEGIN", name))
+        self._context.send(Frame("ABORT", name), drained)
+
+    def settle(self, token: int, deliveries: tuple[int, ...], outcome: Outcome) -> None:
+        """Settle deliveries with an outcome, and answer the token with the broker's receipt; none if one is unknown."""
+        if not self._knows(token, deliveries, returned=True):
+            return
+        keys = [self._keys.pop(number) for number in deliveries]
+        for number in deliveries:
+            self._enlisted.pop(number, None)
+        if self.settled or not keys:
+            self._context.answers.done(token)
+            return
+        command, more = self._outcome(outcome)
+        for key in keys[:-1]:
+            self._context.send(Frame(command, {**self._key(key), **more}))
+        self._context.send(Frame(command, {**self._key(keys[-1]), **more}), answering(self._context, token))
+
+    def enlist(self, token: int, deliveries: tuple[int, ...], unit: Unit) -> None:
+        """Accept deliveries in a unit of work."""
+        if not self._knows(token, deliveries):
+            return
+        for number in deliveries:
+            if not self.settled:
+                self._context.send(Frame("ACK", {**self._key(self._keys[number]), "transaction": unit.name}))
+            self._enlisted[number] = unit
+        unit.enlisted.append(lambda: self._forget(deliveries))
+        self._context.answers.done(token)
+
+    def close(self, receipt: Receipt | None) -> None:
+        """End the subscription; the broker gives unsettled messages back, as failed deliveries."""
+        self._keys.clear()
+        self._enlisted.clear()
+        self._ahead.clear()
+        self._context.send(Frame("UNSUBSCRIBE", {"id": self.id}), receipt)
+
+    def _arrive(self, frame: Frame) -> None:
+        context = self._context
+        key = frame.headers.get("ack" if context.version is Version.V1_2 else "message-id", "")
+        count, again = failed_deliveries(frame)
+        try:
+            message = received(
+                frame, self.address, self._headers["destination"], context.names.read, now_ms=context.now_ms()
+            )
+        except ContentError:
+            if not self.settled:  # as the AMQP driver, which rejects a message that it cannot decode
+                command, more = self._outcome(Outcome.REJECTED)
+                context.send(Frame(command, {**self._key(key), **more}))
+            if CREDIT in context.extensions:
+                context.send(Frame("SUBSCRIBE", {**self._place(), CREDIT: "1"}))
+            return
+        self._credit -= 1
+        number = context.next_number()
+        self._keys[number] = key
+        context.answers.emit(Arrived(self.number, number, context.epoch, message, count, again))
+
+    def _place(self) -> dict[str, str]:
+        return {"id": self.id, "destination": self._headers["destination"]}
+
+    def _key(self, key: str) -> dict[str, str]:
+        if self._context.version is Version.V1_2:
+            return {"id": key}
+        return {"message-id": key, "subscription": self.id}
+
+    def _outcome(self, outcome: Outcome) -> tuple[str, dict[str, str]]:
+        """Return the command and the headers for an outcome."""
+        if outcome is Outcome.ACCEPTED:
+            return "ACK", {}
+        if outcome is Outcome.REJECTED:
+            return "NACK", dict(self._context.conventions.rejects)
+        if outcome is Outcome.RELEASED and DELIVERY_FAILED in self._context.extensions:
+            return "NACK", {DELIVERY_FAILED: "false"}
+        return "NACK", {}
+
+    def _forget(self, deliveries: tuple[int, ...]) -> None:
+        """Forget deliveries whose unit of work is committed."""
+        for number in deliveries:
+            self._enlisted.pop(number, None)
+            self._keys.pop(number, None)
+
+    def _knows(self, token: int, deliveries: tuple[int, ...], *, returned: bool = False) -> bool:
+        """Return whether all deliveries can still be settled; if not, answer `Failed`.
+
+        Args:
+            token: Token of the command.
+            deliveries: Numbers of the deliveries.
+            returned: Whether deliveries of a unit of work that was rolled back can also be settled.
+        """
+        known = all(
+            number in self._keys and (number not in self._enlisted or (returned and self._enlisted[number].over))
+            for number in deliveries
+        )
+        if not known:
+            text = f"a delivery of {self.address} is settled already or came over an earlier connection"
+            why = Refused(JmsErrorKind.ILLEGAL_STATE, text, objects=(self.address.name,))
+            self._context.answers.fail(token, why)
+        return known

@@ -1,0 +1,101 @@
+"""Subscriptions of the driver itself: browsers, and the look-up of a temporary destination's name."""
+
+from __future__ import annotations
+
+from assay_sdk.driver import Browse
+from assay_sdk.drivers.stomp.context import WireContext
+from assay_sdk.drivers.stomp.messages import received
+from assay_sdk.model.message import Address, AddressKind, Message
+from assay_sdk.model.reasons import Refused
+from assay_sdk.stomp import ContentError, Frame
+from assay_sdk.stomp.messages import OWN_PREFIXES
+
+
+class Browser:
+    """A subscription that lists the messages of a queue, in ActiveMQ's way.
+
+    Args:
+        context: The connection.
+        command: The command, which is answered with the messages.
+    """
+
+    def __init__(self, context: WireContext, command: Browse) -> None:
+        self._context = context
+        self._token = command.token
+        self._address = command.address
+        self._spelled = context.names.write(command.address)
+        self._selector = command.selector
+        self._found: list[Message] = []
+        self.id = f"browser-{context.next_number()}"
+
+    def open(self) -> None:
+        """Subscribe."""
+        browser = self._context.conventions.browser
+        headers = {"id": self.id, "destination": self._spelled, "ack": "auto", browser: "true"}
+        if self._selector is not None:
+            headers["selector"] = self._selector
+        self._context.send(Frame("SUBSCRIBE", headers), self._answered)
+
+    def message(self, frame: Frame) -> bool:
+        """Handle a MESSAGE; return whether the browser has ended."""
+        context = self._context
+        if "browser" in frame.headers and frame.headers["browser"] == "end":
+            context.send(Frame("UNSUBSCRIBE", {"id": self.id}))
+            context.answers.done(self._token, tuple(self._found))
+            return True
+        try:
+            self._found.append(
+                received(frame, self._address, self._spelled, context.names.read, now_ms=context.now_ms())
+            )
+        except ContentError:
+            return False  # as the AMQP driver, a browser passes over a message that it cannot decode
+        return False
+
+    def _answered(self, why: Refused | None) -> None:
+        if why is not None:
+            self._context.answers.fail(self._token, why)
+
+
+class NameLookUp:
+    """The creation of a temporary destination, whose name the client learns by a message to itself.
+
+    A client chooses the text that names a temporary destination on its own connection.  The name by which other
+    connections know it appears only in the reply-to of a MESSAGE, so the client sends a message to the new destination
+    with the destination as its reply-to.
+
+    Args:
+        context: The connection.
+        token: Token of the command, which is answered with the name.
+        kind: Temporary queue or temporary topic.
+    """
+
+    def __init__(self, context: WireContext, token: int, kind: AddressKind) -> None:
+        self._context = context
+        self._token = token
+        self._kind = kind
+        number = context.next_number()
+        self.id = f"name-{number}"
+        self._spelled = f"{OWN_PREFIXES[kind]}assay-{number}"
+        self.address: Address | None = None
+        """The destination; None until the broker has told its name."""
+
+    def open(self) -> None:
+        """Subscribe to the destination, and send the message."""
+        headers = {"id": self.id, "destination": self._spelled, "ack": "auto"}
+        self._context.send(Frame("SUBSCRIBE", headers), self._answered)
+        self._context.send(
+            Frame("SEND", {"destination": self._spelled, "reply-to": self._spelled}, b"name?"), self._answered
+        )
+
+    def message(self, frame: Frame) -> bool:
+        """Handle the MESSAGE, and answer the token; return True, because the look-up has ended."""
+        context = self._context
+        self.address = Address(self._kind, context.names.read(frame.headers.get("reply-to", self._spelled)).name)
+        context.names.own[self.address] = self._spelled
+        context.send(Frame("UNSUBSCRIBE", {"id": self.id}))
+        context.answers.done(self._token, self.address.name)
+        return True
+
+    def _answered(self, why: Refused | None) -> None:
+        if why is not None:
+            self._context.answers.fail(self._token, why)

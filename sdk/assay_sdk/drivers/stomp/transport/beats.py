@@ -1,0 +1,84 @@
+"""Heart-beats on a thread of their own, so that a slow message handler on the runner delays none (STOMP 1.2)."""
+
+from __future__ import annotations
+
+import threading
+from typing import Protocol
+
+from assay_sdk.stomp import Pulse
+from assay_sdk.time import Clock
+
+_NS_PER_MS = 1_000_000
+
+
+class Beating(Protocol):
+    """The interface of a connection for its heart-beats; all methods may be called on any thread."""
+
+    def beat(self) -> None:
+        """Write an end of line, unless output waits to be written."""
+        ...
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether the connection reads from its socket; otherwise the broker's heart-beats cannot be heard."""
+        ...
+
+    def silent(self, heard_ms: int) -> None:
+        """Handle the silence of the broker, which has lasted for too long.
+
+        Args:
+            heard_ms: The time between heart-beats that the broker has promised.
+        """
+        ...
+
+
+class Beats:
+    """The heart-beats of one connection.  Each connection has its own, so a new connection has heart-beats again.
+
+    Args:
+        connection: The connection.
+        clock: The clock of `Pulse`.
+        beats_ms: The time between heart-beats to the broker, in milliseconds; 0 for none.
+        hears_ms: The time between heart-beats from the broker, in milliseconds; 0 for none.
+    """
+
+    def __init__(self, connection: Beating, clock: Clock, beats_ms: int, hears_ms: int) -> None:
+        self._connection = connection
+        self._clock = clock
+        self._stopped = threading.Event()
+        self._pulse = Pulse(beats_ms, hears_ms, self._now_ms())
+
+    def start(self) -> None:
+        """Start the thread, if there are heart-beats."""
+        if self._pulse.next_ms() is not None:
+            threading.Thread(target=self._run, name="assay-stomp-beats", daemon=True).start()
+
+    def stop(self) -> None:
+        """Stop the thread."""
+        self._stopped.set()
+
+    def heard(self) -> None:
+        """Note that octets have arrived."""
+        self._pulse.heard_ms = self._now_ms()
+
+    def written(self) -> None:
+        """Note that octets were written."""
+        self._pulse.written_ms = self._now_ms()
+
+    def _now_ms(self) -> int:
+        return self._clock.monotonic_ns() // _NS_PER_MS
+
+    def _run(self) -> None:
+        pulse = self._pulse
+        while (due_ms := pulse.next_ms()) is not None:
+            if self._stopped.wait(max(due_ms - self._now_ms(), 1) / 1_000):
+                return
+            now_ms = self._now_ms()
+            if pulse.beat_is_due(now_ms):
+                pulse.written_ms = now_ms
+                self._connection.beat()
+            if pulse.is_silent(now_ms):
+                if self._connection.is_reading:
+                    self._connection.silent(pulse.hears_ms)
+                    return
+                pulse.heard_ms = now_ms

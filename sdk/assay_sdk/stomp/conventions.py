@@ -1,0 +1,143 @@
+"""Conventions of STOMP brokers: what a client must know of a broker, because STOMP leaves it open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.model.message import AddressKind
+
+_ALL = frozenset(
+    (
+        Capability.DELIVERY_DELAY,
+        Capability.TIME_TO_LIVE,
+        Capability.PRIORITY,
+        Capability.NON_PERSISTENT,
+        Capability.SELECTOR,
+        Capability.BROWSE,
+        Capability.TOPIC,
+        Capability.DURABLE_SUBSCRIPTION,
+        Capability.SHARED_SUBSCRIPTION,
+        Capability.TEMPORARY_DESTINATION,
+        Capability.LOCAL_TRANSACTION,
+        Capability.CLIENT_ID,
+    )
+)
+
+
+Headers = tuple[tuple[str, str], ...]
+"""Headers as pairs of a name and a value."""
+
+
+class Conventions(Struct, frozen=True, kw_only=True):
+    """The conventions of a broker; the defaults are those of the reference broker.
+
+    Args:
+        capabilities: What a client can ask this broker for.
+        prefixes: The prefix of each kind of destination, where it differs from `assay_sdk.stomp.messages.PREFIXES`.
+        expires: The header of the expiry.
+        expires_in: Whether this header has a duration from the send, and not a time of day.
+        delay: The header of the delivery time.
+        delay_for: Whether this header has a duration from the send, and not a time of day.
+        message_id: Whether SEND may have a message-id, which the broker keeps.
+        durable_name: The header that names a durable subscription of the client id.
+        shared: The headers of a shared durable subscription beside its name.
+        everybodys_name: The header that names a durable subscription which all clients share; empty for none.
+        shared_name: The header that names a shared subscription that is not durable; empty for none.
+        no_local: The header with which a subscription gets no messages of its own connection.
+        browser: The header with which a subscription browses; empty for none.
+        window: The headers that ask for a window of messages, for a broker without the extension credit.
+        rejects: The headers with which NACK means that a message cannot be processed.
+        receipt_before_commit: Whether the receipt of a SEND in a transaction comes before the COMMIT.
+    """
+
+    capabilities: frozenset[Capability] = _ALL
+    prefixes: Mapping[AddressKind, str] = {}
+    expires: str = "expires"
+    expires_in: bool = False
+    delay: str = "AMQ_SCHEDULED_TIME"
+    delay_for: bool = False
+    message_id: bool = True
+    durable_name: str = "durable-subscription-name"
+    shared: Headers = (("shared", "true"),)
+    everybodys_name: str = "x-queue-name"
+    shared_name: str = "shared-subscription-name"
+    no_local: str = "no-local"
+    browser: str = "browser"
+    window: Headers = ()
+    rejects: Headers = (("requeue", "false"),)
+    receipt_before_commit: bool = True
+
+
+REFERENCE = Conventions()
+"""The reference broker."""
+
+ACTIVEMQ = Conventions(
+    capabilities=_ALL - {Capability.SHARED_SUBSCRIPTION},
+    delay="AMQ_SCHEDULED_DELAY",
+    delay_for=True,
+    message_id=False,
+    durable_name="activemq.subscriptionName",
+    shared=(),
+    everybodys_name="",
+    shared_name="",
+    no_local="activemq.noLocal",
+    window=(("activemq.prefetchSize", "1000"),),
+    rejects=(),
+)
+"""Apache ActiveMQ Classic.  Its NACK moves a message to the dead-letter queue at once."""
+
+ARTEMIS = Conventions(
+    capabilities=_ALL - {Capability.SHARED_SUBSCRIPTION, Capability.BROWSE, Capability.TEMPORARY_DESTINATION},
+    message_id=False,
+    shared=(),
+    everybodys_name="",
+    shared_name="",
+    browser="",
+    window=(("consumer-window-size", "-1"),),
+    rejects=(),
+)
+"""Apache ActiveMQ Artemis.  It takes a NACK for an ACK."""
+
+RABBITMQ = Conventions(
+    capabilities=frozenset(
+        (
+            Capability.TIME_TO_LIVE,
+            Capability.PRIORITY,
+            Capability.NON_PERSISTENT,
+            Capability.TOPIC,
+            Capability.LOCAL_TRANSACTION,
+        )
+    ),
+    expires="expiration",
+    expires_in=True,
+    message_id=False,
+    durable_name="",
+    shared=(),
+    everybodys_name="",
+    shared_name="",
+    no_local="",
+    browser="",
+    window=(("prefetch-count", "1000"),),
+    receipt_before_commit=False,
+)
+"""RabbitMQ 4.0 without the plug-in for delayed messages.  Its COMMIT is not atomic."""
+
+PRODUCTS: Mapping[str, Conventions] = {
+    "assay/": REFERENCE,
+    "ActiveMQ-Artemis/": ARTEMIS,
+    "ActiveMQ/": ACTIVEMQ,
+    "RabbitMQ/": RABBITMQ,
+}
+"""The conventions of the brokers that a CONNECTED's header server can begin with."""
+
+
+def conventions_of(server: str) -> Conventions:
+    """Return the conventions of the broker that names itself in the header server; the reference broker's if unknown.
+
+    Args:
+        server: The header server of CONNECTED; empty without one.
+    """
+    return next((found for begin, found in PRODUCTS.items() if server.startswith(begin)), REFERENCE)

@@ -1,0 +1,25 @@
+"""The headers that the reference broker and the SDK add to STOMP; a client that does not know them may ignore them.
+
+STOMP 1.2 lets both ends add headers.  A server names the extensions that it has in the header `EXTENSIONS` of
+CONNECTED, so that a client uses only those.
+"""
+
+EXTENSIONS = "extensions"
+"""CONNECTED: the names of the server's extensions, separated by commas: `CREDIT`, `DELIVERY_FAILED`."""
+
+CREDIT = "credit"
+"""SUBSCRIBE: how many messages the server may send.  Instead of a window, such a subscription has credit: each message
+takes one, and a further SUBSCRIBE with the same id adds some."""
+
+DRAIN = "drain"
+"""SUBSCRIBE for a subscription with credit: with ``true`` the server sends the messages that wait, as far as the credit
+goes, takes back the rest of the credit, and then sends the receipt."""
+
+DELIVERY_FAILED = "delivery-failed"
+"""NACK: with ``false`` the message goes back as if it had never been delivered, so this delivery does not count."""
+
+ERROR_KIND = "error-kind"
+"""ERROR: the kind of a JMS error that has no reason code (`assay_sdk.model.reasons.JmsErrorKind`)."""
+
+OURS = f"{CREDIT},{DELIVERY_FAILED}"
+"""The extensions of the reference broker."""

@@ -1,0 +1,47 @@
+"""The texts of destinations in headers, which the server and clients write alike.
+
+======================================  =====================================================================
+header                                  destination
+======================================  =====================================================================
+``/queue/NAME``                         the queue NAME
+``/topic/STRING``                       the topic STRING
+``/remote-temp-queue/NAME``             the temporary queue NAME, as every connection may name it
+``/remote-temp-topic/NAME``             the same for a topic
+======================================  =====================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from assay_sdk.model.message import Address, AddressKind
+
+PREFIXES: Mapping[AddressKind, str] = {
+    AddressKind.QUEUE: "/queue/",
+    AddressKind.TOPIC: "/topic/",
+    AddressKind.TEMPORARY_QUEUE: "/remote-temp-queue/",
+    AddressKind.TEMPORARY_TOPIC: "/remote-temp-topic/",
+}
+"""The prefix for each kind of destination."""
+
+OWN_PREFIXES: Mapping[AddressKind, str] = {
+    AddressKind.TEMPORARY_QUEUE: "/temp-queue/",
+    AddressKind.TEMPORARY_TOPIC: "/temp-topic/",
+}
+"""The prefix for a temporary destination of the same connection, which chooses the rest of the text itself."""
+
+_WRITTEN: dict[Address, str] = {}
+_REMEMBERED = 1_000
+_LASTING = (AddressKind.QUEUE, AddressKind.TOPIC)
+
+
+def written(address: Address) -> str:
+    """Return a destination as a header's value; the texts of queues and topics are remembered."""
+    found = _WRITTEN.get(address)
+    if found is None:
+        found = PREFIXES[address.kind] + address.name
+        if address.kind in _LASTING:
+            if len(_WRITTEN) >= _REMEMBERED:
+                _WRITTEN.clear()
+            _WRITTEN[address] = found
+    return found

@@ -1,0 +1,236 @@
+"""Tests of the driver with brokers that lack the extensions and have other conventions, by a scripted broker."""
+
+from __future__ import annotations
+
+import pytest
+from tests.sdk.drivers.stomp.peer import Client, Peer, connected
+
+from assay_sdk import JmsErrorKind, Mqrc
+from assay_sdk.driver import (
+    Arrived,
+    Begin,
+    Browse,
+    Cancel,
+    Close,
+    Closed,
+    Commit,
+    Credit,
+    Done,
+    Drain,
+    Drained,
+    DriverCommand,
+    Durability,
+    Enlist,
+    Failed,
+    OpenReceiver,
+    OpenSender,
+    OpenSession,
+    Outcome,
+    Prepare,
+    Rollback,
+    Send,
+    Settle,
+    Unsubscribe,
+)
+from assay_sdk.model.message import Address, AddressKind, Message
+
+QUEUE, TOPIC = Address(AddressKind.QUEUE, "Q"), Address(AddressKind.TOPIC, "T")
+NOW_MS = 1_700_000_000_000
+
+
+def receiving(client: Client, peer: Peer, **more: object) -> None:
+    """Open a session 1 and a receiver 2."""
+    client.submit(OpenSession(1, 1), OpenReceiver(token=2, session=1, link=2, address=QUEUE, **more))  # type: ignore[arg-type]
+    peer.receipt(peer.next("SUBSCRIBE"))
+    assert isinstance(client.answer(2), Done)
+
+
+def message(peer: Peer, number: int, **headers: str) -> None:
+    peer.say(
+        "MESSAGE",
+        b"x",
+        subscription="receiver-2",
+        destination="/queue/Q",
+        message_id=f"m{number}",
+        ack=f"a{number}",
+        **headers,
+    )
+
+
+def test_messages_beyond_the_credit_wait_in_the_driver(peer: Peer) -> None:
+    with connected(peer) as client:
+        receiving(client, peer)
+        for number in range(3):
+            message(peer, number)
+        client.submit(Credit(3, 2, 1))
+        assert client.until(Arrived).message.message_id == "m0"
+        client.submit(Credit(4, 2, 1))
+        assert client.until(Arrived, 2).message.message_id == "m1"
+        client.submit(Drain(5, 2))
+        begin, fence = peer.next("BEGIN"), peer.next("ABORT")
+        assert begin.headers["transaction"] == fence.headers["transaction"]
+        peer.receipt(fence)
+        assert isinstance(client.answer(5), Done)
+        assert client.until(Drained).link == 2
+
+
+def test_a_settlement_names_the_ack_header_and_waits_for_the_receipt_of_the_last(peer: Peer) -> None:
+    with connected(peer) as client:
+        receiving(client, peer)
+        client.submit(Credit(3, 2, 3))
+        for number in range(3):
+            message(peer, number)
+        last = client.until(Arrived, 3)
+        first = client.until(Arrived)
+        client.submit(Settle(4, 2, (first.delivery, last.delivery), Outcome.ACCEPTED))
+        assert peer.next("ACK").headers == {"id": "a0"}
+        ack = peer.next("ACK")
+        assert ack.headers["id"] == "a2"
+        peer.receipt(ack)
+        assert isinstance(client.answer(4), Done)
+        client.submit(Settle(5, 2, (first.delivery,), Outcome.ACCEPTED))
+        again = client.answer(5)
+        assert isinstance(again, Failed)
+        assert again.refused.kind is JmsErrorKind.ILLEGAL_STATE
+
+
+def test_1_1_names_a_message_by_its_id_and_subscription(peer: Peer) -> None:
+    with connected(peer, version="1.1") as client:
+        receiving(client, peer)
+        client.submit(Credit(3, 2, 1))
+        message(peer, 0, redelivered="true")
+        came = client.until(Arrived)
+        assert (came.count, came.redelivered) == (1, True)
+        client.submit(Settle(4, 2, (came.delivery,), Outcome.MODIFIED))
+        nack = peer.next("NACK")
+        assert (nack.headers["message-id"], nack.headers["subscription"]) == ("m0", "receiver-2")
+
+
+def test_units_of_work_are_transactions(peer: Peer) -> None:
+    with connected(peer) as client:
+        receiving(client, peer)
+        client.submit(Credit(3, 2, 1), OpenSender(4, 1, 4, QUEUE), Begin(5, 1, 9))
+        begin = peer.next("BEGIN")
+        peer.receipt(begin)
+        message(peer, 0)
+        came = client.until(Arrived)
+        client.submit(Enlist(6, 2, (came.delivery,), 9), Send(7, 4, Message(to=QUEUE, body="x"), unit=9))
+        assert peer.next("ACK").headers == {"id": "a0", "transaction": begin.headers["transaction"]}
+        send = peer.next("SEND")
+        assert send.headers["transaction"] == begin.headers["transaction"]
+        peer.receipt(send)
+        client.submit(Rollback(8, 9))
+        peer.receipt(peer.next("ABORT"))
+        assert isinstance(client.answer(8), Done)
+        client.submit(Settle(9, 2, (came.delivery,), Outcome.MODIFIED))
+        peer.receipt(peer.next("NACK"))
+        assert isinstance(client.answer(9), Done)
+
+
+def test_rabbitmqs_receipt_of_a_send_in_a_transaction_is_not_waited_for(peer: Peer) -> None:
+    with connected(peer, server="RabbitMQ/4.0.9") as client:
+        client.submit(OpenSession(1, 1), OpenSender(2, 1, 2, QUEUE), Begin(3, 1, 9))
+        peer.receipt(peer.next("BEGIN"))
+        message = Message(
+            message_id="ID:1",
+            to=QUEUE,
+            body="x",
+            ttl_ms=500,
+            expiry_ms=NOW_MS + 500,
+            creation_ms=NOW_MS,
+            priority=4,
+            durable=True,
+        )
+        client.submit(Send(4, 2, message, unit=9))
+        send = peer.next("SEND")
+        assert isinstance(client.answer(4), Done)
+        assert send.receipt is None
+        assert (send.headers["expiration"], send.headers["persistent"]) == ("500", "true")
+        assert "expires" not in send.headers
+        assert "message-id" not in send.headers
+        client.submit(Commit(5, 9))
+        peer.receipt(peer.next("COMMIT"))
+        assert isinstance(client.answer(5), Done)
+
+
+def test_activemqs_delay_is_a_duration(peer: Peer) -> None:
+    with connected(peer, server="ActiveMQ/6.1") as client:
+        client.submit(OpenSession(1, 1), OpenSender(2, 1, 2, QUEUE))
+        client.submit(Send(3, 2, Message(to=QUEUE, creation_ms=NOW_MS, delivery_time_ms=NOW_MS + 70, durable=False)))
+        headers = peer.next("SEND").headers
+        assert headers["AMQ_SCHEDULED_DELAY"] == "70"
+        assert headers["persistent"] == "false"
+        assert "AMQ_SCHEDULED_TIME" not in headers
+        assert "priority" not in headers
+
+
+@pytest.mark.parametrize(
+    ("server", "command"),
+    [
+        ("RabbitMQ/4", OpenReceiver(token=9, session=1, link=2, address=QUEUE, selector="a = 1")),
+        ("RabbitMQ/4", OpenReceiver(token=9, session=1, link=2, address=TOPIC, no_local=True)),
+        (
+            "RabbitMQ/4",
+            OpenReceiver(token=9, session=1, link=2, address=TOPIC, name="s", durability=Durability.DURABLE),
+        ),
+        ("ActiveMQ/6", OpenReceiver(token=9, session=1, link=2, address=TOPIC, name="s", shared=True)),
+        ("test/1", OpenReceiver(token=9, session=1, link=2, address=TOPIC, timeout_ms=1_000)),
+        ("ActiveMQ/6", Unsubscribe(9, 1, "s", shared=True)),
+        ("ActiveMQ-Artemis/2", Browse(9, 1, QUEUE)),
+        ("ActiveMQ-Artemis/2", OpenSender(9, 1, 2, Address(AddressKind.TEMPORARY_QUEUE, ""), dynamic=True)),
+        ("test/1", Cancel(9, 1, "ID:1")),
+        ("test/1", Prepare(9, b"xid")),
+        ("test/1", Begin(9, 1, 1, xid=b"xid")),
+    ],
+)
+def test_what_a_broker_lacks_is_refused_before_anything_is_sent(
+    peer: Peer, server: str, command: DriverCommand
+) -> None:
+    with connected(peer, server=server) as client:
+        client.submit(OpenSession(1, 1), command)
+        answer = client.answer(9)
+        assert isinstance(answer, Failed)
+        assert answer.refused.kind is JmsErrorKind.UNSUPPORTED
+        client.submit(Close(10))
+        peer.receipt(peer.next("DISCONNECT"))
+        assert client.until(Closed).refused is None
+
+
+def test_an_error_answers_its_frame_with_the_reason_and_all_others_with_the_loss(peer: Peer) -> None:
+    with connected(peer) as client:
+        client.submit(OpenSession(1, 1), OpenSender(2, 1, 2, QUEUE))
+        for token in (3, 4):
+            client.submit(Send(token, 2, Message(to=QUEUE, body="x")))
+        peer.next("SEND")
+        send = peer.next("SEND")
+        peer.say("ERROR", mqrc="2053", mqrc_objects="Q", message="full", receipt_id=str(send.receipt))
+        full, other = client.answer(4), client.answer(3)
+        assert isinstance(full, Failed)
+        assert (full.refused.mqrc, full.refused.objects) == (Mqrc.Q_FULL, ("Q",))
+        assert full.refused.kind is JmsErrorKind.RESOURCE_ALLOCATION
+        assert isinstance(other, Failed)
+        assert other.refused.kind is JmsErrorKind.CONNECTION_LOST
+        closed = client.until(Closed)
+        assert closed.refused is not None
+        assert "full" in closed.refused.text
+        assert peer.closed()
+
+
+def test_a_message_that_cannot_be_read_is_rejected(peer: Peer) -> None:
+    with connected(peer) as client:
+        receiving(client, peer)
+        client.submit(Credit(3, 2, 1))
+        message(peer, 0, priority="high")
+        assert peer.next("NACK").headers == {"id": "a0", "requeue": "false"}
+        message(peer, 1)
+        assert client.until(Arrived).message.message_id == "m1"
+
+
+def test_a_property_with_the_name_of_a_header_is_refused(peer: Peer) -> None:
+    with connected(peer) as client:
+        client.submit(OpenSession(1, 1), OpenSender(2, 1, 2, QUEUE))
+        client.submit(Send(3, 2, Message(to=QUEUE, properties={"ack": "x"})))
+        answer = client.answer(3)
+        assert isinstance(answer, Failed)
+        assert answer.refused.kind is JmsErrorKind.MESSAGE_FORMAT
+        assert "the properties ack have the names of STOMP headers" in answer.refused.text
