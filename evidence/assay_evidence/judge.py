@@ -39,6 +39,7 @@ from assay_evidence.concluding.weighing import (
     deciding,
     foreign_kit,
     held_up,
+    session_ended,
     unfinished,
     weigh,
 )
@@ -52,6 +53,7 @@ from assay_evidence.events import (
     PlannedScenario,
     ScenarioBegin,
     ScenarioEnd,
+    SessionEnded,
     Step,
     Unsupported,
 )
@@ -312,6 +314,7 @@ class _Run:
     def _circumstances(self, facts: _Facts, trace: list[AnyEvent]) -> Callable[[Claim], list[Circumstance]]:
         """Return a function that lists the circumstances of a claim in this scenario."""
         ends = _of_kind(trace, ScenarioEnd)
+        ended = _of_kind(trace, SessionEnded)
         harm = self._harm(trace)
         common = [
             Circumstance(Kind.DAMAGED_CLAIM, harm) if harm else None,
@@ -322,7 +325,9 @@ class _Run:
         def of_claim(claim: Claim) -> list[Circumstance]:
             begin = self._begins.get(claim.writer, self.begin)
             kit = foreign_kit(facts.strength, facts.judged, begin.ours if begin else ())
-            return [one for one in (*common, kit) if one is not None]
+            error = next((event.refused.text for event in _of_kind(visible_to(claim, ended), SessionEnded)), None)
+            ending = session_ended(facts.judged, begin.ours if begin else (), error)
+            return [one for one in (*common, kit, ending) if one is not None]
 
         return of_claim
 

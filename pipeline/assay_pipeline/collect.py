@@ -185,15 +185,17 @@ def _tallies(examined: DataFrame, runs: Mapping[tuple[str, str], RunOf]) -> dict
 
 
 def _remarks(events: DataFrame, runs: Mapping[tuple[str, str], RunOf]) -> dict[RunOf, tuple[Remark, ...]]:
-    """Collect the remarks about scenarios: rules, missing capabilities, steps that were not done, and lateness."""
-    begun, ended, lacking = (F.col("kind") == kind for kind in ("scenario", "scenario-end", "unsupported"))
+    """Collect the remarks about scenarios: rules, missing capabilities, steps not done, lateness, ended sessions."""
+    kinds = ("scenario", "scenario-end", "unsupported", "session-ended")
+    begun, ended, lacking, cut = (F.col("kind") == kind for kind in kinds)
     steps = F.col("kind") == "step"
     told = (
-        events.where(begun | ended | lacking | (steps & F.col("outcome").isin(list(STEP_VERDICTS))))
+        events.where(begun | ended | lacking | cut | (steps & F.col("outcome").isin(list(STEP_VERDICTS))))
         .groupBy(*CASE)
         .agg(
             F.first(F.when(begun, F.struct("rules", "judged", "strength", "repeats")), ignorenulls=True).alias("begun"),
             F.first(F.when(lacking, F.struct("capability", "reason")), ignorenulls=True).alias("lacking"),
+            F.min(F.when(cut, F.struct("writer", "seq", "refused.text"))).alias("cut"),
             *(F.sum(F.when(ended, F.col(name))).alias(name) for name in ("late_ns", "elapsed_ns")),
             *(
                 F.first(F.when(steps & (F.col("outcome") == word), F.col("detail")), ignorenulls=True).alias(word)
@@ -226,5 +228,6 @@ def _remark(row: Row) -> Remark:
         reason=reason,
         late_ns=row.late_ns or 0,
         elapsed_ns=row.elapsed_ns or 0,
+        session_error=None if row.cut is None else row.cut.text or "",
         repeats=begun.repeats or "",
     )

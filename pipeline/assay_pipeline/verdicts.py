@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, structs
 
-from assay_evidence.concluding.weighing import Circumstance, Kind, deciding, foreign_kit, held_up, weigh
+from assay_evidence.concluding.weighing import Circumstance, Kind, deciding, foreign_kit, held_up, session_ended, weigh
 from assay_evidence.subjects import Limits, Outcome, Subject
 from assay_evidence.verdicts import SCHEMA, Finding, RuleVerdict, ScenarioVerdict, Verdict, Verdicts, worst
 from assay_features import Catalogue
@@ -60,6 +60,7 @@ class Remark(Struct, frozen=True):
         reason: The reason in one sentence; empty for a pass.
         late_ns: The sum of the harness's delays during the scenario, in nanoseconds.
         elapsed_ns: The scenario's duration, in nanoseconds.
+        session_error: The text of the error with which the broker ended a session; None if it ended none.
         repeats: The id of the scenario of which this is a later attempt; empty for a first attempt.
     """
 
@@ -71,6 +72,7 @@ class Remark(Struct, frozen=True):
     reason: str = ""
     late_ns: int = 0
     elapsed_ns: int = 0
+    session_error: str | None = None
     repeats: str = ""
 
 
@@ -219,9 +221,10 @@ class _RuleOf(Struct, frozen=True):
     def _circumstances(self, remark: Remark) -> list[Circumstance]:
         """Return the circumstances of a scenario for the weighing of its findings.
 
-        The strength of this rule counts, not that of the scenario, because an invariant also examines scenarios of
-        other rules.
+        The strength and the judged part of this rule count, not those of the scenario, because an invariant also
+        examines scenarios of other rules.
         """
         kit = foreign_kit(self.rule.strength.value, self.judged, self.run.ours)
+        ending = session_ended(self.judged, self.run.ours, remark.session_error)
         busy = held_up(remark.late_ns, remark.elapsed_ns)
-        return [*self._damaged(), *(one for one in (kit, busy) if one is not None)]
+        return [*self._damaged(), *(one for one in (kit, ending, busy) if one is not None)]

@@ -21,6 +21,7 @@ from assay_evidence.events import (
     Return,
     ScenarioEnd,
     Seen,
+    SessionEnded,
     Settle,
     Step,
     Unsupported,
@@ -115,7 +116,7 @@ def kind(event: AnyEvent) -> str:
     return str(event.__struct_config__.tag)
 
 
-def describe(event: AnyEvent) -> str:  # noqa: PLR0911 - a table with one row for each kind
+def describe(event: AnyEvent) -> str:  # noqa: C901, PLR0911 - a table with one row for each kind
     """Describe an event in one line."""
     match event:
         case Call(actor=actor, op=op, args=args, destination=destination, unit=unit, msg=msg):
@@ -131,6 +132,8 @@ def describe(event: AnyEvent) -> str:  # noqa: PLR0911 - a table with one row fo
             return _join(f"{keyword} {text}", outcome if outcome != "done" else "", detail)
         case Claim(rule=rule, predicate=predicate, of=of, bounds=bounds):
             return _join(f"{rule} {predicate}", _pairs(of), _pairs(bounds))
+        case SessionEnded(actor=actor, refused=refused):
+            return f"the broker ended a session of {actor}: {error_of(refused)}"
         case Fault(what=what, target=target, phase=phase) | Watch(actor=what, destination=target, phase=phase):
             return f"{phase} {what} on {target}"
         case ScenarioEnd(elapsed_ns=elapsed_ns, waited_ns=waited_ns, late_ns=late_ns):
@@ -157,9 +160,17 @@ def _message(msg: MessageRef | None) -> str:
 
 def refusal(refused: RefusedInfo) -> str:
     """Return a refusal in words."""
+    return f"refused {error_of(refused)}"
+
+
+def error_of(refused: RefusedInfo) -> str:
+    """Return an error of the broker in words, without the word "refused"."""
+    return f"({_reason(refused)}) {refused.text}".strip()
+
+
+def _reason(refused: RefusedInfo) -> str:
     reason = f"MQRC {refused.mqrc}" if refused.mqrc is not None else ""
-    why = ", ".join(part for part in (refused.kind, reason, *refused.objects) if part)
-    return f"refused ({why}) {refused.text}".strip()
+    return ", ".join(part for part in (refused.kind, reason, *refused.objects) if part)
 
 
 def _pairs(values: Mapping[str, object]) -> str:

@@ -24,6 +24,7 @@ from assay_evidence.events import (
     Return,
     Scalar,
     Seen,
+    SessionEnded,
     Settle,
     Step,
     Unit,
@@ -34,7 +35,7 @@ from assay_evidence.figures import duration
 from assay_evidence.names import plain
 from assay_reports.calls import Calls
 from assay_reports.clock import ScenarioClock
-from assay_reports.excerpts import describe, refusal
+from assay_reports.excerpts import describe, error_of, refusal
 from assay_reports.moments import ahead_of, due_times
 
 LINES = 80
@@ -223,7 +224,7 @@ class _Teller:
                 return event.ref in self._offenders
             case Call() | Return() | Seen() | Settle() | Unit() | Admin() | Fault() | Watch() | Late() | Disk():
                 return True
-            case Callback() | Frame():
+            case Callback() | Frame() | SessionEnded():
                 return True
             case Wire():
                 return event.ref in self._wires
@@ -309,12 +310,14 @@ class _Teller:
     def _early(self, keys: Sequence[str], event: AnyEvent) -> str:
         return ahead_of(self._due_of, [self._plain(key) for key in keys], self._clock.at_ns(event))
 
-    def _other(self, event: AnyEvent) -> str:  # noqa: PLR0911 - a table with one row for each kind
+    def _other(self, event: AnyEvent) -> str:  # noqa: C901, PLR0911 - a table with one row for each kind
         match event:
             case Settle(msg=msg, outcome=outcome, unit=unit):
                 return f"settles {msg.key}: {outcome}{f' in {unit}' if unit else ''}"
             case Unit(op=op, unit=unit):
                 return f"{op} of {unit}"
+            case SessionEnded(refused=refused):
+                return f"loses a session, because the broker ended it with an error: {error_of(refused)}"
             case Fault():
                 return self._fault(event)
             case Watch(destination=destination, phase=phase):

@@ -88,6 +88,12 @@ class ConnectionLost(Struct, frozen=True, tag=True):
     refused: Refused
 
 
+class SessionEnded(Struct, frozen=True, tag=True):
+    """Event: the broker ended a session with an error before the application closed it; the connection stays open."""
+
+    refused: Refused
+
+
 class Reconnected(Struct, frozen=True, tag=True):
     """Event: an MQ Light client has a new connection, and has attached its subscriptions to it."""
 
@@ -98,7 +104,7 @@ class FrameSeen(Struct, frozen=True, tag=True):
     frame: Frame
 
 
-SdkEvent = Seen | Settled | CallbackEnded | UnitTurned | ConnectionLost | Reconnected | FrameSeen
+SdkEvent = Seen | Settled | CallbackEnded | UnitTurned | ConnectionLost | SessionEnded | Reconnected | FrameSeen
 
 
 class Observer(Protocol):

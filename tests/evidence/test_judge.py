@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Literal
 
 import pytest
-from tests.evidence.histories import Memory, Story, begin, plan, planned
+from tests.evidence.histories import Memory, Story, begin, plan, planned, refusal
 from tests.evidence.judged import CATALOGUE, NAME, Tell, breaks, keeps, run_of_three, scenario, verdicts_of, wonders
 
-from assay_evidence.events import AnyEvent, PlannedScenario, Unsupported
+from assay_evidence.events import AnyEvent, PlannedScenario, SessionEnded, Unsupported
 from assay_evidence.judge import judge
 from assay_evidence.lines import DamageKind, JournalDamage
 from assay_evidence.predicates import table
@@ -128,6 +128,31 @@ def test_what_a_harness_that_was_held_up_finds_broken_is_no_fail(
 
 def test_a_kit_rule_that_somebody_elses_part_breaks_is_unsupported_on_a_busy_machine_too() -> None:
     assert held_up(breaks, 1_900_000_000, strength="kit", judged="broker").verdict is Verdict.UNSUPPORTED
+
+
+def loses_session(story: Story) -> None:
+    """Tell that the broker ended a session with an error."""
+    story.tell(SessionEnded, actor="client-1", refused=refusal(text="the broker refused: bug (amqp:internal-error)"))
+
+
+@pytest.mark.parametrize(
+    ("told", "judged", "ours", "verdict"),
+    [
+        ((loses_session, breaks), "client", ("client",), Verdict.INCONCLUSIVE),
+        ((breaks, loses_session), "client", ("client",), Verdict.FAIL),
+        ((loses_session, keeps), "client", ("client",), Verdict.PASS),
+        ((loses_session, breaks), "client", ("client", "broker"), Verdict.FAIL),
+        ((loses_session, breaks), "client+broker", ("client",), Verdict.FAIL),
+        ((loses_session, breaks), "broker", ("client",), Verdict.FAIL),
+    ],
+    ids=["before the fail", "after the fail", "without a fail", "our broker", "both are judged", "broker is judged"],
+)
+def test_a_session_that_a_foreign_broker_ended_with_an_error_leaves_a_fail_of_the_client_open(
+    told: tuple[Tell, ...], judged: str, ours: tuple[str, ...], verdict: Verdict
+) -> None:
+    result = verdicts_of(*told, judged=judged, ours=ours)
+    assert result.verdict is verdict
+    assert ("bug (amqp:internal-error)" in result.reason) is (verdict is Verdict.INCONCLUSIVE)
 
 
 def held_up(tell: Tell, late_ns: int | None, *, strength: str = "must", judged: str = "broker") -> ScenarioVerdict:

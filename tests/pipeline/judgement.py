@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from tests.evidence.histories import refusal
 from tests.pipeline.case import Case
 from tests.pipeline.cases import CASES
 from tests.pipeline.random_tales import telling
@@ -26,6 +27,7 @@ RANDOM_SCENARIOS = 600
 WHOLE = "whole"
 REMARKED = "remarked"
 HELD_UP = "held up"
+ENDED = "ended"
 
 
 def _breach(rule: str) -> Telling:
@@ -66,6 +68,7 @@ def judge_everything(spark: SparkSession, root: Path, place: Path) -> Judgement:
     write_run(root / RANDOM, [telling(number) for number in range(RANDOM_SCENARIOS)])
     write_run(root / REMARKED, [_unsupported, _broken, _seen_when_due])
     write_run(root / HELD_UP, map(_held_up, BREACHES))
+    write_run(root / ENDED, [_ended(_breach("BT-04"))], ours=("client",))
     spoilt = dict(_spoil(root))
     files = find_journals(sorted(path for path in root.iterdir() if path.is_dir()))
     result = judge_with(spark, files, place, place, oracle=True)
@@ -97,6 +100,19 @@ def _held_up(telling: Telling) -> Telling:
         tale.starts()
         telling(tale)
         tale.ends(late_ns=1_600_000_000)
+
+    return tell
+
+
+def _ended(telling: Telling) -> Telling:
+    from assay_evidence.events import SessionEnded
+
+    def tell(tale: Tale) -> None:
+        tale.starts(judged="client")
+        for text in ("a bug (amqp:internal-error)", "another"):
+            tale.tell(SessionEnded, actor="client", refused=refusal(text=text))
+        telling(tale)
+        tale.ends()
 
     return tell
 

@@ -130,18 +130,24 @@ class Tale(Story):
         self.tell(ev.Unit, actor="sender", unit=unit, op=op)
 
 
-def write_run(folder: Path, tellings: Iterable[Telling], *, run: str = "run-1") -> Path:
+def write_run(
+    folder: Path,
+    tellings: Iterable[Telling],
+    *,
+    run: str = "run-1",
+    ours: tuple[str, ...] = ("client", "broker"),
+) -> Path:
     """Write a run of one process with these scenarios, and return the journal's path."""
     folder.mkdir(parents=True)
     path = folder / "main.jsonl"
     with JournalWriter(path, run=run, writer="main") as journal:
-        write_scenarios(journal, tellings)
+        write_scenarios(journal, tellings, ours)
         journal.close(Instant("virtual:1", 0, EPOCH_NS, 0), writers=("main",))
     return path
 
 
-def write_scenarios(journal: Sink, tellings: Iterable[Telling]) -> None:
+def write_scenarios(journal: Sink, tellings: Iterable[Telling], ours: tuple[str, ...] = ("client", "broker")) -> None:
     """Write the begin record and the scenarios, each in a world of its own."""
-    begin(journal)
+    begin(journal, ours=ours)
     for number, telling in enumerate(tellings):
         telling(Tale(journal, f"scenario-{number}", boot=f"virtual:{number}"))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from tests.pipeline.case import Case
 from tests.pipeline.cases import CASES
-from tests.pipeline.judgement import HELD_UP, RANDOM, REMARKED, WHOLE, Judgement, folder_of
+from tests.pipeline.judgement import ENDED, HELD_UP, RANDOM, REMARKED, WHOLE, Judgement, folder_of
 
 from assay_evidence.oracle import examine
 from assay_evidence.reader import read_journals
@@ -96,6 +96,12 @@ def test_a_harness_that_was_late_decides_only_what_no_delay_can_cause(judgement:
         "The machine was too busy: the harness was 1.6 s late in 2.0 s (use fewer --workers);"
         " the finding was: Examined: 1 broken."
     )
+
+
+def test_a_session_that_a_foreign_broker_ended_leaves_a_fail_of_the_client_open(judgement: Judgement) -> None:
+    rule = next(rule for rule in judgement.runs[ENDED].verdicts.rules if rule.id == "BT-04")
+    assert rule.verdict is Verdict.INCONCLUSIVE
+    assert "(a bug (amqp:internal-error)); the finding was" in rule.scenarios[0].reason
 
 
 def test_a_verdict_names_its_figures(judgement: Judgement) -> None:

@@ -102,6 +102,25 @@ def test_the_strength_of_the_rule_counts_and_not_that_of_the_scenario() -> None:
     assert judged({Outcome.BROKEN: 1}, Remark("s", (KIT_RULE.id,), "broker", "kit")).verdict is Verdict.FAIL
 
 
+@pytest.mark.parametrize(
+    ("rule", "run", "error", "verdict"),
+    [
+        ("BT-04", FOREIGN, "a bug (amqp:internal-error)", Verdict.INCONCLUSIVE),
+        ("BT-04", FOREIGN, None, Verdict.FAIL),
+        ("BT-04", OURS, "a bug (amqp:internal-error)", Verdict.FAIL),
+        ("DD-02", FOREIGN, "a bug (amqp:internal-error)", Verdict.FAIL),
+    ],
+)
+def test_a_session_that_a_foreign_broker_ended_leaves_a_fail_of_the_client_open(
+    rule: str, run: RunOf, error: str | None, verdict: Verdict
+) -> None:
+    found = judged(
+        {Outcome.BROKEN: 1}, Remark("s", (rule,), "client", "must", session_error=error), of=invariant(rule), run=run
+    )
+    assert found.verdict is verdict
+    assert ("a bug" in found.scenarios[0].reason) is (verdict is Verdict.INCONCLUSIVE)
+
+
 def test_a_scenario_of_the_rule_that_could_not_run_counts() -> None:
     lacking = Remark("t", ("DD-02",), "broker", "must", Verdict.UNSUPPORTED, "browse is missing: no browser.")
     rule = judged({Outcome.KEPT: 1}, lacking)

@@ -6,9 +6,10 @@ from msgspec.structs import replace
 from tests.reports.failing import EARLY, KEPT, failing
 from tests.reports.sample import EXPIRED, KILLED, Journal, message
 
-from assay_evidence.events import Admin, Begin, Fault, Seen, Step, Wire
+from assay_evidence.events import Admin, Begin, Fault, RefusedInfo, Seen, SessionEnded, Step, Wire
 from assay_features import load_catalogue
 from assay_reports import RunEvidence
+from assay_reports.excerpts import describe
 from assay_reports.story import AROUND, LINES, Story, story
 from assay_reports.views.pairs import pairs_of
 from assay_reports.views.rules import rule_page
@@ -56,6 +57,18 @@ def test_a_kill_is_over_when_the_broker_answers_again() -> None:
         ("artemis", "kill strikes"),
         ("artemis", "answers again, 2.25 s after the kill"),
     ]
+
+
+def test_a_session_that_the_broker_ended_has_a_line_with_the_error() -> None:
+    journal = Journal("run", "w")
+    journal.scenario = "a.feature::b"
+    refused = RefusedInfo(kind="messaging", checked=False, text="the broker refused: a bug (amqp:internal-error)")
+    ended = journal.write(SessionEnded, 100, actor="client", refused=refused)
+    (chapter,) = story(journal.events).chapters
+    (line,) = chapter.lines
+    error = "(messaging) the broker refused: a bug (amqp:internal-error)"
+    assert (line.who, line.text) == ("client", f"loses a session, because the broker ended it with an error: {error}")
+    assert describe(ended) == f"the broker ended a session of client: {error}"
 
 
 def test_a_story_has_the_kept_frames_just_before_and_after_a_breach_and_no_others() -> None:

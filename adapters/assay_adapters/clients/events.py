@@ -20,6 +20,7 @@ from assay_sdk.observer import (
     Handed,
     Reconnected,
     SdkEvent,
+    SessionEnded,
     Settled,
     UnitTurned,
 )
@@ -108,6 +109,9 @@ class EventMaker:
         actor, link = self._actors[event.consumer], self._link(event.consumer)
         self._tell(ClientEvent(what="callback", actor=actor, link=link, batch=event.batch, outcome=event.ended))
 
+    def _tell_session(self, event: SessionEnded) -> None:
+        self._tell(ClientEvent(what="session-ended", actor=self._connection, refused=event.refused))
+
     def _tell_message(
         self,
         what: Literal["seen", "settle"],
@@ -175,6 +179,8 @@ class Teller(EventMaker):
                 # One event for each consumer, because all watches on this connection end.
                 for actor in tuple(self._actors.values()) or ("",):
                     self._tell(ClientEvent(what="lost", actor=actor))
+            case SessionEnded():
+                self._tell_session(event)
             case UnitTurned(unit=unit, op="commit"):
                 for key in self._enlisted.pop(unit, ()):
                     self._forget(key)

@@ -14,7 +14,7 @@ from assay_adapters.ports.client import ClientEvent, Seen
 from assay_sdk.driver import Disposition, Frame, Transfer
 from assay_sdk.engine.light.subscription import PRIVATE, SHARE
 from assay_sdk.faces.mqlight.client import Subscription
-from assay_sdk.observer import CallbackEnded, ConnectionLost, FrameSeen, Reconnected, SdkEvent, Settled
+from assay_sdk.observer import CallbackEnded, ConnectionLost, FrameSeen, Reconnected, SdkEvent, SessionEnded, Settled
 from assay_sdk.observer import Seen as SdkSeen
 
 
@@ -51,6 +51,8 @@ class LightTeller(EventMaker):
                 self._tell_callback(event)
             case ConnectionLost():
                 self._tell_all("lost")
+            case SessionEnded():
+                self._tell_session(event)
             case Reconnected():
                 self._attempt += 1
                 self._tell_all("back")

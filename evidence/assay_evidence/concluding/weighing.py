@@ -10,6 +10,8 @@ the journals of a claim are damaged            inconclusive  inconclusive   (1)
 the journals of a history are damaged          inconclusive  inconclusive   inconclusive
 the scenario did not end                       (stays)       error          (stay)
 a `kit` rule, and the part is foreign          (stays)       unsupported    (stay)
+a foreign broker ended a session with an       (stays)       inconclusive   (stay)
+error, and the client alone is judged
 a busy machine held up the harness             inconclusive  inconclusive   (stay)
 =============================================  ============  =============  =============
 
@@ -19,6 +21,8 @@ a busy machine held up the harness             inconclusive  inconclusive   (sta
   only message that breaks a rule may be on a lost line, so damage to a history makes all its verdicts inconclusive.
 - If a scenario did not end, the reason for that may have caused the fail.
 - No document demands a rule of strength `kit`, so it fails only the kit's own parts.
+- If a foreign broker ends a session with an error, that broker may have caused the client's fail.  The kit's own broker
+  ends a session only because of a mistake of the client, so a fail on it stays.
 - A pass or fail on a busy machine stays if no delay of the harness can have caused it (`Finding.certain`).
 """
 
@@ -40,6 +44,8 @@ It equals the shortest silence on which a claim in real time rests.  On a machin
 smaller.
 """
 KIT = "kit"
+CLIENT, BROKER = "client", "broker"
+"""The two parts of a tested pair."""
 STEP_VERDICTS: Mapping[str, Verdict] = {"broken": Verdict.ERROR, "refused": Verdict.INCONCLUSIVE}
 """The verdict on a scenario by the outcome of a step, the worst first; other outcomes of steps have no effect."""
 
@@ -51,6 +57,7 @@ class Kind(Enum):
     DAMAGED_HISTORY = auto()
     UNFINISHED = auto()
     FOREIGN_KIT = auto()
+    SESSION_ENDED = auto()
     HELD_UP = auto()
 
 
@@ -61,6 +68,7 @@ TABLE: Mapping[tuple[Kind, Verdict], Verdict] = {
     **{(Kind.DAMAGED_HISTORY, verdict): Verdict.INCONCLUSIVE for verdict in Verdict},
     (Kind.UNFINISHED, Verdict.FAIL): Verdict.ERROR,
     (Kind.FOREIGN_KIT, Verdict.FAIL): Verdict.UNSUPPORTED,
+    (Kind.SESSION_ENDED, Verdict.FAIL): Verdict.INCONCLUSIVE,
     (Kind.HELD_UP, Verdict.PASS): Verdict.INCONCLUSIVE,
     (Kind.HELD_UP, Verdict.FAIL): Verdict.INCONCLUSIVE,
 }
@@ -125,6 +133,23 @@ def foreign_kit(strength: str, judged: str, ours: Collection[str]) -> Circumstan
     if strength != KIT or not foreign:
         return None
     return Circumstance(Kind.FOREIGN_KIT, f"No document demands this of a {' or '.join(foreign)} that is not ours")
+
+
+def session_ended(judged: str, ours: Collection[str], error: str | None) -> Circumstance | None:
+    """Return the circumstance that a foreign broker ended a session with an error, and that only the client is judged.
+
+    Args:
+        judged: The judged parts: ``client``, ``broker`` or ``client+broker``.
+        ours: The parts of the pair that are the kit's own (`Begin.ours`).
+        error: The text of the broker's error; None if the broker ended no session with an error.
+
+    Returns:
+        The circumstance; None if the broker ended no session, is the kit's own, or is judged, too.
+    """
+    if error is None or judged != CLIENT or BROKER in ours:
+        return None
+    text = f"The broker ended a session of the client with an error, which may have caused the finding ({error})"
+    return Circumstance(Kind.SESSION_ENDED, f"{text}; the finding was")
 
 
 def held_up(late_ns: int, elapsed_ns: int) -> Circumstance | None:

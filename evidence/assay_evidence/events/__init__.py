@@ -12,7 +12,7 @@ Spark pipeline reads all kinds with one flat schema.
 from __future__ import annotations
 
 from assay_evidence.events._broker import Admin, Disk, Fault, Inspected, Log, Past
-from assay_evidence.events._client import Call, Callback, RefusedInfo, Return, Seen, Settle, Unit, Watch
+from assay_evidence.events._client import Call, Callback, RefusedInfo, Return, Seen, SessionEnded, Settle, Unit, Watch
 from assay_evidence.events._event import Event, MessageRef, Phase, Scalar
 from assay_evidence.events._frame import Frame, Said, Wire
 from assay_evidence.events._run import LATENESS, NOT_RUN_HERE, PACE, Begin, End, Plan, PlannedScenario
@@ -49,6 +49,7 @@ __all__ = [
     "ScenarioBegin",
     "ScenarioEnd",
     "Seen",
+    "SessionEnded",
     "Settle",
     "Step",
     "Unit",
@@ -71,6 +72,7 @@ AnyEvent = (
     | Callback
     | Settle
     | Unit
+    | SessionEnded
     | Admin
     | Fault
     | Disk

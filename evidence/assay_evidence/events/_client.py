@@ -137,6 +137,18 @@ class Unit(Event, frozen=True, kw_only=True, tag="unit"):
     op: Literal["begin", "commit", "rollback", "prepare", "recover"]
 
 
+class SessionEnded(Event, frozen=True, kw_only=True, tag="session-ended"):
+    """The broker ended a session with an error before the client closed it; the session's connection stayed open.
+
+    Args:
+        actor: The name of the session's connection in the scenario.
+        refused: The broker's error.
+    """
+
+    actor: str
+    refused: RefusedInfo
+
+
 class Watch(Event, frozen=True, kw_only=True, tag="watch"):
     """The begin or end of a watch: the time in which a consumer is attached, has credit and can receive a message.
 

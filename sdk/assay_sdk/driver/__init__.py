@@ -52,6 +52,7 @@ from assay_sdk.driver._events import (
     LinkClosed,
     Opened,
     PeerProperties,
+    SessionClosed,
     Transfer,
 )
 from assay_sdk.driver._port import (
@@ -111,6 +112,7 @@ __all__ = [
     "RollbackXa",
     "RunnerProvider",
     "Send",
+    "SessionClosed",
     "Settle",
     "Target",
     "TargetError",

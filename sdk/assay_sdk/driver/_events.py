@@ -111,6 +111,21 @@ class LinkClosed(Struct, frozen=True, tag=True):
     refused: Refused | None
 
 
+class SessionClosed(Struct, frozen=True, tag=True):
+    """Event: the broker has ended a session with an error before the client closed it.
+
+    A `LinkClosed` for each open link of the session follows.  Only drivers whose protocol lets a broker end a single
+    session emit this event.
+
+    Args:
+        session: Number of the session.
+        refused: The broker's error.
+    """
+
+    session: int
+    refused: Refused
+
+
 class Closed(Struct, frozen=True, tag=True):
     """Event: the connection has ended.  It is the last event, after a `Failed` for each open command.
 
@@ -175,4 +190,4 @@ class Frame(Struct, frozen=True, tag=True):
     dispositions: tuple[Disposition, ...] = ()
 
 
-DriverEvent = Opened | Done | Failed | Arrived | Drained | LinkClosed | Closed | Frame
+DriverEvent = Opened | Done | Failed | Arrived | Drained | LinkClosed | SessionClosed | Closed | Frame

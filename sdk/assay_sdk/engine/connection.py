@@ -22,6 +22,7 @@ from assay_sdk.driver import (
     Opened,
     OpenSession,
     PeerProperties,
+    SessionClosed,
     Target,
     TargetError,
     Wire,
@@ -39,7 +40,7 @@ from assay_sdk.engine.temporaries import Temporaries
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import JmsErrorKind, Refused
-from assay_sdk.observer import ConnectionLost, FrameSeen, Observer, no_observer
+from assay_sdk.observer import ConnectionLost, FrameSeen, Observer, SessionEnded, no_observer
 from assay_sdk.time import Clock, Runner
 
 _LOG = logging.getLogger(__name__)
@@ -293,6 +294,8 @@ class EngineConnection:
                 self._tell_link(event)
             case Opened():
                 self._opened(event)
+            case SessionClosed(refused=refused):
+                self.observe(SessionEnded(refused))
             case Closed(refused=refused):
                 self._lose(refused or lost("the peer has closed the connection: connect again"))
             case Frame():

@@ -77,6 +77,17 @@ def message_ref(
     )
 
 
+def refused_info(refused: Refused) -> events.RefusedInfo:
+    """Return the journal's record of a refusal or an error of the broker."""
+    return events.RefusedInfo(
+        kind=refused.kind.value,
+        checked=refused.checked,
+        mqrc=refused.mqrc,
+        objects=refused.objects,
+        text=refused.text,
+    )
+
+
 def shown_properties(properties: Mapping[str, Property]) -> dict[str, Scalar]:
     """Return a message's properties for the journal, with floats and bytes as text."""
     return {name: value if isinstance(value, str | int | None) else str(value) for name, value in properties.items()}
@@ -151,14 +162,7 @@ class Recorder:
         )
         outcome = action()
         if isinstance(outcome, Refused):
-            info = events.RefusedInfo(
-                kind=outcome.kind.value,
-                checked=outcome.checked,
-                mqrc=outcome.mqrc,
-                objects=outcome.objects,
-                text=outcome.text,
-            )
-            self.journal.write(events.Return, call=call_id, refused=info)
+            self.journal.write(events.Return, call=call_id, refused=refused_info(outcome))
         else:
             self.journal.write(events.Return, call=call_id, **show(outcome.value))
         return Answer(call.ref, outcome)

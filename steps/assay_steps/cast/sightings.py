@@ -11,7 +11,7 @@ from assay_evidence import events
 from assay_sdk.time import Runner
 from assay_steps.cast.journal import ScenarioJournal
 from assay_steps.cast.messages import Sighting
-from assay_steps.cast.recording import message_ref
+from assay_steps.cast.recording import message_ref, refused_info
 
 _CONNECTIONS = 24
 """The number of a scenario's last connections whose frames its journal gets."""
@@ -37,6 +37,8 @@ class Sightings:
         self.all: list[Sighting] = []
         self.connecting = ""
         """The scenario's name of the connection that is being made; empty if none is."""
+        self._connections: dict[str, str] = {}
+        """The scenario's names of connections, by the client's names."""
         self._kept: list[tuple[str, Callable[[], Sequence[KeptFrame]]]] = []
         self._journal = journal
         self._runner = runner
@@ -56,7 +58,11 @@ class Sightings:
         elif event.what == "back":
             self._back(event.actor)
         elif event.what == "frames" and event.frames is not None:
-            self._kept.append((self.connecting or event.actor, event.frames))
+            self._connections[event.actor] = self.connecting or event.actor
+            self._kept.append((self._connections[event.actor], event.frames))
+        elif event.what == "session-ended" and event.refused is not None:
+            actor = self._connections.get(event.actor, event.actor)
+            self._journal.write(events.SessionEnded, actor=actor, refused=refused_info(event.refused))
         elif event.what in {"transfer", "disposition"}:
             self._on_the_wire(event)
         elif event.what == "callback":

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import pytest
 
+from assay_adapters.clients.light_teller import LightTeller
 from assay_adapters.clients.mqlight import CAPABILITIES, MqlightClient
 from assay_adapters.ports.client import (
     AckMode,
@@ -26,6 +27,7 @@ from assay_broker.inprocess import InProcessBroker, in_process_broker
 from assay_sdk.driver import Durability
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.observer import SessionEnded
 
 T = TypeVar("T")
 MS = 1_000_000
@@ -206,6 +208,14 @@ def test_a_lost_line_is_told_and_that_it_is_back(world: World) -> None:
         ("lost", "s", ""),
         ("back", "s", ""),
         ("seen", "s", "s/mqlight-1.2/1"),
+    ]
+
+
+def test_a_session_that_the_broker_ends_is_told_with_its_connection_and_error(world: World) -> None:
+    why = Refused(JmsErrorKind.MESSAGING, "a bug")
+    LightTeller(world.events.append, "mqlight-1")(SessionEnded(why))
+    assert [(event.what, event.actor, event.refused) for event in world.events[-1:]] == [
+        ("session-ended", "mqlight-1", why)
     ]
 
 

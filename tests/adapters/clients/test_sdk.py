@@ -317,6 +317,14 @@ def test_a_lost_connection_is_told_for_each_of_its_consumers(world: World) -> No
     assert refused(session.producer(QUEUE)).kind is JmsErrorKind.CONNECTION_LOST
 
 
+def test_a_session_that_the_broker_ends_is_told_with_its_connection_and_error(world: World) -> None:
+    world.session()
+    why = Refused(JmsErrorKind.MESSAGING, "a bug")
+    world.wire.sink(port.SessionClosed(1, why))
+    told = [(event.what, event.actor, event.refused) for event in world.events]
+    assert told == [("session-ended", f"{world.face}-1", why)]
+
+
 def test_browsing_lists_without_sightings(world: World) -> None:
     world.put("a", "b")
     assert [seen.key for seen in ok(world.session().browse("Q"))] == ["a", "b"]

@@ -10,6 +10,7 @@ from assay_evidence.concluding.weighing import (
     deciding,
     foreign_kit,
     held_up,
+    session_ended,
     unfinished,
     weigh,
 )
@@ -19,8 +20,10 @@ CLAIM = Circumstance(Kind.DAMAGED_CLAIM, "A line is missing.")
 HISTORY = Circumstance(Kind.DAMAGED_HISTORY, "A line is missing.")
 UNFINISHED = unfinished()
 FOREIGN_KIT = foreign_kit("kit", "client+broker", ("client",))
+SESSION_ENDED = session_ended("client", ("client",), "No. (amqp:internal-error)")
 HELD_UP = held_up(HELD_UP_NS + 1, 2_000_000_000)
 assert FOREIGN_KIT is not None
+assert SESSION_ENDED is not None
 assert HELD_UP is not None
 STAYS = {verdict: verdict for verdict in Verdict}
 
@@ -36,6 +39,7 @@ def found(verdict: Verdict, *, certain: bool = False) -> Finding:
         (HISTORY, dict.fromkeys(Verdict, Verdict.INCONCLUSIVE)),
         (UNFINISHED, {Verdict.FAIL: Verdict.ERROR}),
         (FOREIGN_KIT, {Verdict.FAIL: Verdict.UNSUPPORTED}),
+        (SESSION_ENDED, {Verdict.FAIL: Verdict.INCONCLUSIVE}),
         (HELD_UP, {Verdict.PASS: Verdict.INCONCLUSIVE, Verdict.FAIL: Verdict.INCONCLUSIVE}),
     ],
     ids=lambda value: value.kind.name if isinstance(value, Circumstance) else "",
@@ -66,9 +70,17 @@ def test_without_circumstances_a_finding_stays() -> None:
             "The scenario began and did not end; the finding was: It came late.",
         ),
         (
-            [HELD_UP, FOREIGN_KIT],
+            [HELD_UP, SESSION_ENDED, FOREIGN_KIT],
             Verdict.UNSUPPORTED,
             "No document demands this of a broker that is not ours: It came late.",
+        ),
+        (
+            [HELD_UP, SESSION_ENDED],
+            Verdict.INCONCLUSIVE,
+            (
+                "The broker ended a session of the client with an error, which may have caused the finding"
+                " (No. (amqp:internal-error)); the finding was: It came late."
+            ),
         ),
         (
             [HELD_UP],
@@ -113,6 +125,28 @@ def test_only_the_kits_own_rules_ask_whose_a_part_is(
 ) -> None:
     circumstance = foreign_kit(strength, judged, ours)
     assert (foreign in circumstance.text) if circumstance else not foreign
+
+
+@pytest.mark.parametrize(
+    ("judged", "ours", "error", "applies"),
+    [
+        ("client", ("client",), "No.", True),
+        ("client", (), "", True),
+        ("client", ("client",), None, False),
+        ("client", ("client", "broker"), "No.", False),
+        ("client+broker", ("client",), "No.", False),
+        ("broker", ("client",), "No.", False),
+    ],
+)
+def test_an_ended_session_counts_only_if_a_foreign_broker_ended_it_and_the_client_alone_is_judged(
+    judged: str, ours: tuple[str, ...], error: str | None, *, applies: bool
+) -> None:
+    assert (session_ended(judged, ours, error) is not None) is applies
+
+
+def test_a_fail_after_an_ended_session_is_open_however_certain_and_is_not_tried_again() -> None:
+    weighed = weigh(found(Verdict.FAIL, certain=True), [SESSION_ENDED])
+    assert (weighed.verdict, weighed.delayed) == (Verdict.INCONCLUSIVE, False)
 
 
 def test_a_harness_that_was_late_for_no_longer_than_a_silence_was_not_held_up() -> None:

@@ -15,7 +15,7 @@ from assay_sdk.engine.states import Life, Link
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused
-from assay_sdk.observer import ConnectionLost, FrameSeen
+from assay_sdk.observer import ConnectionLost, FrameSeen, SessionEnded
 from assay_sdk.runners.virtual import VirtualRunner
 
 DURABLE = Source(address=TOPIC, durability=Durability.DURABLE, name="S")
@@ -292,3 +292,11 @@ def test_an_engine_operation_that_is_abandoned_ends_where_it_waits() -> None:
     delivery = bench.do(consumer.receive(0))
     assert delivery is not None
     assert bench.wire.settled() == [((1,), Outcome.ACCEPTED)]
+
+
+def test_a_session_that_the_broker_ends_with_an_error_is_observed_and_the_connection_stays_open() -> None:
+    bench = Bench()
+    why = Refused(JmsErrorKind.MESSAGING, "a bug")
+    bench.wire.sink(port.SessionClosed(bench.session.number, why))
+    assert [event for event in bench.events if isinstance(event, SessionEnded)] == [SessionEnded(why)]
+    assert bench.connection.state is Life.OPEN

@@ -10,8 +10,8 @@ import pytest
 
 from assay_adapters.brokers.reference.inprocess.backend import ReferenceBackend, ReferenceInstance
 from assay_adapters.ports.capabilities import Needs
-from assay_adapters.ports.client import Origin, Script
-from assay_adapters.ports.outcome import Ok
+from assay_adapters.ports.client import ClientEvent, Origin, Script
+from assay_adapters.ports.outcome import JmsErrorKind, Ok, Refused
 from assay_evidence import events
 from assay_evidence.names import plain
 from assay_evidence.verdicts import Verdict
@@ -93,6 +93,21 @@ def test_what_a_listener_is_handed_stands_in_the_journal_inside_its_watch(world:
     assert [sighting.key for sighting in world.seen_by(("receiver",), (world.key("m"),))] == [world.key("m")]
     kinds = [type(event) for event in world.recorder.journal.events]
     assert kinds.index(events.Watch) < kinds.index(events.Seen)
+
+
+def test_a_session_that_the_broker_ended_stands_in_the_journal_under_the_scenarios_name(world: World) -> None:
+    sightings = world.sightings
+    sightings.connecting = "client"
+    sightings.tell(ClientEvent(what="frames", actor="classic-7", frames=tuple))
+    sightings.connecting = ""
+    why = Refused(JmsErrorKind.MESSAGING, "a bug", mqrc=2195)
+    for actor in ("classic-7", "another"):
+        sightings.tell(ClientEvent(what="session-ended", actor=actor, refused=why))
+    told = [event for event in written(world, events.SessionEnded) if isinstance(event, events.SessionEnded)]
+    assert [(event.actor, event.refused.text, event.refused.mqrc) for event in told] == [
+        ("client", "a bug", 2195),
+        ("another", "a bug", 2195),
+    ]
 
 
 def test_a_claim_is_decided_from_the_journal_and_not_by_its_step(world: World) -> None:

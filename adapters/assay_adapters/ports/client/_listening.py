@@ -8,6 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 from assay_adapters.ports.client._messages import Seen
+from assay_adapters.ports.outcome import Refused
 
 
 class Script(Struct, frozen=True, kw_only=True):
@@ -67,6 +68,7 @@ class ClientEvent(Struct, frozen=True, kw_only=True):
             - ``settle``: the client has settled a message.
             - ``callback``: a listener's callback has ended.
             - ``lost``: the connection has ended.
+            - ``session-ended``: the broker has ended a session with an error before the client closed it.
             - ``back``: the client has reconnected by itself, and its consumer is attached again.
             - ``transfer``: a frame has carried a message; only from clients that trace frames.
             - ``disposition``: a frame has given the outcome of a message; only from clients that trace frames.
@@ -87,10 +89,11 @@ class ClientEvent(Struct, frozen=True, kw_only=True):
             sender of the frame has settled the delivery.
         direction: The frame's direction as the client sees it, for ``transfer`` and ``disposition``.
         role: For ``disposition``: whether the sender of the frame is the sender or the receiver of the message.
+        refused: For ``session-ended``: the broker's error.
         frames: For ``frames``: returns the connection's last frames, the oldest first.
     """
 
-    what: Literal["seen", "settle", "callback", "lost", "back", "transfer", "disposition", "frames"]
+    what: Literal["seen", "settle", "callback", "lost", "session-ended", "back", "transfer", "disposition", "frames"]
     actor: str
     link: str = ""
     destination: str = ""
@@ -102,6 +105,7 @@ class ClientEvent(Struct, frozen=True, kw_only=True):
     settled: bool = False
     direction: Literal["in", "out"] = "out"
     role: Literal["sender", "receiver"] = "receiver"
+    refused: Refused | None = None
     frames: Callable[[], Sequence[KeptFrame]] | None = None
 
 

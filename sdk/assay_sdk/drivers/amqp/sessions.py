@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from proton import Session
 
+from assay_sdk.driver import SessionClosed
 from assay_sdk.drivers.amqp.errors import Condition, refusal
 from assay_sdk.drivers.amqp.links.ends import LinkEnd
 from assay_sdk.drivers.amqp.links.requests import Canceller
@@ -70,6 +71,8 @@ class SessionEnd:
         asked = self._closing is not None
         closed = Refused(JmsErrorKind.ILLEGAL_STATE, "the session is closed")
         why = closed if asked and condition is None else refusal(condition, "to keep a session open")
+        if not asked and condition is not None:
+            self._answers.emit(SessionClosed(self.number, why))
         self._answers.fail(self._opening, why)
         for end in tuple(self.ends):
             end.gone_with_session(why, report=not asked)

@@ -7,7 +7,18 @@ from proton import Condition
 from tests.sdk.drivers.amqp.exchanges import HELLO, QUEUE, receiver
 from tests.sdk.drivers.amqp.peer import Bench, bench
 
-from assay_sdk.driver import Close, Closed, CloseSession, Credit, Drain, Failed, LinkClosed, OpenSender, Send
+from assay_sdk.driver import (
+    Close,
+    Closed,
+    CloseSession,
+    Credit,
+    Drain,
+    Failed,
+    LinkClosed,
+    OpenSender,
+    Send,
+    SessionClosed,
+)
 from assay_sdk.model.reasons import JmsErrorKind
 
 
@@ -15,7 +26,7 @@ def test_closing_a_session_closes_its_links_without_telling_of_each(opened: Benc
     receiver(opened)
     opened.done(OpenSender, 1, 1, QUEUE)
     opened.done(CloseSession, 1)
-    assert not any(isinstance(event, LinkClosed) for event in opened.said)
+    assert not any(isinstance(event, LinkClosed | SessionClosed) for event in opened.said)
     assert opened.refused(Send, 1, HELLO).kind is JmsErrorKind.ILLEGAL_STATE
 
 
@@ -28,7 +39,18 @@ def test_a_session_that_the_peer_ends_closes_its_links(opened: Bench) -> None:
 
     opened.peer.do(end)
     assert opened.expect(LinkClosed).link == 2
+    ended = opened.expect(SessionClosed)
+    assert (ended.session, ended.refused.kind) == (1, JmsErrorKind.ILLEGAL_STATE)
+    assert "over (amqp:illegal-state)" in ended.refused.text
+    assert opened.said.index(ended) < opened.said.index(opened.expect(LinkClosed))
     assert opened.refused(Credit, 2, 1).kind is JmsErrorKind.ILLEGAL_STATE
+
+
+def test_a_session_that_the_peer_ends_without_an_error_is_told_by_its_links_only(opened: Bench) -> None:
+    receiver(opened)
+    opened.peer.do(opened.peer.sent_to.session.close)
+    assert opened.expect(LinkClosed).link == 2
+    assert not any(isinstance(event, SessionClosed) for event in opened.said)
 
 
 def test_an_orderly_close_is_answered_and_ends_without_a_reason(opened: Bench) -> None:
