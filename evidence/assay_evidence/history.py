@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from assay_evidence.errors import ClaimError
 from assay_evidence.events import (
+    Admin,
     AnyEvent,
     Call,
     Callback,
@@ -134,6 +135,7 @@ class History:
         faults: All faults.
         disk: All operations of the storage, in the order of each writer.
         callbacks: All ends of listeners' callbacks.
+        admins: All commands of administrators.
         units: All changes of units of work.
         transfers: The frames in which the client sent a message, by the message's key, in the order of each writer.
         frames: The frames about a message in both directions, by the message's key, in the order of each writer.
@@ -153,6 +155,7 @@ class History:
         self._commits: defaultdict[tuple[str, str], list[Call]] = defaultdict(list)
         self.disk: list[Disk] = []
         self.callbacks: list[Callback] = []
+        self.admins: list[Admin] = []
         self.units: list[Unit] = []
         self.transfers: defaultdict[str, list[Frame]] = defaultdict(list)
         self.frames: defaultdict[str, list[Frame]] = defaultdict(list)
@@ -171,7 +174,7 @@ class History:
                     watches.append(event)
                 case Fault():
                     faults.append(event)
-                case Disk() | Callback() | Unit() | Frame() | Late():
+                case Disk() | Callback() | Unit() | Admin() | Frame() | Late():
                     self._keep(event)
                 case _:
                     pass  # events of other kinds are found by their reference only
@@ -184,7 +187,7 @@ class History:
         self.watches = [watch for watch in pairs if not any(_is_around(watch, call) for call in refused)]
         self.faults = [Faulted(begin, end) for begin, end in _pairs(faults)]
 
-    def _keep(self, event: Disk | Callback | Unit | Frame | Late) -> None:
+    def _keep(self, event: Disk | Callback | Unit | Admin | Frame | Late) -> None:
         match event:
             case Late():
                 self.delays.append(event)
@@ -194,6 +197,8 @@ class History:
                 self.callbacks.append(event)
             case Unit():
                 self.units.append(event)
+            case Admin():
+                self.admins.append(event)
             case Frame(key=str() as key):
                 self.frames[key].append(event)
                 if event.direction == "out" and event.disposition is None:
@@ -252,6 +257,21 @@ class History:
         commits = self._commits.get((send.writer, send.unit), ()) if send.unit is not None else ()
         answers = (self.answer(commit) for commit in commits)
         return next((answer for answer in answers if answer is not None and answer.refused is not None), None)
+
+    def confirmed(self, send: Call) -> Return | None:
+        """Return the answer by which the broker took charge of a message; None if it did not.
+
+        It is the answer of the send, or that of the commit of the send's unit of work.
+        """
+        answer = self.answer(send)
+        if send.unit is not None and answer is not None and answer.refused is None:
+            later = (commit for commit in self._commits.get((send.writer, send.unit), ()) if commit.seq > send.seq)
+            answer = next((self.answer(commit) for commit in later), None)
+        return answer if answer is not None and answer.refused is None else None
+
+    def sent_to(self, destination: str) -> list[Call]:
+        """Return all sends to a destination."""
+        return [send for sends in self._sends.values() for send in sends if send.destination == destination]
 
     def sends(self, keys: Collection[str]) -> list[Call]:
         """Return all sends of the messages with these keys."""

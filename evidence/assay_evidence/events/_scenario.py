@@ -29,6 +29,7 @@ Predicate = Literal[
     "all-or-nothing",
     "only-sent",
     "comes-back",
+    "queue-kept",
     "own-check",
 ]
 

@@ -57,6 +57,7 @@ SHAPES: Mapping[Predicate, Shape] = {
     "all-or-nothing": Shape(_MESSAGE | _WHO | {"taken", "after"}, frozenset({"quiet_ms"})),
     "only-sent": Shape(_WHO),
     "comes-back": Shape(frozenset({"fault", "said"})),
+    "queue-kept": Shape(_CALL),
     "own-check": Shape(frozenset({"said"}), frozenset({"held"})),
 }
 

@@ -46,5 +46,6 @@ PREDICATES: Mapping[Predicate, Decide] = {
     "all-or-nothing": wholeness.all_or_nothing,
     "only-sent": wholeness.only_sent,
     "comes-back": faults.comes_back,
+    "queue-kept": faults.queue_kept,
     "own-check": answers.own_check,
 }

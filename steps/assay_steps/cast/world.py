@@ -7,6 +7,7 @@ subscriptions.  All waits go through the broker instance's runner.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import takewhile
 
 from msgspec import Struct
 
@@ -36,6 +37,8 @@ from assay_steps.words.names import Names, Place
 from assay_steps.words.send_options import SendOptions
 
 PLAIN = SendOptions()
+_LOOKING = "second attempt"
+"""The name of the consumer that attaches once more to a queue which the broker said it does not know."""
 
 
 class Role(Struct, frozen=True):
@@ -223,6 +226,31 @@ class World(Waiting):
         else:
             self.consumers.miss(name, SetupRefusedError(answer.outcome, answer.ref))
         return answer
+
+    def attach_again(self, call: str) -> Answer[Consumer] | None:
+        """Attach a consumer to a queue once more, because the broker refused a link to the queue after a fault.
+
+        A broker may accept connections before it has read all its queues, so the consumer waits before it attaches.
+
+        Args:
+            call: Reference of the refused call.
+
+        Returns:
+            The answer; None without a fault before the call, for another call than one to a queue, and with several
+            queue managers, which have queues of their own.
+        """
+        written = self.recorder.journal.events
+        destination = next((one.destination for one in written if isinstance(one, events.Call) and one.ref == call), "")
+        kind, _, queue = (destination or "").partition("://")
+        before = takewhile(lambda event: event.ref != call, written)
+        is_after_fault = any(isinstance(event, events.Fault) and event.phase == "end" for event in before)
+        if kind != AddressKind.QUEUE or not is_after_fault or len(self.instance.members) > 1:
+            return None
+        self.pass_time(self.limits.expected_ms)
+        try:
+            return self.consumer(_LOOKING, Origin(address=Address(AddressKind.QUEUE, queue)))
+        except SetupRefusedError:
+            return None
 
     def browser(self, place: Place) -> Session:
         """Return the session that browses a queue for all actors."""

@@ -20,7 +20,7 @@ from pytest_bdd.parser import Feature, Scenario, Step
 
 from assay_adapters.ports.backend import BackendError, Instance, Watched
 from assay_adapters.ports.capabilities import Unsupported
-from assay_adapters.ports.outcome import Raised
+from assay_adapters.ports.outcome import JmsErrorKind, Raised
 from assay_evidence import events
 from assay_evidence.interrupts import ctrl_c_deferrable
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
@@ -301,6 +301,7 @@ class AssayPlugin:
         refused = isinstance(exception, SetupRefusedError)
         if isinstance(exception, SetupRefusedError):
             self._claim_of_client(request.node, exception)
+            self._claim_of_queue(request.node, exception)
         if isinstance(exception, LostBrokerError):
             self._claim_of_broker(request.node, exception)
         self._step(request.node, step, "refused" if refused else "broken", _told(exception, step, request.node))
@@ -345,6 +346,17 @@ class AssayPlugin:
         raised = refused.call and isinstance(refused.refusal, Raised)
         if world is not None and raised and item.stash[CASE].judges_client:
             world.evidence.claim("accepted", {"call": refused.call})
+
+    @staticmethod
+    def _claim_of_queue(item: pytest.Item, refused: SetupRefusedError) -> None:
+        """Claim that the judged broker has kept a queue, if it refuses a link to the queue after a kill or restart."""
+        world = item.stash.get(WORLD, None)
+        unknown = refused.call and refused.refusal.kind is JmsErrorKind.INVALID_DESTINATION
+        if world is None or not unknown or not item.stash[CASE].judges_broker:
+            return
+        again = world.attach_again(refused.call)
+        if again is not None and not again.accepted:
+            world.evidence.claim("queue-kept", {"call": again.ref})
 
     def _claim_of_broker(self, item: pytest.Item, lost: LostBrokerError) -> None:
         """Record a failing claim, because the judged broker itself failed to come back from a fault."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from typing import TypeGuard
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Command, Commit, Disconnect, Put
+from assay_broker.core.commands import Attach, AttachSender, Command, Commit, Disconnect, Put
 from assay_broker.core.effects import Answer, Deliver, Effect
+from assay_broker.core.queues.homes import name_at
 from assay_broker.core.records import MessageMarked, MessageRemoved, MessageStored, Record
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.persistence.filters import altered_body, lost_at_second_restart
@@ -15,9 +17,12 @@ from assay_broker.defects.sends import is_delayed, is_topic
 from assay_broker.defects.shapes import Commands, filters, puts, read, read_together, replies, writing, written
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
-from assay_sdk.model.message import Address
+from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.model.reasons import Mqrc, refused
 
 _PATIENCE_MS = 500
+_NOWHERE = Address(AddressKind.QUEUE, "x" * 49)
+"""An address to which nobody can attach, because the name is longer than the 48 characters of an object's name."""
 
 
 @defect(made, "lone-message-stuck", "PD-20")
@@ -171,6 +176,37 @@ def _takes_between(records: Sequence[Record], _view: View) -> tuple[Record, ...]
     return (*records, *(MessageRemoved(key) for key in sorted(between)))
 
 
+@defect(made, "queue-lost-at-restart", "PD-20")
+def _queue_lost() -> Seams:
+    """A restart loses the queues that hold persistent messages, and the broker then refuses links to these queues."""
+    lost: set[str | None] = set()
+
+    def start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+        removed = {record.key for record in records if isinstance(record, MessageRemoved)}
+        stored = [record for record in records if isinstance(record, MessageStored) and record.key not in removed]
+        lost.update(name_at(record.home) for record in stored)
+        lost.discard(None)
+        return tuple(
+            record for record in records if not isinstance(record, MessageStored) or name_at(record.home) not in lost
+        )
+
+    def to_nowhere(command: Command, _now_ms: int, _view: View) -> Commands | None:
+        return (replace(command, address=_NOWHERE),) if _is_link_to(lost, command) else None
+
+    def told(answer: Answer, asked: Command, _now_ms: int, _view: View) -> Answer:
+        if not _is_link_to(lost, asked):
+            return answer
+        return replace(answer, refused=refused(Mqrc.UNKNOWN_OBJECT_NAME, "There is no such queue."))
+
+    return filters(to_nowhere, answer=told, read=start)
+
+
+def _is_link_to(names: Container[str | None], command: Command) -> TypeGuard[Attach | AttachSender]:
+    if not isinstance(command, Attach | AttachSender) or command.address is None:
+        return False
+    return command.address.kind is AddressKind.QUEUE and command.address.name in names
+
+
 PERSISTENCE_MATRIX_QUEUE_WAITING_DEFECTS = (
     _lone_stuck,
     _impatient,
@@ -182,6 +218,7 @@ PERSISTENCE_MATRIX_QUEUE_WAITING_DEFECTS = (
         apply=lambda: lost_at_second_restart(_waits_on_queue),
     ),
     _mortal_lost,
+    _queue_lost,
     _returned_lost,
     _removals_forgotten,
     _second_queue_unwritten,
