@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from assay_broker.defects.batch.acknowledgement import BATCH_DEFECTS
-from assay_broker.defects.batch.branches import BRANCH_DEFECTS
-from assay_broker.defects.batch.several_branches import SEVERAL_BRANCHES_DEFECTS
+from assay_broker.defects.batch.branches import BRANCHES_DEFECTS
+from assay_broker.defects.batch.branches_in_doubt import BRANCHES_IN_DOUBT_DEFECTS
 from assay_broker.defects.delay.delivery import DELIVERY_DEFECTS
 from assay_broker.defects.delay.delivery_after_restart import DELIVERY_AFTER_RESTART_DEFECTS
 from assay_broker.defects.delay.early import EARLY_DEFECTS
@@ -100,8 +100,8 @@ DEFECTS: Mapping[str, Defect] = by_name(
         *UNITS_DEFECTS,
         *ZOS_DEFECTS,
         *BATCH_DEFECTS,
-        *BRANCH_DEFECTS,
-        *SEVERAL_BRANCHES_DEFECTS,
+        *BRANCHES_DEFECTS,
+        *BRANCHES_IN_DOUBT_DEFECTS,
         *PERSISTENCE_DELIVERY_MODE_DEFECTS,
         *PERSISTENCE_MATRIX_QUEUE_DEFECTS,
         *PERSISTENCE_MATRIX_QUEUE_STORAGE_DEFECTS,

@@ -9,7 +9,7 @@ from assay_features import feature_root, load_catalogue
 from assay_steps.defects import all_defects
 from assay_steps.plugin.checks import tagged_scenarios
 
-PROFILES = ("delay", "persistence", "qos")
+PROFILES = ("batch", "delay", "persistence", "qos")
 FEATURES = {
     (path.parent.name, path.stem): frozenset(tag for one in tagged_scenarios(path) for tag in one.tags)
     for profile in PROFILES

@@ -1,34 +1,41 @@
-"""Defects of branches of global units of work: prepare, commit and rollback, and recovery after a kill."""
+"""Defects of branches of global units of work: their work, prepare, commit, rollback, and lost connections (BT-13)."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
 
 from msgspec.structs import replace
 
+from assay_broker.core.administration.changes import AlterObject
 from assay_broker.core.commands import (
+    Administer,
     BackOutBranch,
+    Begin,
     Command,
     CommitBranch,
     Connect,
     Disconnect,
     EndBranch,
     PrepareBranch,
+    Put,
     RecoverBranches,
+    Settle,
     Stored,
     StoreFailed,
 )
-from assay_broker.core.effects import Answer, Effect
-from assay_broker.core.records import MessageRemoved, MessageStored, Record, UnitPrepared, UnitResolved
+from assay_broker.core.effects import Answer, Deliver, Effect
+from assay_broker.core.objects.model import Kind
+from assay_broker.core.records import Record
 from assay_broker.core.states.branches import BranchAction, BranchInput, BranchState, BranchTable
 from assay_broker.core.states.tables import Tables
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.sends import handed_in
-from assay_broker.defects.shapes import Commands, commands, filters, read_together
+from assay_broker.defects.sends import handed_in, is_topic
+from assay_broker.defects.shapes import Commands, commands, filters, replies, writing
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
-from assay_sdk.model.xa import XaEnd, XaVote
+from assay_sdk.model.xa import XaEnd, XaStart, XaVote
 
 
 def _cell(
@@ -41,9 +48,6 @@ def _cell(
         return replace(tables, branches=cells)
 
     return altered
-
-
-# when the store refuses
 
 
 def _after_refusal(asked: type[CommitBranch | BackOutBranch], done: type[CommitBranch | BackOutBranch]) -> Seams:
@@ -68,88 +72,6 @@ def _after_refusal(asked: type[CommitBranch | BackOutBranch], done: type[CommitB
     return commands(rewrite)
 
 
-# when the broker is killed
-
-
-def _prepared(records: Sequence[Record]) -> dict[int, UnitPrepared]:
-    return {record.number: record for record in records if isinstance(record, UnitPrepared)}
-
-
-@defect(read_together, "prepared-lost-on-kill", "BT-13")
-def _lost_on_kill(records: Sequence[Record]) -> tuple[Record, ...]:
-    """After a kill, the broker rolls a prepared branch back.
-
-    The start drops the record of the prepare and the messages that the branch has put.
-    """
-    doubtful = _prepared(records)
-    return tuple(
-        record
-        for record in records
-        if not isinstance(record, UnitPrepared) and not (isinstance(record, MessageStored) and record.unit in doubtful)
-    )
-
-
-@defect(read_together, "prepared-committed-on-kill", "BT-13")
-def _committed_on_kill(records: Sequence[Record]) -> tuple[Record, ...]:
-    """After a kill, the broker commits a prepared branch."""
-    got = {key for record in _prepared(records).values() for key in record.got}
-    return tuple(
-        record
-        for record in records
-        if not isinstance(record, UnitPrepared) and not (isinstance(record, MessageStored) and record.key in got)
-    )
-
-
-@defect(read_together, "taken-in-doubt-comes-back-on-kill", "BT-13")
-def _got_forgotten(records: Sequence[Record]) -> tuple[Record, ...]:
-    """After a kill of the broker, another consumer gets the messages that a prepared branch has taken.
-
-    The defect puts back on its queue each message that a branch in doubt has accepted.
-    """
-    return tuple(replace(record, got=()) if isinstance(record, UnitPrepared) else record for record in records)
-
-
-@defect(read_together, "taken-in-doubt-lost-on-kill", "BT-13")
-def _got_lost(records: Sequence[Record]) -> tuple[Record, ...]:
-    """After a kill of the broker, the rollback of a prepared branch does not return the branch's received messages.
-
-    The messages that a branch in doubt has accepted are gone, after a commit and after a rollback.
-    """
-    got = {key for record in _prepared(records).values() for key in record.got}
-    return tuple(record for record in records if not (isinstance(record, MessageStored) and record.key in got))
-
-
-@defect(read_together, "sent-in-doubt-lost-on-kill", "BT-13")
-def _sent_lost(records: Sequence[Record]) -> tuple[Record, ...]:
-    """After a kill of the broker, the commit of a prepared branch does not deliver the branch's sent messages.
-
-    The messages that a branch in doubt has put are gone, after a commit and after a rollback.
-    """
-    doubtful = _prepared(records)
-    return tuple(record for record in records if not (isinstance(record, MessageStored) and record.unit in doubtful))
-
-
-@defect(read_together, "delayed-in-doubt-comes-on-kill", "BT-13")
-def _delay_forgets_branch(records: Sequence[Record]) -> tuple[Record, ...]:
-    """After a kill of the broker, delayed messages of a prepared branch are delivered before its commit.
-
-    The delayed messages that a branch in doubt has put are staged as if no branch had put them.
-    """
-    return tuple(
-        replace(record, unit=None) if isinstance(record, MessageStored) and record.due_ms is not None else record
-        for record in records
-    )
-
-
-def _outcome_unwritten(records: Sequence[Record]) -> tuple[Record, ...]:
-    """Remove the records that end branches, so the outcome of a branch in doubt does not reach the disk."""
-    resolving = any(isinstance(record, UnitResolved) for record in records)
-    return tuple(record for record in records if not (resolving and isinstance(record, UnitResolved | MessageRemoved)))
-
-
-# when a connection ends
-
-
 @defect(commands, "prepared-lost-with-connection", "BT-13")
 def _lost_with_connection(command: Command, _now_ms: int, view: View) -> Commands | None:
     """When the connection that prepared a branch ends, the broker rolls the branch back."""
@@ -170,9 +92,6 @@ def _loss_commits(command: Command, _now_ms: int, view: View) -> Commands | None
             CommitBranch(command.connection, None, xid, one_phase=True),
         ]
     return (*out, command)
-
-
-# prepare, commit and rollback
 
 
 @defect(made, "prepare-commits", "BT-13")
@@ -225,19 +144,96 @@ def _are_xids(answer: Answer) -> bool:
     return isinstance(answer.value, tuple) and any(isinstance(one, bytes) for one in answer.value)
 
 
-BRANCH_DEFECTS = (
-    _lost_on_kill,
-    _committed_on_kill,
-    _got_forgotten,
-    _got_lost,
-    _sent_lost,
-    _delay_forgets_branch,
-    Defect(
-        name="outcome-of-prepared-unwritten",
-        rules=("BT-13",),
-        text="The end of a prepared branch does not reach the disk, so the branch is in doubt again after a kill.",
-        apply=lambda: Seams(written=_outcome_unwritten),
-    ),
+@defect(commands, "prepared-lost-with-goodbye", "BT-13")
+def _lost_with_goodbye(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """When a client closes the connection that prepared a branch, the broker rolls the branch back."""
+    if not isinstance(command, Disconnect) or not command.clean:
+        return None
+    return (*(BackOutBranch(command.connection, None, xid) for xid in view.prepared(command.connection)), command)
+
+
+@defect(replies, "active-named-in-doubt", "BT-13")
+def _names_active(answer: Answer, asked: Command, _now_ms: int, view: View) -> Answer:
+    """A transaction manager that asks for the branches in doubt also gets branches that are not prepared.
+
+    The answer also contains the branches in which a session is working at the time.
+    """
+    if not isinstance(asked, RecoverBranches):
+        return answer
+    xids = tuple(one for one in answer.value if isinstance(one, bytes)) if isinstance(answer.value, tuple) else ()
+    return replace(answer, value=(*xids, *view.working))
+
+
+@defect(writing, "one-phase-unwritten", "BT-13")
+def _one_phase_unwritten(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+    """The broker answers a commit in one phase and does not write it to disk."""
+    return () if isinstance(view.last, CommitBranch) and view.last.one_phase else tuple(records)
+
+
+@defect(made, "one-phase-publishes-to-one", "BT-13")
+def _publishes_to_one() -> Seams:
+    """After a commit in one phase, each publication of the branch reaches only one subscriber."""
+    first: dict[str | None, tuple[int, int] | None] = {}
+
+    def note(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, CommitBranch) and command.one_phase:
+            sent = (one for unit in view.ended(command) for one in unit.sent if is_topic(one.target))
+            first.update((one.message.message_id, None) for one in sent)
+        return None
+
+    def delivered(delivery: Deliver, _view: View) -> Deliver | None:
+        id_, link = delivery.message.message_id, (delivery.connection, delivery.link)
+        if id_ not in first:
+            return delivery
+        first[id_] = first[id_] or link
+        return delivery if first[id_] == link else None
+
+    return filters(note, delivery=delivered)
+
+
+@defect(made, "work-after-joining-outside-branch", "BT-13")
+def _joined_outside() -> Seams:
+    """The work that a session does in a branch after it has joined or resumed the branch is not part of the branch."""
+    outside: set[tuple[int, int]] = set()
+
+    def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
+        if isinstance(command, Begin) and command.start is not XaStart.NEW:
+            outside.add((command.connection, command.unit))
+        if not isinstance(command, Put | Settle) or command.unit is None:
+            return None
+        return (replace(command, unit=None),) if (command.connection, command.unit) in outside else None
+
+    return commands(rewrite)
+
+
+@defect(made, "places-of-rolled-back-branches-taken", "BT-13")
+def _places_taken() -> Seams:
+    """Messages of a branch that was rolled back still count towards MAXDEPTH of their queues."""
+    units: dict[bytes, tuple[int, int]] = {}
+    sent: dict[tuple[int, int], list[str]] = {}
+    lost: Counter[str] = Counter()
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, Begin) and command.xid is not None:
+            units[command.xid] = command.connection, command.unit
+        if isinstance(command, BackOutBranch) and command.xid in units:
+            lost.update(sent.pop(units.pop(command.xid), ()))
+        target = view.target(command)
+        if not isinstance(command, Put) or target is None or is_topic(target):
+            return None
+        if command.unit is not None:
+            sent.setdefault((command.connection, command.unit), []).append(target.name)
+            return None
+        places = view.said(target.name).get("MAXDEPTH")
+        if not isinstance(places, int) or not 0 < places <= lost[target.name]:
+            return None
+        full, free = (AlterObject(Kind.QLOCAL, target.name, {"MAXDEPTH": depth}) for depth in (0, places))
+        return (Administer(command.connection, None, full), command, Administer(command.connection, None, free))
+
+    return commands(rewrite)
+
+
+BRANCHES_DEFECTS = (
     _lost_with_connection,
     _loss_commits,
     _prepare_commits,
@@ -277,4 +273,10 @@ BRANCH_DEFECTS = (
         text="A transaction manager that asks for the branches in doubt gets an empty list.",
         apply=lambda: Seams(effects=_unnamed),
     ),
+    _lost_with_goodbye,
+    _names_active,
+    _one_phase_unwritten,
+    _publishes_to_one,
+    _joined_outside,
+    _places_taken,
 )

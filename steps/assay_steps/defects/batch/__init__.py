@@ -1,29 +1,27 @@
-"""Defects of the client with batch listeners: their settings, the contents of batches, and the acknowledgements."""
+"""Defects of the client with batch listeners; a module has the name of its feature."""
 
 from __future__ import annotations
 
-from assay_steps.defects.batch.acknowledgement import ACKNOWLEDGEMENT_DEFECTS
-from assay_steps.defects.batch.answers import ANSWER_DEFECTS
-from assay_steps.defects.batch.closed_receivers import CLOSED_RECEIVER_DEFECTS
-from assay_steps.defects.batch.contents import CONTENT_DEFECTS
-from assay_steps.defects.batch.forgotten import FORGOTTEN_DEFECTS
-from assay_steps.defects.batch.listeners import LISTENER_DEFECTS
-from assay_steps.defects.batch.other_sessions import OTHER_SESSION_DEFECTS
-from assay_steps.defects.batch.refused_calls import REFUSED_CALL_DEFECTS
-from assay_steps.defects.batch.returning import RETURNING_DEFECTS
-from assay_steps.defects.batch.sessions import SESSION_DEFECTS
-from assay_steps.defects.batch.stopping import STOPPING_DEFECTS
+from assay_steps.defects.batch.acknowledgement import BATCH_ACKNOWLEDGEMENT_DEFECTS
+from assay_steps.defects.batch.acknowledgement_calls import BATCH_ACKNOWLEDGEMENT_CALLS_DEFECTS
+from assay_steps.defects.batch.acknowledgement_closed_receivers import BATCH_ACKNOWLEDGEMENT_CLOSED_RECEIVERS_DEFECTS
+from assay_steps.defects.batch.acknowledgement_returned import BATCH_ACKNOWLEDGEMENT_RETURNED_DEFECTS
+from assay_steps.defects.batch.acknowledgement_units import BATCH_ACKNOWLEDGEMENT_UNITS_DEFECTS
+from assay_steps.defects.batch.branches import BATCH_BRANCHES_DEFECTS
+from assay_steps.defects.batch.dups_ok import BATCH_DUPS_OK_DEFECTS
+from assay_steps.defects.batch.listener import BATCH_LISTENER_DEFECTS
+from assay_steps.defects.batch.shape import BATCH_SHAPE_DEFECTS
+from assay_steps.defects.batch.single_message_rules import BATCH_SINGLE_MESSAGE_RULES_DEFECTS
 
 BATCH_DEFECTS = (
-    *LISTENER_DEFECTS,
-    *CONTENT_DEFECTS,
-    *ACKNOWLEDGEMENT_DEFECTS,
-    *SESSION_DEFECTS,
-    *RETURNING_DEFECTS,
-    *CLOSED_RECEIVER_DEFECTS,
-    *FORGOTTEN_DEFECTS,
-    *OTHER_SESSION_DEFECTS,
-    *STOPPING_DEFECTS,
-    *ANSWER_DEFECTS,
-    *REFUSED_CALL_DEFECTS,
+    *BATCH_ACKNOWLEDGEMENT_DEFECTS,
+    *BATCH_ACKNOWLEDGEMENT_CALLS_DEFECTS,
+    *BATCH_ACKNOWLEDGEMENT_CLOSED_RECEIVERS_DEFECTS,
+    *BATCH_ACKNOWLEDGEMENT_RETURNED_DEFECTS,
+    *BATCH_ACKNOWLEDGEMENT_UNITS_DEFECTS,
+    *BATCH_BRANCHES_DEFECTS,
+    *BATCH_DUPS_OK_DEFECTS,
+    *BATCH_LISTENER_DEFECTS,
+    *BATCH_SHAPE_DEFECTS,
+    *BATCH_SINGLE_MESSAGE_RULES_DEFECTS,
 )

@@ -1,4 +1,4 @@
-"""Defects of the client in how it acknowledges batches (BT-08 to BT-12, BT-16)."""
+"""Defects of the client in acknowledging batches: the messages of an acknowledgement and its time (BT-08, BT-16)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from assay_adapters.clients.keys import KID
-from assay_adapters.ports.client import Client, ClientEvent, ClientObserver, ClientSession, Script, Seen
-from assay_adapters.ports.outcome import Outcome as Answer
+from assay_adapters.ports.client import Client, ClientEvent, ClientObserver, Script
 from assay_sdk.driver import Arrived, Credit, Driver, DriverCommand, DriverEvent, Enlist, Outcome, Settle
-from assay_steps.defects.batch.contents import OfBatches, is_batch_window
+from assay_steps.defects.batch.listener_links import OfBatches, is_batch_window
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter, noting_batches
 from assay_steps.defects.model import in_both, on_wire
-from assay_steps.defects.wires import FilteredWire, WireFilter, commands, events, wires
+from assay_steps.defects.wires import FilteredWire, WireFilter, commands, wires
 
 
 def _first_of_batch(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
@@ -21,29 +20,6 @@ def _first_of_batch(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
     if isinstance(command, Settle) and command.outcome is Outcome.ACCEPTED:
         return (replace(command, deliveries=command.deliveries[:1]),)
     return None
-
-
-def _first_of_enlisted(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
-    """The client makes only the first message of a batch part of the unit of work."""
-    return (replace(command, deliveries=command.deliveries[:1]),) if isinstance(command, Enlist) else None
-
-
-def _accepts_returned(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
-    """When a consumer is closed or stopped, the client acknowledges the messages of its unfinished batch."""
-    if isinstance(command, Settle) and command.outcome is Outcome.RELEASED:
-        return (replace(command, outcome=Outcome.ACCEPTED),)
-    return None
-
-
-class _HalfOfAFailedBatch(WireFilter):
-    """The client acknowledges the first half of a batch whose callback failed."""
-
-    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
-        if not isinstance(command, Settle) or command.outcome is not Outcome.MODIFIED or len(command.deliveries) == 1:
-            return (command,)
-        half = len(command.deliveries) // 2
-        done = Settle(self.line.own_token(), command.link, command.deliveries[:half], Outcome.ACCEPTED)
-        return (done, replace(command, deliveries=command.deliveries[half:]))
 
 
 class _OnArrival(OfBatches):
@@ -102,52 +78,6 @@ class _ForOthers(WireFilter):
         for link in others:
             self._batches[link] = []
         return tuple(Settle(self.line.own_token(), link, one, Outcome.ACCEPTED) for link, one in others.items())
-
-
-class _OnlyThatMessage:
-    """With client acknowledgement, a call acknowledges only the message on which it is called.
-
-    The filter at the port notes the message; the filter on the wire alters the acknowledgement.
-    """
-
-    def __init__(self) -> None:
-        self._called_on: list[str] = []
-
-    def port(self, client: Client) -> Client:
-        def acknowledge(session: ClientSession, seen: Seen) -> Answer[None]:
-            self._called_on.append(seen.key)
-            try:
-                return session.acknowledge(seen)
-            finally:
-                self._called_on.clear()
-
-        return ConsumingClientFilter(client, acknowledge=acknowledge)
-
-    def wire(self, driver: Driver) -> Driver:
-        called_on = self._called_on
-
-        class Alone(WireFilter):
-            def __init__(self, line: FilteredWire) -> None:
-                super().__init__(line)
-                self._keys: dict[tuple[int, int], object] = {}
-
-            def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
-                if not isinstance(command, Settle) or not called_on:
-                    return (command,)
-                kept = tuple(one for one in command.deliveries if self._keys[command.link, one] in called_on)
-                return (replace(command, deliveries=kept),) if kept else ()
-
-            def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
-                if isinstance(event, Arrived):
-                    self._keys[event.link, event.delivery] = event.message.properties.get(KID)
-                return (event,)
-
-        return wires(Alone)(driver)
-
-
-def _unmarked(event: DriverEvent) -> DriverEvent:
-    """The client does not show that a message was redelivered."""
-    return replace(event, redelivered=False, count=0) if isinstance(event, Arrived) else event
 
 
 def _is_accepting(command: DriverCommand) -> bool:
@@ -260,50 +190,6 @@ class _WhatWaitsBehind(_Sized):
         return (replace(command, deliveries=command.deliveries + behind),)
 
 
-class _EarlierBatchesOnly:
-    """With client acknowledgement, a call in a callback acknowledges only earlier batches.
-
-    The filter at the port notes the batch; the filter on the wire alters the acknowledgement.
-    """
-
-    def __init__(self) -> None:
-        self._in_callback: dict[str, set[str]] = {}
-
-    def port(self, client: Client) -> Client:
-        in_callback = self._in_callback
-
-        def tell(event: ClientEvent) -> tuple[ClientEvent, ...]:
-            if event.batch is not None and event.seen is not None and event.what == "seen":
-                in_callback.setdefault(event.actor, set()).add(event.seen.key)
-            elif event.what == "callback":
-                in_callback.pop(event.actor, None)
-            return (event,)
-
-        return ConsumingClientFilter(client, tell=tell)
-
-    def wire(self, driver: Driver) -> Driver:
-        in_callback = self._in_callback
-
-        class Earlier(WireFilter):
-            def __init__(self, line: FilteredWire) -> None:
-                super().__init__(line)
-                self._keys: dict[tuple[int, int], object] = {}
-
-            def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
-                if not isinstance(command, Settle) or command.outcome is not Outcome.ACCEPTED or not in_callback:
-                    return (command,)
-                handed = {key for keys in in_callback.values() for key in keys}
-                kept = tuple(one for one in command.deliveries if self._keys[command.link, one] not in handed)
-                return (replace(command, deliveries=kept),) if kept else ()
-
-            def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
-                if isinstance(event, Arrived):
-                    self._keys[event.link, event.delivery] = event.message.properties.get(KID)
-                return (event,)
-
-        return wires(Earlier)(driver)
-
-
 class _SetAgainUnacknowledged:
     """The client never acknowledges a batch whose callback sets the listener again.
 
@@ -352,16 +238,10 @@ class _SetAgainUnacknowledged:
         return wires(Unacknowledged)(driver)
 
 
-ACKNOWLEDGEMENT_DEFECTS = (
+BATCH_ACKNOWLEDGEMENT_DEFECTS = (
     on_wire(commands, _first_of_batch, "accepts-first-of-batch", "BT-08"),
-    on_wire(wires, _HalfOfAFailedBatch, "half-of-failed-batch-accepted", "BT-08", "BT-11"),
     on_wire(wires, _OnArrival, "batches-accepted-on-arrival", "BT-08", "BT-10", "BT-11", "BT-12", "BT-13"),
-    on_wire(events, _unmarked, "mark-of-redelivery-dropped", "BT-08", "BT-09", "BT-11", "BT-12"),
-    in_both(_OnlyThatMessage(), "acknowledges-that-message-only", "BT-11"),
-    in_both(_EarlierBatchesOnly(), "call-in-callback-leaves-its-batch-out", "BT-11"),
-    on_wire(commands, _first_of_enlisted, "enlists-first-of-batch", "BT-12", "BT-13"),
     on_wire(wires, _WithTheNext, "batch-accepted-with-the-next", "BT-16"),
-    on_wire(commands, _accepts_returned, "unfilled-batch-accepted-when-given-back", "BT-08", "BT-10"),
     on_wire(wires, _ForOthers, "batch-accepts-others", "BT-08", "BT-10"),
     in_both(_OneByOne(), "batch-acknowledged-one-by-one", "BT-08"),
     in_both(_SetAgainUnacknowledged(), "batch-that-sets-its-listener-unacknowledged", "BT-08"),

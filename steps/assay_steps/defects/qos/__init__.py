@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from assay_steps.defects.qos.confirmation import QOS_CONFIRMATION_DEFECTS
+from assay_steps.defects.qos.confirmation_refusals import QOS_CONFIRMATION_REFUSALS_DEFECTS
 from assay_steps.defects.qos.no_header import QOS_NO_HEADER_DEFECTS
 from assay_steps.defects.qos.qualities import QOS_QUALITIES_DEFECTS
 from assay_steps.defects.qos.receiving import QOS_RECEIVING_DEFECTS
@@ -12,6 +13,7 @@ from assay_steps.defects.qos.subscription_lifetime import QOS_SUBSCRIPTION_LIFET
 
 QOS_DEFECTS = (
     *QOS_CONFIRMATION_DEFECTS,
+    *QOS_CONFIRMATION_REFUSALS_DEFECTS,
     *QOS_NO_HEADER_DEFECTS,
     *QOS_QUALITIES_DEFECTS,
     *QOS_RECEIVING_DEFECTS,

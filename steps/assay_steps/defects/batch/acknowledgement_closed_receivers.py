@@ -1,4 +1,4 @@
-"""Defects of the client with messages whose receiver has been closed (BT-11, BT-12)."""
+"""Defects of the client with unacknowledged messages whose receiver has been closed (BT-11, BT-12)."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class _DetachedAtOnce(_OfClosedReceivers):
         return wires(Detaches)(driver)
 
 
-CLOSED_RECEIVER_DEFECTS = (
+BATCH_ACKNOWLEDGEMENT_CLOSED_RECEIVERS_DEFECTS = (
     in_both(
         _OfClosedReceivers(dict.fromkeys(Outcome, Outcome.RELEASED)),
         "call-leaves-closed-receivers-out",

@@ -1,4 +1,4 @@
-"""Defects of the client with messages of batches that are returned and redelivered (BT-08, BT-11, BT-12)."""
+"""Defects of the client with messages that it returns to the broker, and with redelivered messages (BT-08, BT-11)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,55 @@ from assay_adapters.ports.outcome import Outcome as Answer
 from assay_sdk.driver import Arrived, Drain, Driver, DriverCommand, DriverEvent, Outcome, Settle
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter
 from assay_steps.defects.model import in_both, on_wire
-from assay_steps.defects.wires import FilteredWire, WireFilter, commands, wires
+from assay_steps.defects.wires import FilteredWire, WireFilter, commands, events, wires
 
 _AT_ONCE_NS = 1_000_000
+
+
+class _HalfOfAFailedBatch(WireFilter):
+    """The client acknowledges the first half of a batch whose callback failed."""
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if not isinstance(command, Settle) or command.outcome is not Outcome.MODIFIED or len(command.deliveries) == 1:
+            return (command,)
+        half = len(command.deliveries) // 2
+        done = Settle(self.line.own_token(), command.link, command.deliveries[:half], Outcome.ACCEPTED)
+        return (done, replace(command, deliveries=command.deliveries[half:]))
+
+
+def _accepts_returned(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
+    """When a consumer is closed or stopped, the client acknowledges the messages of its unfinished batch."""
+    if isinstance(command, Settle) and command.outcome is Outcome.RELEASED:
+        return (replace(command, outcome=Outcome.ACCEPTED),)
+    return None
+
+
+def _unmarked(event: DriverEvent) -> DriverEvent:
+    """The client does not show that a message was redelivered."""
+    return replace(event, redelivered=False, count=0) if isinstance(event, Arrived) else event
+
+
+class _FirstOutcomeForAll(WireFilter):
+    """After the client has released messages of a receiver, it also releases the receiver's next message."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._given_back: set[int] = set()
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if not isinstance(command, Settle):
+            return (command,)
+        if command.outcome is Outcome.RELEASED:
+            self._given_back.add(command.link)
+            self.line.runner.call_soon(lambda: self._given_back.discard(command.link))
+        return (replace(command, outcome=Outcome.RELEASED),) if command.link in self._given_back else (command,)
+
+
+def _unseen_marked(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
+    """A message that the client returns without having delivered it to the application counts as a failed delivery."""
+    if isinstance(command, Settle) and command.outcome is Outcome.RELEASED:
+        return (replace(command, outcome=Outcome.MODIFIED),)
+    return None
 
 
 class _ReturnedUnacknowledged(WireFilter):
@@ -121,14 +167,11 @@ class _RemovalGivesBack:
         return wires(GivesBack)(driver)
 
 
-def _unseen_marked(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
-    """A message that the client returns without having delivered it to the application counts as a failed delivery."""
-    if isinstance(command, Settle) and command.outcome is Outcome.RELEASED:
-        return (replace(command, outcome=Outcome.MODIFIED),)
-    return None
-
-
-RETURNING_DEFECTS = (
+BATCH_ACKNOWLEDGEMENT_RETURNED_DEFECTS = (
+    on_wire(wires, _HalfOfAFailedBatch, "half-of-failed-batch-accepted", "BT-08", "BT-11"),
+    on_wire(events, _unmarked, "mark-of-redelivery-dropped", "BT-08", "BT-09", "BT-11", "BT-12"),
+    on_wire(commands, _accepts_returned, "unfilled-batch-accepted-when-given-back", "BT-08", "BT-10"),
+    on_wire(wires, _FirstOutcomeForAll, "first-outcome-for-all", "BT-08", "BT-09"),
     on_wire(commands, _unseen_marked, "given-back-unseen-counts", "BT-08", "BT-12"),
     on_wire(wires, _ReturnedUnacknowledged, "returned-batch-unacknowledged", "BT-08", "BT-11"),
     on_wire(wires, _RecoversOneConsumer, "recovers-one-consumer", "BT-11"),

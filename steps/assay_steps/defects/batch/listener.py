@@ -1,20 +1,19 @@
-"""Defects of the client in setting batch listeners, and in their sizes and timeouts (BT-01 to BT-06, BT-14)."""
+"""Defects of the client in setting, replacing, refusing and removing batch listeners (BT-01 to BT-03, BT-14)."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from assay_adapters.ports.client import Script, Seen
+from assay_adapters.ports.client import Client, ClientEvent, Script, Seen
 from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
-from assay_sdk.driver import Durability
-from assay_steps.defects.consumers import ConsumerFilter, consuming
+from assay_steps.defects.batch.listener_links import noting_sizes
+from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter, consuming
 from assay_steps.defects.model import at_port
+from assay_steps.defects.ports import clients
 
-HOUR_MS = 3_600_000
 TEN_SECONDS_MS = 10_000
 MS_PER_SECOND = 1_000
 LARGE = 100
-VERY_LARGE = 512
 
 
 class _Refuses(ConsumerFilter):
@@ -41,34 +40,6 @@ class _SizeIgnored(ConsumerFilter):
         return super().listen_batch(script, max(size, LARGE), timeout_ms)
 
 
-class _OneTooMany(ConsumerFilter):
-    """A batch has up to one message more than its size."""
-
-    def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
-        return super().listen_batch(script, size + 1, timeout_ms)
-
-
-class _AtMostAHundred(ConsumerFilter):
-    """A batch has no more than a hundred messages, however large its size is."""
-
-    def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
-        return super().listen_batch(script, min(size, LARGE), timeout_ms)
-
-
-class _AtMostItsCredit(ConsumerFilter):
-    """A batch has no more than 512 messages, however large its size is."""
-
-    def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
-        return super().listen_batch(script, min(size, VERY_LARGE), timeout_ms)
-
-
-class _HalfFilled(ConsumerFilter):
-    """The client delivers a batch when it is half full."""
-
-    def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
-        return super().listen_batch(script, max(1, size // 2), timeout_ms)
-
-
 class _InSeconds(ConsumerFilter):
     """The client treats the milliseconds of a batch timeout as seconds."""
 
@@ -81,20 +52,6 @@ class _RoundedUp(ConsumerFilter):
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
         return super().listen_batch(script, size, -(-timeout_ms // TEN_SECONDS_MS) * TEN_SECONDS_MS)
-
-
-class _OneMillisecondMore(ConsumerFilter):
-    """The client delivers an unfinished batch a millisecond after its timeout."""
-
-    def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
-        return super().listen_batch(script, size, timeout_ms + 1)
-
-
-class _ZeroIsForEver(ConsumerFilter):
-    """With a batch timeout of 0, the client waits for a full batch without a limit."""
-
-    def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
-        return super().listen_batch(script, size, timeout_ms or HOUR_MS)
 
 
 class _NotReplaced(ConsumerFilter):
@@ -237,32 +194,43 @@ class _SetOnce(ConsumerFilter):
         return super().listen_batch(script, *self._first)
 
 
-class _SubscribesAnew(ConsumerFilter):
-    """Setting a batch listener on a durable subscription removes the subscription and creates it again."""
+class _EitherKind(ConsumerFilter):
+    """Removing a listener of one kind (message or batch) also removes the receiver's listener of the other kind."""
+
+    def listen(self, script: Script | None) -> Outcome[None]:
+        if script is None:
+            super().listen_batch(None, 1, 0)
+        return super().listen(script)
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
-        if self.of.durability is Durability.DURABLE and self.of.name is not None:
-            self.behind.close()
-            self.session.unsubscribe(self.of.name, shared=self.of.shared)
-            made = self.session.consumer(self.of, actor=self.actor)
-            if isinstance(made, Refused):
-                return made
-            self.behind = made.value
+        if script is None:
+            super().listen(None)
         return super().listen_batch(script, size, timeout_ms)
 
 
-LISTENER_DEFECTS = (
+def _remainders_swallowed(client: Client) -> Client:
+    """The client acknowledges a batch that is not full and does not deliver it to the listener."""
+    sizes: dict[str, int] = {}
+    held: dict[str, list[ClientEvent]] = {}
+
+    def tell(event: ClientEvent) -> tuple[ClientEvent, ...]:
+        if event.batch is None or event.actor not in sizes:
+            return (event,)
+        if event.what == "seen":
+            held.setdefault(event.actor, []).append(event)
+            return ()
+        batch = held.pop(event.actor, [])
+        return (*batch, event) if event.what != "callback" or len(batch) == sizes[event.actor] else ()
+
+    return ConsumingClientFilter(client, noting_sizes(sizes), tell)
+
+
+BATCH_LISTENER_DEFECTS = (
     at_port(consuming, _Refuses, "batch-listeners-refused", "BT-01", "BT-03"),
     at_port(consuming, _OneByOne, "batches-one-by-one", "BT-01"),
     at_port(consuming, _SizeIgnored, "batch-size-ignored", "BT-02", "BT-04", "BT-06"),
-    at_port(consuming, _OneTooMany, "one-too-many-in-a-batch", "BT-04", "BT-05", "BT-06"),
-    at_port(consuming, _AtMostAHundred, "batches-of-at-most-a-hundred", "BT-06"),
-    at_port(consuming, _AtMostItsCredit, "batches-of-at-most-512", "BT-06"),
-    at_port(consuming, _HalfFilled, "batches-half-filled", "BT-06"),
     at_port(consuming, _InSeconds, "batch-timeout-in-seconds", "BT-02", "BT-05"),
     at_port(consuming, _RoundedUp, "batch-timeout-rounded-up", "BT-02", "BT-05", "BT-15"),
-    at_port(consuming, _OneMillisecondMore, "batch-timeout-one-millisecond-more", "BT-05"),
-    at_port(consuming, _ZeroIsForEver, "batch-timeout-zero-is-for-ever", "BT-05"),
     at_port(consuming, _NotReplaced, "listeners-not-replaced", "BT-02", "BT-03"),
     at_port(consuming, _TakesTheOthersPlace, "listeners-take-each-others-place", "BT-03"),
     at_port(consuming, _OneKindInASession, "one-kind-of-listener-in-a-session", "BT-03"),
@@ -274,5 +242,6 @@ LISTENER_DEFECTS = (
     at_port(consuming, _RefusalTakesThePlace, "refused-listener-takes-the-place", "BT-14"),
     at_port(consuming, _RefusalRemoves, "refused-listener-removes-the-old", "BT-14"),
     at_port(consuming, _SetOnce, "batch-listener-set-once", "BT-02", "BT-05"),
-    at_port(consuming, _SubscribesAnew, "batches-subscribe-anew", "BT-15"),
+    at_port(consuming, _EitherKind, "listeners-of-either-kind-taken-away", "BT-03"),
+    at_port(clients, _remainders_swallowed, "remainders-swallowed", "BT-01", "BT-02", "BT-04"),
 )
