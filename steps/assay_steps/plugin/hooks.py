@@ -36,7 +36,7 @@ from assay_steps.plugin.cases import CASE, template_of
 from assay_steps.plugin.collection import Collection, Process
 from assay_steps.plugin.folder import FolderError
 from assay_steps.plugin.markers import marker_lines
-from assay_steps.plugin.probes import is_probe
+from assay_steps.plugin.probes import PROBED, TOLD, EarlyEnd, is_probe, probed
 from assay_steps.plugin.provisioning import Provided
 from assay_steps.plugin.run import PLUGIN, Run, RunOptions
 from assay_steps.plugin.steps import own
@@ -75,6 +75,9 @@ def register(config: pytest.Config) -> None:
     config.pluginmanager.register(plugin, PLUGIN)
     collection = Collection(config, plugin.run, plugin.process)
     config.pluginmanager.register(collection, "assay-collection")
+    # A defect may break a probe and few scenarios.  With xdist, the end would cut off the journals of the workers.
+    if not (plugin.process.delegates or plugin.run.options.defect) and plugin.process.controls:
+        config.pluginmanager.register(EarlyEnd(), "assay-early-end")
     if forks := plugin.process.forks:
         order = Order(group=collection.group, first=is_probe)
         forking = Forks(forks, plugin.run, plugin.run.writers, plugin.interrupts, order)
@@ -220,8 +223,9 @@ class AssayPlugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Add the test's name to the report of a test without a verdict; xdist workers send it with the report."""
+        """Add the name of a test without a verdict, and a probe's verdict; workers send both with the report."""
         report = yield
+        setattr(report, TOLD, probed(item))
         judged = CASE in item.stash and report.when != "teardown"
         setattr(report, UNJUDGED, "" if judged else _named(item))
         return report
@@ -251,6 +255,7 @@ class AssayPlugin:
         known = self.run.known(case, verdict)
         if known is not None:
             pytest.xfail(f"known: {known.reason} ({known.reference})")
+        item.stash[PROBED] = verdict.verdict
         if verdict.verdict is Verdict.UNSUPPORTED:
             pytest.skip(verdict.reason)
         if isinstance(problem, MistakeError | StepDefinitionNotFoundError):

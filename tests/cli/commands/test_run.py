@@ -209,3 +209,15 @@ def test_a_senseless_limit_for_lateness_is_refused(late: str, told: str, tmp_pat
     assert ended.code is Exit.USAGE
     assert told in ended.err
     assert not (tmp_path / "out").exists()
+
+
+def test_a_run_that_ends_because_no_message_is_delivered_says_what_to_do(
+    assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assay_steps.cast.sightings.Sightings._handed", lambda *_: None)
+    ended = assay("run", "--out", tmp_path / "out", "--workers", 0, "--rule", "PD-21")
+    assert ended.code is Exit.INCONCLUSIVE
+    told = " ".join(ended.out.split())
+    assert "stopped: the pair delivers no message (the probe of queue failed)" in told
+    assert "check the broker, and the address and conventions of its adapter" in told
+    assert "the verdict of scenarios that did not run is error" in told
