@@ -47,7 +47,7 @@ def sentence(err: str) -> str:
         (["--variant", "delivered-at-expirey"], "did you mean 'delivered-at-expiry'?"),
         (
             ["--variant", "delivered-at-expiry", "--backend", "artemis"],
-            "those with variants: reference, reference-container, reference-server.",
+            "those with variants: reference, reference-container, reference-server, reference-server+stomp.",
         ),
         (["--variant", "delivered-at-expiry", "--defect", "early-delivery"], "exclude each other"),
         (["--store", "memry"], "did you mean 'memory'?"),
@@ -322,7 +322,10 @@ def test_a_malformed_catalogue_is_named_with_its_line(
         (["rules", "--profile", "dealy"], "did you mean delay?"),
         (["rules", "--rule", "dd2"], "did you mean DD-02?"),
         (["backends", "reference"], "unexpected extra argument"),
-        (["defects", "--backend", "artemis"], "these backends do: reference, reference-container, reference-server"),
+        (
+            ["defects", "--backend", "artemis"],
+            "these backends do: reference, reference-container, reference-server, reference-server+stomp",
+        ),
         (["defects", "--backend", "zzz"], "reference"),
         (["defects", "--rule", "DD-2"], "did you mean DD-02?"),
         (["report"], "'folders'"),

@@ -55,7 +55,7 @@ class BrokenServer(ReferenceServerBackend):
         return structs.replace(super().environment, ours=False)
 
     def _process(self, needs: Needs, *, controlled: bool) -> OwnBroker:
-        return cast("OwnBroker", _Behind(super()._process(needs, controlled=controlled), "amqp_port"))
+        return cast("OwnBroker", _Behind(super()._process(needs, controlled=controlled), "client_port"))
 
 
 class BrokenArtemis(ProductBackend):

@@ -25,6 +25,7 @@ $ printf 'CONNECT\\naccept-version:1.2\\nhost:any\\n\\n\\0SEND\\ndestination:/qu
 - `client-id` is the JMS client id, which one connection at a time may have.
 - If the server has users, CONNECT needs `login` and `passcode`. The server accepts them over TLS or from its own machine only, unless
   it was started with `--clear-passwords`. Without users the server ignores both headers.
+- CONNECTED tells the command level and the platform of the queue manager (`x-opt-mq-level`, `x-opt-mq-platform`), as over AMQP.
 - The server offers to send heart-beats, and asks for them, at intervals of 100 ms or longer (`heart-beat:100,100`). So the client's
   header decides the intervals; a shorter interval than 100 ms becomes 100 ms. The server writes an end of line when half of an
   interval has passed without output. It closes a connection after two intervals of silence.
@@ -80,13 +81,14 @@ lost, as STOMP 1.2 says.
 ## Extensions
 
 A client that knows none of these headers needs none of them; the [SDK's driver](stomp-driver.md) uses them. CONNECTED lists the
-extensions: `extensions:credit,delivery-failed`.
+extensions: `extensions:credit,delivery-failed,open-errors`.
 
 | extension | header | meaning |
 |---|---|---|
 | `credit` | `credit:N` in SUBSCRIBE | the server sends N messages at most, instead of a window. A further SUBSCRIBE with the same `id` adds credit |
 | | `drain:true` in a further SUBSCRIBE | the server sends the waiting messages that the credit allows, takes back the rest of the credit, and then sends the receipt |
 | `delivery-failed` | `delivery-failed:false` in NACK | the message goes back as if it had not been delivered: neither counted nor marked as redelivered |
+| `open-errors` | `extensions:open-errors` in CONNECT | the ERROR for a frame that the queue manager refuses has `connection:open`, and the connection stays open, if the frame asks for a receipt. Such an ERROR with `subscription` says that this subscription has ended |
 
 ## Errors
 

@@ -19,7 +19,7 @@ class StoppableContainer:
         self._container = container
 
     @property
-    def amqp_port(self) -> int:
+    def client_port(self) -> int:
         """The published port."""
         return self._container.port
 

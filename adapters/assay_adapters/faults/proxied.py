@@ -34,8 +34,8 @@ class Stoppable(Protocol):
     """A broker that the kit can end and start again on the same data."""
 
     @property
-    def amqp_port(self) -> int:
-        """The broker's AMQP port, which may change with each start."""
+    def client_port(self) -> int:
+        """The broker's port for clients, which may change with each start."""
         ...
 
     def start(self, changed: Mapping[str, object] | None = None) -> None:
@@ -148,7 +148,7 @@ class ProxiedFaults:
         self._history.note("started again")
         self._broker.start(changed)
         self._history.note("answers again")
-        self._proxy.broker = self._broker.amqp_port
+        self._proxy.broker = self._broker.client_port
         self._proxy.open()
 
     def injection(self, fault: FaultRequest) -> HalvesInjection | Unsupported:

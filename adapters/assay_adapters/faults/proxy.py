@@ -25,6 +25,8 @@ from assay_sdk.amqp.types import DecodeError
 T = TypeVar("T")
 
 _CHUNK = 1 << 16
+_AMQP = b"AMQP"
+"""The first octets of both directions (AMQP 1.0, 2.2)."""
 _TLS_HEADER = b"AMQP\x02"
 """The protocol header of AMQP's TLS layer (AMQP 1.0, 5.2), after which all octets are encrypted."""
 _STOP_LIMIT_S = 10
@@ -291,8 +293,12 @@ class Proxy:
         broker's answers.
         """
         splitter: Splitter | None = Splitter()
+        begun = False
         try:
             while octets := await reader.read(_CHUNK):
+                if not begun and not _AMQP.startswith(octets[: len(_AMQP)]):
+                    splitter = None  # another protocol, whose first octets could be taken for the length of a frame
+                begun = True
                 if splitter is None:
                     await self._write(line, direction, octets)
                 elif not await self._pass_on(line, direction, splitter, octets):

@@ -131,6 +131,12 @@ class Instance(Protocol):
         ...
 
 
+def client_protocol(instance: Instance) -> WireProtocol:
+    """Return the protocol of an instance's clients: its attribute `protocol`, or AMQP if it has none."""
+    protocol: WireProtocol = getattr(instance, "protocol", "amqp")
+    return protocol
+
+
 @runtime_checkable
 class Watched(Protocol):
     """An instance whose broker the kit does not own, so that the broker may end at any time.

@@ -11,13 +11,14 @@ from assay_broker.core.effects import Answer, Deliver
 from assay_broker.shell import QueueManager
 from assay_broker.stomp.conversion import headers_of
 from assay_broker.stomp.destinations import Destinations
-from assay_broker.stomp.faults import FaultError, of_refusal
+from assay_broker.stomp.faults import FaultError, error_frame, of_refusal
 from assay_broker.stomp.limits import StompLimits
 from assay_broker.stomp.subscriptions import Subscription
 from assay_broker.stomp.transactions import Transaction
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc
-from assay_sdk.stomp import Frame, LocalError, Version, encode_headers, escape
+from assay_sdk.stomp import Frame, LocalError, Version, encode_frame, encode_headers, escape
+from assay_sdk.stomp.extensions import CONNECTION, CONNECTION_OPEN
 from assay_sdk.time import Clock
 
 _NEW, _OLD = Version.V1_2, Version.V1_0
@@ -63,6 +64,8 @@ class SessionContext(CommandCollector):
         """The subscriptions of unsettled messages, by the names that ACK and NACK use; not with STOMP 1.1."""
         self.transactions: dict[str, Transaction] = {}
         """The open transactions by name."""
+        self.open_errors = False
+        """Whether the connection stays open after a refusal (`assay_sdk.stomp.extensions.OPEN_ERRORS`)."""
         self.congested = False
         """Whether too much output waits for the client to read."""
         self.short = False
@@ -91,18 +94,31 @@ class SessionContext(CommandCollector):
         if link:
             return link
         if link is None or len(self._senders) > _MOST_SENDERS:
-            if address.kind is AddressKind.QUEUE and len(self._senders) <= _MOST_SENDERS:
-                self._senders[address] = 0
-            if not self._sender:
-                self._sender = self._open_sender(None)
-            return self._sender
-        self._senders[address] = link = self._open_sender(address)
-        return link
+            if not self.open_errors:
+                self.sent_to(address)
+            return self._common_sender()
+        self._senders[address] = link = self.next_number()
+        self.ask(partial(self._own_sender, address), commands.AttachSender, link, address)
+        return self._senders.get(address) or self._common_sender()  # a refusal comes at once
 
-    def _open_sender(self, address: Address | None) -> int:
-        link = self.next_number()
-        self.ask(partial(self.answered, None), commands.AttachSender, link, address)
-        return link
+    def _own_sender(self, address: Address, answer: Answer) -> None:
+        """Handle the answer to the opening of a queue's own link."""
+        if answer.refused is not None:
+            self._senders.pop(address, None)
+            if not self.open_errors:
+                raise of_refusal(answer.refused)
+
+    def _common_sender(self) -> int:
+        """Return the number of the link for messages that name their own destination."""
+        if not self._sender:
+            self._sender = self.next_number()
+            self.ask(partial(self.answered, None), commands.AttachSender, self._sender, None)
+        return self._sender
+
+    def sent_to(self, address: Address) -> None:
+        """Let the next message to a queue have a link of its own."""
+        if address.kind is AddressKind.QUEUE and len(self._senders) <= _MOST_SENDERS:
+            self._senders.setdefault(address, 0)
 
     def adopt(self, address: Address) -> None:
         """Create a temporary destination of this connection, if it does not exist yet.
@@ -136,9 +152,24 @@ class SessionContext(CommandCollector):
             FaultError: The queue manager has refused the command.
         """
         if answer.refused is not None:
-            raise of_refusal(answer.refused, receipt)
-        if receipt is not None:
+            self.refuse(of_refusal(answer.refused, receipt))
+        elif receipt is not None:
             self.receipt(receipt)
+
+    def refuse(self, fault: FaultError) -> None:
+        """Report that a frame is refused, and keep the connection open, if the client understands that.
+
+        Raises:
+            FaultError: The client does not, or the frame asks for no receipt.
+        """
+        if not self.open_errors or fault.receipt is None:
+            raise fault
+        self.open_error(fault)
+
+    def open_error(self, fault: FaultError) -> None:
+        """Write an ERROR after which the connection stays open."""
+        fault.headers = {**fault.headers, CONNECTION: CONNECTION_OPEN}
+        self.write(encode_frame(error_frame(fault, self.version), self.version))
 
     def receipting(self, receipt: str | None) -> Callable[[Answer], None] | None:
         """Return the function that answers a command with its receipt; None if the client asked for no receipt."""

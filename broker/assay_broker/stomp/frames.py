@@ -18,8 +18,8 @@ from assay_broker.stomp.faults import FaultError, of_refusal
 from assay_broker.stomp.subscriptions import Subscription, described, plan_of
 from assay_broker.stomp.transactions import Transaction
 from assay_sdk.driver import BOQNAME_PROPERTY, BOTHRESH_PROPERTY, Durability, Outcome
-from assay_sdk.model.message import AddressKind
-from assay_sdk.model.reasons import Mqrc
+from assay_sdk.model.message import Address, AddressKind
+from assay_sdk.model.reasons import Mqrc, Refused
 from assay_sdk.stomp import Frame, Version
 from assay_sdk.stomp.extensions import DRAIN
 
@@ -48,12 +48,20 @@ def send(context: SessionContext, frame: Frame) -> None:
             if address is not None and address.kind in _TEMPORARY:
                 context.adopt(address)
     if transaction is None:
-        context.expected[token] = partial(context.answered, receipt)
+        answered = partial(context.answered, receipt)
+        context.expected[token] = partial(_sent, context, message.to, receipt) if context.open_errors else answered
         context.put(commands.Put(context.number, token, sender, message))
     else:
         transaction.asked()
         context.expected[token] = partial(_joined, context, transaction, receipt)
         context.put(commands.Put(context.number, token, sender, message, transaction.unit))
+
+
+def _sent(context: SessionContext, address: Address, receipt: str | None, answer: Answer) -> None:
+    """Handle the answer to a SEND of a client whose connection stays open after a refusal."""
+    if answer.refused is None:
+        context.sent_to(address)
+    context.answered(receipt, answer)
 
 
 def _wait_for_memory(context: SessionContext) -> None:
@@ -123,7 +131,9 @@ def _supply(context: SessionContext, subscription: Subscription, frame: Frame, c
 
 def _subscribed(context: SessionContext, subscription: Subscription, receipt: str | None, answer: Answer) -> None:
     if answer.refused is not None:
-        raise of_refusal(answer.refused, receipt)
+        _forget(context, subscription)
+        context.refuse(of_refusal(answer.refused, receipt))
+        return
     subscription.threshold = int(answer.properties.get(BOTHRESH_PROPERTY, 0))
     subscription.backout_queue = str(answer.properties.get(BOQNAME_PROPERTY, ""))
     context.receipt(receipt)
@@ -131,9 +141,39 @@ def _subscribed(context: SessionContext, subscription: Subscription, receipt: st
         subscription.begin()
 
 
+def _forget(context: SessionContext, subscription: Subscription) -> None:
+    """Forget a subscription that the queue manager has refused or ended."""
+    if context.subscriptions.get(subscription.plan.id) is subscription:
+        del context.subscriptions[subscription.plan.id]
+    context.links.pop(subscription.link, None)
+    context.starved.pop(subscription, None)
+    subscription.open = False
+    for key in subscription.held:
+        context.keys.pop(key, None)
+
+
+def link_closed(context: SessionContext, link: int, why: Refused) -> None:
+    """Handle the end of a subscription by the queue manager.
+
+    Raises:
+        FaultError: The client does not understand that only the subscription has ended.
+    """
+    subscription = context.links.get(link)
+    if subscription is None:
+        return
+    fault = of_refusal(why)
+    if not context.open_errors:
+        raise fault
+    _forget(context, subscription)
+    fault.headers = {**fault.headers, "subscription": subscription.plan.id}
+    context.open_error(fault)
+
+
 def _browsed(context: SessionContext, subscription: Subscription, receipt: str | None, answer: Answer) -> None:
     if answer.refused is not None:
-        raise of_refusal(answer.refused, receipt)
+        _forget(context, subscription)
+        context.refuse(of_refusal(answer.refused, receipt))
+        return
     context.receipt(receipt)
     subscription.browsed = True
     subscription.waiting.extend(
@@ -190,12 +230,7 @@ def _find(context: SessionContext, headers: Mapping[str, str]) -> Subscription |
 
 def _end(context: SessionContext, subscription: Subscription, receipt: str | None) -> None:
     """End a subscription; its unsettled messages go back to the queue."""
-    del context.subscriptions[subscription.plan.id]
-    context.links.pop(subscription.link, None)
-    context.starved.pop(subscription, None)
-    subscription.open = False
-    for key in subscription.held:
-        context.keys.pop(key, None)
+    _forget(context, subscription)
     if subscription.plan.browse:
         subscription.waiting.clear()
         context.receipt(receipt)
@@ -248,6 +283,8 @@ def commit(context: SessionContext, frame: Frame) -> None:
     def committed(answer: Answer) -> None:
         if answer.refused is None:
             transaction.committed()
+        else:
+            _back_out(context, transaction)
         context.answered(receipt, answer)
 
     settling.put_away_all(context, transaction)
@@ -264,14 +301,19 @@ def abort(context: SessionContext, frame: Frame) -> None:
     transaction, receipt = _ended(context, frame), frame.headers.get("receipt")
 
     def backed_out(answer: Answer) -> None:
-        transaction.backed_out()
-        if context.version is not Version.V1_1:
-            for subscription in context.links.values():
-                context.keys.update(dict.fromkeys(subscription.held, subscription))
+        _back_out(context, transaction)
         context.answered(receipt, answer)
 
     context.pass_on()
     transaction.end(lambda: context.ask(backed_out, commands.Backout, transaction.unit))
+
+
+def _back_out(context: SessionContext, transaction: Transaction) -> None:
+    """Give the messages of a transaction back to the client, unsettled."""
+    transaction.backed_out()
+    if context.version is not Version.V1_1:
+        for subscription in context.links.values():
+            context.keys.update(dict.fromkeys(subscription.held, subscription))
 
 
 def _ended(context: SessionContext, frame: Frame) -> Transaction:

@@ -16,7 +16,7 @@ from assay_broker.core import commands
 from assay_broker.core.effects import Answer, CloseLink, Deliver
 from assay_broker.stomp.context import SessionContext
 from assay_broker.stomp.faults import FaultError, error_frame, of_content, of_protocol, of_refusal
-from assay_broker.stomp.frames import HANDLERS, end_all
+from assay_broker.stomp.frames import HANDLERS, end_all, link_closed
 from assay_broker.stomp.interfaces import SessionOwner, SocketPort
 from assay_broker.stomp.states import TABLE, SessionAction, SessionInput, SessionState
 from assay_broker.wire import product_version
@@ -35,7 +35,7 @@ from assay_sdk.stomp import (
     check_frame,
     parse_heart_beat,
 )
-from assay_sdk.stomp.extensions import EXTENSIONS, OURS
+from assay_sdk.stomp.extensions import EXTENSIONS, OPEN_ERRORS, OURS
 
 _LOG = logging.getLogger(__name__)
 _NS_PER_MS = 1_000_000
@@ -260,9 +260,12 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
         self._wake()
 
     def close_link(self, closed: CloseLink) -> None:
-        """End the session, because the queue manager has ended a subscription, which STOMP cannot report otherwise."""
-        if closed.link in self.context.links:
-            self.fail(of_refusal(closed.refused))
+        """Report the end of a subscription, or end the session, because plain STOMP cannot report that otherwise."""
+        try:
+            link_closed(self.context, closed.link, closed.refused)
+        except FaultError as fault:
+            self.fail(fault)
+        self._wake()
 
     def lost(self, why: Refused) -> None:
         """End the session, because the queue manager has cut it or has stopped."""
@@ -300,6 +303,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
             raise FaultError(f"The server knows STOMP {known}", headers={"version": known})
         self.context.version = version
         self._asked = frame
+        self.context.open_errors = OPEN_ERRORS in frame.headers.get(EXTENSIONS, "").split(",")
         if version is not Version.V1_0:
             asked = parse_heart_beat(frame.headers.get("heart-beat"))
             own = self._heart_beat
@@ -343,6 +347,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
         if context.version is not Version.V1_0:
             headers["heart-beat"] = str(self._heart_beat)
         headers[EXTENSIONS] = OURS
+        headers |= {name: str(value) for name, value in self._queue_manager.properties.items()}
         context.write(self.connection.send(Frame("CONNECTED", headers)))
         _LOG.debug("%s has connected with STOMP %s", self._socket.peer, context.version)
 

@@ -21,5 +21,13 @@ DELIVERY_FAILED = "delivery-failed"
 ERROR_KIND = "error-kind"
 """ERROR: the kind of a JMS error that has no reason code (`assay_sdk.model.reasons.JmsErrorKind`)."""
 
-OURS = f"{CREDIT},{DELIVERY_FAILED}"
+OPEN_ERRORS = "open-errors"
+"""An extension that a client asks for in the header `EXTENSIONS` of CONNECT: an ERROR with `CONNECTION_OPEN` answers
+one frame, or ends one subscription (header subscription), and the connection stays open.  Otherwise a server closes the
+connection after each ERROR (STOMP 1.2, ERROR), so one refused message ends all work on it."""
+
+CONNECTION, CONNECTION_OPEN = "connection", "open"
+"""ERROR: the header, and its value if the connection stays open."""
+
+OURS = f"{CREDIT},{DELIVERY_FAILED},{OPEN_ERRORS}"
 """The extensions of the reference broker."""

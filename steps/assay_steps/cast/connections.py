@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from assay_adapters.ports.backend import client_protocol
 from assay_adapters.ports.client import ClientConnection
 from assay_adapters.ports.faults import Cut, FaultRequest, Kill, Restart, Unreachable
 from assay_adapters.ports.outcome import Ok, Outcome, Refused
@@ -66,7 +67,8 @@ class Connections(Cast[Connection]):
             user: The name of the connecting user; None for an anonymous user, or the instance's default user.
         """
         at = self._names.member(member)
-        endpoint = self._waiting.instance.endpoint("amqp", at)
+        instance = self._waiting.instance
+        endpoint = instance.endpoint(client_protocol(instance), at)
         own_id = self._names.identifier(client_id) if client_id else None
         login = Login(user, user) if user else None
         client = self._faces.of(face) if face else self._faces.chosen

@@ -33,7 +33,7 @@ class Notes:
     """A broker that notes the calls of its methods; it listens, so that the proxy can connect."""
 
     def __init__(self, listener: socket.socket) -> None:
-        self.amqp_port: int = listener.getsockname()[1]
+        self.client_port: int = listener.getsockname()[1]
         self.did: list[str] = []
         self.fails = ""
 
@@ -57,7 +57,7 @@ class Bench:
     def __init__(self, runner: RealRunner, listener: socket.socket) -> None:
         self.runner = runner
         self.notes = Notes(listener)
-        self.proxy = Proxy(self.notes.amqp_port)
+        self.proxy = Proxy(self.notes.client_port)
         self.faults = ProxiedFaults(self.notes, self.proxy, runner)
 
     def arm(self, fault: FaultRequest, when: Trigger = NOW) -> HalvesInjection:

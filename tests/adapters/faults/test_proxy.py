@@ -103,9 +103,9 @@ def test_octets_go_through_both_ways(ends: Ends) -> None:
         assert take(client, len(answer)) == answer
 
 
-def test_what_is_no_amqp_goes_through_as_it_comes(ends: Ends) -> None:
+@pytest.mark.parametrize("octets", [b"\x00\x00\x00\x01 no frame, and it says so", b"CONNECT\naccept-version:1.2\n\n\0"])
+def test_what_is_no_amqp_goes_through_as_it_comes(ends: Ends, octets: bytes) -> None:
     client, broker = ends.line()
-    octets = b"\x00\x00\x00\x01 no frame, and it says so"
     client.sendall(octets)
     assert take(broker, len(octets)) == octets
     client.sendall(b"more")

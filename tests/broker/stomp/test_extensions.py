@@ -6,9 +6,13 @@ import pytest
 from tests.broker.stomp.frames import left, numbered
 from tests.broker.stomp.serving import Raw, StompServing, raw
 
+from assay_broker.core.effects import CloseLink
+from assay_broker.stomp.session import StompSession
+from assay_sdk.model.reasons import Mqrc, refused
+
 
 def test_connected_names_the_extensions(client: Raw) -> None:
-    assert client.connected.headers["extensions"] == "credit,delivery-failed"
+    assert client.connected.headers["extensions"] == "credit,delivery-failed,open-errors"
 
 
 @pytest.mark.parametrize("ack", ["auto", "client-individual"])
@@ -67,6 +71,47 @@ def test_a_message_may_go_back_uncounted(client: Raw, queue: str, failed: str, a
     client.send("SUBSCRIBE", id="0", destination=queue, ack="client-individual", credit="2")
     client.send("NACK", id=client.read("MESSAGE").headers["ack"], delivery_failed=failed)
     assert client.read("MESSAGE").headers.get("redelivered") == again
+
+
+def test_a_refusal_leaves_the_connection_open_if_the_client_asks_for_that(server: StompServing, queue: str) -> None:
+    with raw(server, extensions="open-errors") as client:
+        for _ in range(2):
+            client.send("SEND", b"x", destination="/remote-temp-queue/AMQ.TEMPORARY.QUEUE.9.9", receipt="1")
+            error = client.read("ERROR").headers
+            assert (error["receipt-id"], error["connection"], error["mqrc"]) == ("1", "open", "2085")
+        client.send("SUBSCRIBE", id="0", destination=queue, selector="a = =", receipt="2")
+        assert client.read("ERROR").headers["mqrc"] == "2459"
+        client.send("SUBSCRIBE", id="0", destination=queue, receipt="3")
+        client.receipt("3")
+        client.send("SEND", b"x", destination=queue)
+        assert client.read("MESSAGE").body == b"x"
+        client.send("SEND", destination="/remote-temp-queue/AMQ.TEMPORARY.QUEUE.9.9")
+        assert "connection" not in client.error().headers
+
+
+def end_subscriptions(server: StompServing) -> None:
+    """End all subscriptions, as the queue manager does when it cannot store them."""
+    why = refused(Mqrc.Q_DELETED, "ended has been deleted", "ended")
+    for one in server.listener._clients:
+        session = getattr(one, "session", None)
+        if isinstance(session, StompSession):
+            for link in tuple(session.context.links):
+                session.close_link(CloseLink(session.context.number, link, why))
+
+
+def test_the_end_of_a_subscription_is_told_if_the_client_asks_for_that(server: StompServing) -> None:
+    with raw(server, extensions="open-errors") as client:
+        client.send("SUBSCRIBE", id="0", destination="/queue/ended", ack="client-individual", receipt="1")
+        client.receipt("1")
+        server.do(lambda: end_subscriptions(server))
+        error = client.read("ERROR").headers
+        assert (error["subscription"], error["connection"], error["mqrc"]) == ("0", "open", "2052")
+        client.sync()
+    with raw(server) as client:
+        client.send("SUBSCRIBE", id="0", destination="/queue/ended", receipt="1")
+        client.receipt("1")
+        server.do(lambda: end_subscriptions(server))
+        assert client.error().headers["mqrc"] == "2052"
 
 
 def test_a_client_id_in_use_is_told_by_its_kind(server: StompServing) -> None:

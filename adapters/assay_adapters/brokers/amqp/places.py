@@ -152,7 +152,7 @@ class _JointBroker:
         self._meeting = meeting
 
     @property
-    def amqp_port(self) -> int:
+    def client_port(self) -> int:
         return self._container.port
 
     def start(self, changed: Mapping[str, object] | None = None) -> None:
@@ -169,7 +169,7 @@ class _Unstoppable:
     """A broker that no scenario may end, because other scenarios use it."""
 
     def __init__(self, port: int) -> None:
-        self.amqp_port = port
+        self.client_port = port
 
     def start(self, changed: Mapping[str, object] | None = None) -> None:
         raise BackendError(f"other scenarios use this broker, so it cannot start again ({changed})")

@@ -81,7 +81,7 @@ def _ready(
     """Start a broker and the proxy to which its clients connect; after a failure, remove the broker."""
     try:
         start()
-        proxy = Proxy(broker.amqp_port)
+        proxy = Proxy(broker.client_port)
         proxy.start()
     except BaseException:  # also Ctrl-C, so that no broker keeps running
         remove()
@@ -260,7 +260,7 @@ class UrlBackend(AmqpBackend):
             return self._at(urlsplit(self._attached.url).port or 0, self._attached.log)
         if self._shared is None or not self._shared.runs():
             self._shared = self._started(self._shared)
-        return self._at(self._shared.broker.amqp_port, self._shared.log)
+        return self._at(self._shared.broker.client_port, self._shared.log)
 
     def _at(self, port: int, log: str | None) -> Place:
         """Return the broker that scenarios share; another process may have started it."""
@@ -273,7 +273,7 @@ class UrlBackend(AmqpBackend):
             self._own = self._started(self._own)
         own = self._own
         faults = ProxiedFaults(own.broker, own.proxy, self._runner, own.history)
-        port = own.broker.amqp_port
+        port = own.broker.client_port
         trace = self._trace(own.log, own.history, port)
         endpoint = self._local(own.proxy.port)
         return self._place(endpoint, lambda: self._look(port), port=port, log=own.log, faults=faults, trace=trace)
@@ -391,7 +391,7 @@ class UrlBackend(AmqpBackend):
 class _Uncontrolled(Struct, frozen=True):
     """A broker that the kit cannot end; no scenario uses this class, because the capabilities to end it are missing."""
 
-    amqp_port: int
+    client_port: int
 
     def start(self, changed: object = None) -> None:
         del changed

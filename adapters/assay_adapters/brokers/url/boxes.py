@@ -31,7 +31,7 @@ class RunningContainer:
         self._ready_s = ready_s
         self._runner = runner
         self._look = look
-        self.amqp_port = port
+        self.client_port = port
         """The port for clients, which a start does not change."""
 
     def start(self, changed: Mapping[str, object] | None = None) -> None:

@@ -54,7 +54,7 @@ class OwnProcess:
         remove_folders()
         self._home = Path(tempfile.mkdtemp(prefix=folder_prefix("url")))
         self.data.mkdir()
-        self.amqp_port = pick_port()
+        self.client_port = pick_port()
         """The port for clients, which each start uses."""
 
     def start(self, changed: Mapping[str, object] | None = None) -> None:
@@ -82,7 +82,7 @@ class OwnProcess:
                 )
         except OSError as error:
             raise BackendError(f"{self._title} cannot be started: {words[0]}: {error.strerror}") from error
-        await_broker(self._runner, self._table.ready_s, lambda: self._look(self.amqp_port), self._why_ended)
+        await_broker(self._runner, self._table.ready_s, lambda: self._look(self.client_port), self._why_ended)
 
     def kill(self) -> None:
         """End the broker's processes at once (SIGKILL, or the command)."""
@@ -129,7 +129,7 @@ class OwnProcess:
         shutil.rmtree(self._home, ignore_errors=True)
 
     def _filled(self, words: tuple[str, ...]) -> tuple[str, ...]:
-        return filled(words, self.amqp_port, str(self.data))
+        return filled(words, self.client_port, str(self.data))
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
@@ -174,7 +174,7 @@ class RunningProcess:
         self._folder = folder
         self._runner = runner
         self._look = look
-        self.amqp_port = port
+        self.client_port = port
         """The broker's port, which a start does not change."""
 
     def start(self, changed: Mapping[str, object] | None = None) -> None:

@@ -20,6 +20,7 @@ from assay_sdk.driver import (
     EndXa,
     Enlist,
     ForgetXa,
+    LinkClosed,
     OpenReceiver,
     OpenSender,
     OpenSession,
@@ -31,7 +32,7 @@ from assay_sdk.driver import (
     Settle,
     Unsubscribe,
 )
-from assay_sdk.drivers.stomp.context import WireContext, answering, unsupported
+from assay_sdk.drivers.stomp.context import Receipt, WireContext, answering, unsupported
 from assay_sdk.drivers.stomp.messages import send_frame
 from assay_sdk.drivers.stomp.receiver import Receiver
 from assay_sdk.drivers.stomp.requests import Browser, NameLookUp
@@ -115,6 +116,29 @@ class Commands:
             found.message(frame)
         elif found is not None and found.message(frame):
             del self._by_id[found.id]
+
+    def closed(self, name: str, why: Refused) -> None:
+        """Handle the end of a subscription by the broker.
+
+        Args:
+            name: The id of the subscription; one that the driver does not know is ignored.
+            why: The broker's reason.
+        """
+        found = self._by_id.get(name)
+        if isinstance(found, Receiver):
+            self._drop(found)
+            self._wire.answers.emit(LinkClosed(found.number, why))
+
+    def _refusable(self, receiver: Receiver, token: int) -> Receipt:
+        """Return the function for the receipt of a SUBSCRIBE; a refusal ends the receiver, but not the connection."""
+        answer = answering(self._wire, token)
+
+        def answered(why: Refused | None) -> None:
+            if why is not None and self._receivers.get(receiver.number) is receiver:
+                self._drop(receiver)
+            answer(why)
+
+        return answered
 
     # --- look-up of sessions, links and units of work
 
@@ -200,7 +224,7 @@ class Commands:
         if name is not None and self._in_use(name):
             self._wire.answers.fail(command.token, _used(name))
             return
-        receiver.open(command.token)
+        receiver.open(self._refusable(receiver, command.token))
         self._receivers[command.link] = self._by_id[receiver.id] = receiver
 
     def _in_use(self, name: str) -> bool:

@@ -25,15 +25,16 @@ _SHOWN = 500
 _KINDS = {kind.value: kind for kind in JmsErrorKind}
 
 
-def refusal(frame: Frame) -> Refused:
+def refusal(frame: Frame, did: str = "answered with an ERROR and closed the connection") -> Refused:
     """Return the refusal that an ERROR means.
 
     Args:
         frame: The ERROR.
+        did: What the broker did, in words that follow "the broker".
     """
     headers = frame.headers
     said = headers.get("message") or frame.body.decode(errors="replace").strip() or "no reason given"
-    text = f"the broker answered with an ERROR and closed the connection: {said[:_SHOWN]}"
+    text = f"the broker {did}: {said[:_SHOWN]}"
     objects = tuple(filter(None, headers.get("mqrc-objects", "").split(",")))
     kind = _KINDS.get(headers.get(ERROR_KIND, ""))
     if kind is not None:

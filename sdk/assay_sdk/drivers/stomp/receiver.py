@@ -43,9 +43,13 @@ class Receiver:
         """The names by which ACK and NACK know the unsettled deliveries."""
         self._enlisted: dict[int, Unit] = {}
 
-    def open(self, token: int) -> None:
-        """Subscribe, and answer the token with the broker's receipt."""
-        self._context.send(Frame("SUBSCRIBE", self._headers), answering(self._context, token))
+    def open(self, receipt: Receipt) -> None:
+        """Subscribe.
+
+        Args:
+            receipt: Called with the broker's answer.
+        """
+        self._context.send(Frame("SUBSCRIBE", self._headers), receipt)
 
     def message(self, frame: Frame) -> None:
         """Handle a MESSAGE."""

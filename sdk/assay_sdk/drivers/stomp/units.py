@@ -58,6 +58,7 @@ class Unit:
             elif command == "ABORT" and why.kind is JmsErrorKind.CONNECTION_LOST:
                 self._context.answers.done(token)  # the broker aborts the transactions of a lost connection
             else:
+                self.over = self.over or command == "COMMIT"
                 self._context.answers.fail(token, why)
 
         self._context.send(Frame(command, {"transaction": self.name}), answer)

@@ -12,7 +12,17 @@ from collections import deque
 from collections.abc import Callable
 from typing import Literal
 
-from assay_sdk.driver import Close, Closed, DriverCommand, DriverEvent, Failed, Opened, Target
+from assay_sdk.driver import (
+    LEVEL_PROPERTY,
+    PLATFORM_PROPERTY,
+    Close,
+    Closed,
+    DriverCommand,
+    DriverEvent,
+    Failed,
+    Opened,
+    Target,
+)
 from assay_sdk.driver import Frame as TracedFrame
 from assay_sdk.drivers.answers import Answers, lost
 from assay_sdk.drivers.place import Place
@@ -25,7 +35,7 @@ from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 from assay_sdk.runners.real import LoopRunner
 from assay_sdk.stomp import Frame, HeartBeat, RemoteError, Version, agreed, encode_frame, parse_heart_beat
 from assay_sdk.stomp.conventions import Conventions, conventions_of
-from assay_sdk.stomp.extensions import EXTENSIONS
+from assay_sdk.stomp.extensions import CONNECTION, CONNECTION_OPEN, EXTENSIONS, OPEN_ERRORS
 from assay_sdk.time import CancelJob
 
 CLOSE_TIMEOUT_MS = 5_000
@@ -155,6 +165,7 @@ class StompWire:
     def line_ready(self) -> None:
         """Send CONNECT, because the socket is connected."""
         headers = {"accept-version": "1.1,1.2", "host": self._place.host, "heart-beat": str(self._heart_beat)}
+        headers[EXTENSIONS] = OPEN_ERRORS
         if self._target.client_id is not None:
             headers["client-id"] = self._target.client_id
         if self._target.login is not None:
@@ -240,15 +251,19 @@ class StompWire:
         self.capabilities = self.conventions.capabilities
         self._line.keep_alive(agreed(self._heart_beat, beats), agreed(beats, self._heart_beat))
         product, _, version = server.partition("/")
-        self.answers.emit(Opened(self.epoch, self.capabilities, {"product": product, "version": version}))
+        told = {name: headers[name] for name in (LEVEL_PROPERTY, PLATFORM_PROPERTY) if name in headers}
+        self.answers.emit(Opened(self.epoch, self.capabilities, {"product": product, "version": version, **told}))
 
     def _refused(self, frame: Frame) -> None:
-        """Handle an ERROR: it answers one frame, and ends the connection (STOMP 1.2, ERROR)."""
-        why = refusal(frame)
+        """Handle an ERROR: it answers one frame, and ends the connection unless it says otherwise (STOMP 1.2)."""
+        stays = self._is_open and frame.headers.get(CONNECTION) == CONNECTION_OPEN
+        why = refusal(frame, "refused this" if stays else "answered with an ERROR and closed the connection")
         answered = self._receipts.pop(frame.headers.get("receipt-id", ""), None)
         if answered is not None:
             answered(why)
-        if self._is_open:
+        if stays:
+            self._commands.closed(frame.headers.get("subscription", ""), why)
+        elif self._is_open:
             self._line.drop(lost(why.text))
         elif why.mqrc is None and why.kind is JmsErrorKind.MESSAGING:
             self._line.drop(Refused(JmsErrorKind.CONNECTION_LOST, why.text, objects=why.objects))

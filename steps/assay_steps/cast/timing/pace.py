@@ -14,7 +14,7 @@ answers, but a slow pair delays all of them.
 
 from __future__ import annotations
 
-from assay_adapters.ports.backend import Instance
+from assay_adapters.ports.backend import Instance, client_protocol
 from assay_adapters.ports.client import AckMode, Client, ClientConnection, Draft, Origin
 from assay_adapters.ports.outcome import Refused
 from assay_sdk.model.message import Address, AddressKind
@@ -39,7 +39,7 @@ def measured_pace(instance: Instance, client: Client, name: str) -> int:
     Returns:
         The pace, from 1 to `LARGEST`; 1 if the pair refuses a call, so that its speed is unknown.
     """
-    connection = client.connect(instance.endpoint("amqp"))
+    connection = client.connect(instance.endpoint(client_protocol(instance)))
     if isinstance(connection, Refused):
         return 1
     try:

@@ -22,6 +22,7 @@ from assay_sdk.driver import (
     Durability,
     Enlist,
     Failed,
+    LinkClosed,
     OpenReceiver,
     OpenSender,
     OpenSession,
@@ -214,6 +215,35 @@ def test_an_error_answers_its_frame_with_the_reason_and_all_others_with_the_loss
         assert closed.refused is not None
         assert "full" in closed.refused.text
         assert peer.closed()
+
+
+def test_an_error_of_an_open_connection_answers_one_frame_only(peer: Peer) -> None:
+    with connected(peer, server="assay/1", extensions="open-errors") as client:
+        client.submit(OpenSession(1, 1), OpenSender(2, 1, 2, QUEUE))
+        client.submit(Send(3, 2, Message(to=QUEUE, body="x")), Send(4, 2, Message(to=QUEUE, body="y")))
+        first, second = peer.next("SEND"), peer.next("SEND")
+        peer.say("ERROR", mqrc="2053", connection="open", receipt_id=str(first.receipt))
+        peer.receipt(second)
+        full = client.answer(3)
+        assert isinstance(full, Failed)
+        assert full.refused.mqrc == Mqrc.Q_FULL
+        assert isinstance(client.answer(4), Done)
+
+
+def test_a_subscription_that_the_broker_ends_is_a_closed_link(peer: Peer) -> None:
+    with connected(peer, server="assay/1", extensions="open-errors") as client:
+        receiving(client, peer)
+        peer.say("ERROR", mqrc="2052", connection="open", subscription="receiver-2")
+        closed = client.until(LinkClosed)
+        assert closed.link == 2
+        assert closed.refused is not None
+        client.submit(OpenReceiver(token=5, session=1, link=3, address=QUEUE, selector="a = ="))
+        peer.say("ERROR", mqrc="2459", connection="open", receipt_id=str(peer.next("SUBSCRIBE").receipt))
+        answer = client.answer(5)
+        assert isinstance(answer, Failed)
+        assert answer.refused.kind is JmsErrorKind.INVALID_SELECTOR
+        client.submit(Credit(6, 3, 1))
+        assert isinstance(client.answer(6), Failed)
 
 
 def test_a_message_that_cannot_be_read_is_rejected(peer: Peer) -> None:

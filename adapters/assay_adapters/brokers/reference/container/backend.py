@@ -88,9 +88,9 @@ class ContainerBroker:
         return None
 
     @property
-    def amqp_port(self) -> int:
+    def client_port(self) -> int:
         """The published port for clients."""
-        return self._box.amqp_port
+        return self._box.client_port
 
     @property
     def http_port(self) -> int:
@@ -146,7 +146,7 @@ class ContainerBroker:
         Raises:
             BackendError: Docker does not return the files.
         """
-        found = folder_holds(self.amqp_port, _DATA, octets)
+        found = folder_holds(self.client_port, _DATA, octets)
         if isinstance(found, Refused):
             raise BackendError(found.text)
         return found.value
@@ -158,7 +158,7 @@ class ContainerBroker:
 
     def trace(self, history: History) -> ContainerTrace:
         """Return the broker's log together with its past."""
-        return ContainerTrace(at_port(self.amqp_port), history)
+        return ContainerTrace(at_port(self.client_port), history)
 
     def remove(self) -> None:
         """Remove the container with its volume."""

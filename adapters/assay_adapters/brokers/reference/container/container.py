@@ -66,9 +66,9 @@ class ReferenceBrokerContainer(DockerContainer):
         """The login of applications."""
         self.admin = Login(ADMINISTRATOR, secrets.token_urlsafe())
         """The administrator's login."""
-        self.amqp_port, self.http_port = pick_port(), pick_port()
+        self.client_port, self.http_port = pick_port(), pick_port()
         ports: dict[str, Any] = self.ports  # the declared type allows no address of the host
-        ports[f"{AMQP_PORT}/tcp"] = (LOOPBACK, self.amqp_port)
+        ports[f"{AMQP_PORT}/tcp"] = (LOOPBACK, self.client_port)
         ports[f"{HTTP_PORT}/tcp"] = (LOOPBACK, self.http_port)
         self.with_env("ASSAY_APP_PASSWORD", self.login.password)
         self.with_env("ASSAY_ADMIN_PASSWORD", self.admin.password)
@@ -79,7 +79,7 @@ class ReferenceBrokerContainer(DockerContainer):
     @property
     def amqp_url(self) -> str:
         """The URL for clients."""
-        return f"amqp://{LOOPBACK}:{self.amqp_port}"
+        return f"amqp://{LOOPBACK}:{self.client_port}"
 
     @property
     def http_url(self) -> str:

@@ -14,4 +14,11 @@ def _open(options: BackendOptions) -> Backend:
     )
 
 
+def _open_stomp(options: BackendOptions) -> Backend:
+    from assay_adapters.brokers.reference.server.stomp import StompServerBackend
+
+    return StompServerBackend(shared=options.shared, defect=options.defect, wire=options.wire, variant=options.variant)
+
+
 BACKEND = BackendEntry(_open, has_defects=True, has_variants=True)
+STOMP = BackendEntry(_open_stomp, has_defects=True, has_variants=True)

@@ -26,7 +26,7 @@ from assay_adapters.brokers.reference.server.instance import (
 from assay_adapters.clients.sdk import NAMED_BY_CONTAINER
 from assay_adapters.owners import folder_prefix
 from assay_adapters.packages import missing_packages
-from assay_adapters.ports.backend import Available, BackendError, Environment, FaultSharing, Unavailable
+from assay_adapters.ports.backend import Available, BackendError, Environment, FaultSharing, Unavailable, WireProtocol
 from assay_adapters.ports.capabilities import Needs, Unsupported, missing
 from assay_adapters.ports.client import Endpoint, Source
 from assay_adapters.ports.traces import Trace
@@ -132,6 +132,8 @@ class ReferenceServerBackend(AmqpBackend):
     lacks = LACKS
     profiles = tuple(Profile)
     fault_sharing = FaultSharing.NONE
+    protocol: WireProtocol = "amqp"
+    """The protocol of the clients."""
 
     def __init__(
         self,
@@ -213,12 +215,15 @@ class ReferenceServerBackend(AmqpBackend):
                 process.remove()
                 raise
         process = self._shared[kind]
-        return self._sharing(endpoint_at(process.amqp_port, process.http_port, process.log), name)
+        endpoint = endpoint_at(process.client_port, process.http_port, process.log, self.protocol)
+        return self._sharing(endpoint, name)
 
     def _sharing(self, endpoint: Endpoint, name: str) -> ServerInstance:
         """Return an instance that shares a server with other scenarios."""
         trace = self._shared_trace(endpoint)
-        return ServerInstance(endpoint, name, self._runner, self._driver(), self.environment, trace=trace)
+        return ServerInstance(
+            endpoint, name, self._runner, self._driver(), self.environment, trace=trace, protocol=self.protocol
+        )
 
     def _shared_trace(self, endpoint: Endpoint) -> Trace | None:
         """Return the log of a shared server, which another process of the run may have started."""
@@ -230,14 +235,22 @@ class ReferenceServerBackend(AmqpBackend):
         process = self._process(needs, controlled=True)
         try:
             process.start()
-            proxy = Proxy(process.amqp_port)
+            proxy = Proxy(process.client_port)
             proxy.start()
         except BaseException:  # Ctrl-C, too: the process may be running already
             process.remove()
             raise
         name = NAMES[needs.platform]
-        endpoint = endpoint_at(proxy.port, process.http_port)
-        instance = ServerInstance(endpoint, name, self._runner, self._driver(), self.environment, own=(process, proxy))
+        endpoint = endpoint_at(proxy.port, process.http_port, protocol=self.protocol)
+        instance = ServerInstance(
+            endpoint,
+            name,
+            self._runner,
+            self._driver(),
+            self.environment,
+            own=(process, proxy),
+            protocol=self.protocol,
+        )
         self._own = [*(one for one in self._own if one.open), instance]
         return instance
 
@@ -255,7 +268,13 @@ class ReferenceServerBackend(AmqpBackend):
         }
         asked |= self._behaviour
         slow_disk_ms = SLOW_DISK_MS if needs.capabilities & _SEEN_IF_EARLY else 0
-        return ServerProcess(self._fork_server, asked, controlled=controlled, slow_disk_ms=slow_disk_ms)
+        return ServerProcess(
+            self._fork_server,
+            asked,
+            controlled=controlled,
+            slow_disk_ms=slow_disk_ms,
+            stomp=self.protocol == "stomp",
+        )
 
     def _host(self) -> Host:
         """Return the host on which the fork server runs: this machine."""

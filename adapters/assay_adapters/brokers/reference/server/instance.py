@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from assay_adapters.brokers.base import ALL_FACES, SdkInstance
+from assay_adapters.brokers.base import ALL_FACES, JMS_FACES, SdkInstance
 from assay_adapters.brokers.mq_rest.administration import RestAdmin
 from assay_adapters.brokers.mq_rest.client import MqRest
 from assay_adapters.brokers.reference.server.faults import FaultTarget, ServerFaults
@@ -28,10 +28,10 @@ KIT = Login("assay", "assay")
 ADMINISTRATOR_LOGIN = Login(ADMINISTRATOR, ADMINISTRATOR)
 
 
-def endpoint_at(amqp_port: int, http_port: int, log: str | None = None) -> Endpoint:
+def endpoint_at(client_port: int, http_port: int, log: str | None = None, protocol: WireProtocol = "amqp") -> Endpoint:
     """Return the endpoint of a server on this machine, for clients and administrators, with the file of its log."""
     admin = Endpoint(f"http://{LOOPBACK}:{http_port}", ADMINISTRATOR_LOGIN)
-    return Endpoint(f"amqp://{LOOPBACK}:{amqp_port}", KIT, admin, log)
+    return Endpoint(f"{protocol}://{LOOPBACK}:{client_port}", KIT, admin, log)
 
 
 class OwnBroker(FaultTarget, Protocol):
@@ -71,10 +71,11 @@ class ServerInstance(SdkInstance[Runner, ServerFaults | None]):
         endpoint: The endpoint for clients and administrators.
         name: The queue manager's name.
         runner: The I/O loop.
-        driver: The AMQP driver, with the run's filter.
+        driver: The driver, with the run's filter.
         environment: The tested product.
         own: The broker and its proxy, if one scenario has the server for itself; None for a shared server.
         trace: The log of a shared server; None if the kit cannot reach it.
+        protocol: The protocol of the clients.
     """
 
     def __init__(
@@ -87,10 +88,13 @@ class ServerInstance(SdkInstance[Runner, ServerFaults | None]):
         *,
         own: tuple[OwnBroker, Proxy] | None = None,
         trace: Trace | None = None,
+        protocol: WireProtocol = "amqp",
     ) -> None:
+        self.protocol = protocol
         history = History(STARTED)
         faults = None if own is None else ServerFaults(*own, runner, history)
-        super().__init__(ALL_FACES, runner, driver, environment, faults)
+        faces = ALL_FACES if protocol == "amqp" else JMS_FACES
+        super().__init__(faces, runner, driver, environment, faults)
         self.trace = trace if own is None else own[0].trace(history)
         self.members = (name,)
         self.admin = RestAdmin(MqRest(LOOPBACK, self._http_port, name, ADMINISTRATOR_LOGIN), self._turn)
@@ -106,13 +110,13 @@ class ServerInstance(SdkInstance[Runner, ServerFaults | None]):
         return None if self._own is None else self._own[0]
 
     def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
-        """Return the endpoint to which clients (``amqp``) or administrators (``http``) connect.
+        """Return the endpoint to which clients (`protocol`) or administrators (``http``) connect.
 
         Raises:
             LookupError: The instance has no such member, or the server does not support the protocol.
         """
         if member in {None, self._name}:
-            if protocol == "amqp":
+            if protocol == self.protocol:
                 return self._endpoint
             if protocol == "http" and self._endpoint.admin is not None:
                 return self._endpoint.admin

@@ -37,11 +37,19 @@ class ServerProcess:
         asked: The server's options, by the names of the flags of `assay broker`, without folder and ports.
         controlled: Whether the kit can control the server from inside.
         slow_disk_ms: The delay of each disk write, in milliseconds; only for a controlled server.
+        stomp: Whether the clients use STOMP instead of AMQP.
     """
 
     def __init__(
-        self, fork_server: ForkServer, asked: Mapping[str, object], *, controlled: bool = False, slow_disk_ms: int = 0
+        self,
+        fork_server: ForkServer,
+        asked: Mapping[str, object],
+        *,
+        controlled: bool = False,
+        slow_disk_ms: int = 0,
+        stomp: bool = False,
     ) -> None:
+        self._stomp = stomp
         self._fork_server = fork_server
         self._controlled = controlled
         self._slow_disk_ms = slow_disk_ms
@@ -78,9 +86,9 @@ class ServerProcess:
         return self._pid is not None and self._fork_server.exit_code(self._pid) is None
 
     @property
-    def amqp_port(self) -> int:
-        """The port of the AMQP listener; each start of the server has a new port."""
-        return _port(self._reported.amqp)
+    def client_port(self) -> int:
+        """The port of the clients' listener; each start of the server has a new port."""
+        return _port(self._reported.stomp if self._stomp else self._reported.amqp)
 
     @property
     def http_port(self) -> int:
@@ -102,6 +110,8 @@ class ServerProcess:
         self._asked |= changed or {}
         again = self._ready is not None
         asked = {"log": "json", **self._asked, "data": str(self.data), "amqp": _ANY_PORT, "http": _ANY_PORT}
+        if self._stomp:
+            asked["stomp"] = _ANY_PORT
         self._pid = self._fork_server.fork(asked, self._log, controlled=self._controlled)
         self._ready = self._fork_server.ready(self._pid)
         if self._ready is None:

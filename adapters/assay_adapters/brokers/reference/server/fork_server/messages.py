@@ -120,11 +120,13 @@ class Listening(Event, frozen=True, kw_only=True, tag="listening"):
     Args:
         amqp: The URL of the AMQP listener.
         http: The URL of the HTTP listener, for administrators.
+        stomp: The URL of the STOMP listener; empty without one.
     """
 
     pid: int
     amqp: str
     http: str
+    stomp: str = ""
 
 
 class Exited(Event, frozen=True, tag="exited"):

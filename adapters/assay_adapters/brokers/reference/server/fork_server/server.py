@@ -145,7 +145,9 @@ def become_server(request: Fork, events: int, controls: int) -> NoReturn:
         set_up(what.log)
 
         def on_ready(ready: Ready) -> None:
-            report(events, Listening(pid=ready.pid, amqp=ready.amqp or "", http=ready.http or ""))
+            report(
+                events, Listening(pid=ready.pid, amqp=ready.amqp or "", http=ready.http or "", stomp=ready.stomp or "")
+            )
 
         if request.controlled:
             control = ServerControl(Wiring(), controls, lambda event: report(events, event))
