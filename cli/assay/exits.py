@@ -34,16 +34,16 @@ class CommandError(Exception):
 
 
 class UsageProblem(CommandError):  # noqa: N818 - a mistake of the user, not of the program
-    """The command's call has a mistake: an option, an argument, a file or a folder."""
+    """The command line has a mistake: in an option, an argument, a file or a folder."""
 
 
 class NothingSelected(UsageProblem):
-    """The selected rules exist, but the call selects no scenario for them.
+    """The selected rules exist, but the command line selects no scenario for them.
 
     Args:
         rules: The ids of the selected rules.
         others: The tests that ran and that the kit does not judge; True for a failed test.
-        own: Whether the call names the user's own features or modules.
+        own: Whether the command line names the user's own features or modules.
     """
 
     def __init__(self, rules: Iterable[str] = (), *, others: Sequence[bool] = (), own: bool = False) -> None:

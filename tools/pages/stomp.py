@@ -57,7 +57,7 @@ receipt comes before the commit. A SEND that the queue manager refuses ends the 
 | `activemq.prefetchSize`, `prefetch-count` | the window: how many messages may be unsettled at a time. -1 means the limit `most-window`, 0 means 1; without the header, the limit `window` |
 | `consumer-window-size` | the window in octets (Artemis); the server divides it by 256 to get a number of messages. -1 and 0 as above |
 | `durable-subscription-name`, `durable-subscriber-name`, `activemq.subscriptionName` | a durable subscription of the client id |
-| `shared:true` with one of these three headers | a shared durable subscription; on a connection without a client id, its name alone identifies it |
+| `shared:true` with one of the three headers of the previous row | a shared durable subscription; on a connection without a client id, its name alone identifies it |
 | `shared-subscription-name` | a shared subscription that is not durable |
 | `durable:true` | a durable subscription as in RabbitMQ, which all clients share; its name is `x-queue-name`, or else the id and the destination |
 | `browser:true` | copies of the messages on a queue, and then a MESSAGE with `browser:end` |

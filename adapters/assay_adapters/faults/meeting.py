@@ -161,7 +161,10 @@ class Meeting:
         self._await(self._has_gathered, self._run)
 
     def end(self, action: Callable[[], None]) -> None:
-        """Wait until all members are ready, and until one of them has ended the broker by the action.
+        """Wait until all members are ready, and until one of them, perhaps this process, has ended the broker.
+
+        Args:
+            action: Ends the broker; only one of the processes calls it.
 
         Raises:
             BackendError: The broker did not go down.
@@ -172,7 +175,10 @@ class Meeting:
             self._perform(action, BrokerState.DOWN)
 
     def begin_again(self, action: Callable[[], None]) -> None:
-        """Wait until one of the members has started the broker again by the action.
+        """Wait until one of the members, perhaps this process, has started the broker again.
+
+        Args:
+            action: Starts the broker; only one of the processes calls it.
 
         Raises:
             BackendError: The broker did not come back.

@@ -1,6 +1,6 @@
 """The messages of answers, with IBM MQ's identifiers and our own sentences.
 
-If no public document names IBM MQ's identifier, the kit has its own; ``docs/mqsc.md`` lists these.
+If no public document names IBM MQ's identifier, the kit uses an identifier of its own; ``docs/mqsc.md`` lists these.
 """
 
 from __future__ import annotations

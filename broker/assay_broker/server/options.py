@@ -148,7 +148,7 @@ def _check_addresses(options: ServerOptions) -> None:
 
 
 def _check_behaviour(options: ServerOptions) -> None:
-    """Check the defect and the variant, and load the modules of either only if the option is set.
+    """Check the defect and the variant; load the modules of defects and of variants only for an option that is set.
 
     Raises:
         OptionsError: The defect or the variant is unknown, or both are given.

@@ -91,5 +91,5 @@ class FileStore(Store, Protocol):
     """A store in files, which another program might delete or replace."""
 
     def is_there(self) -> bool:
-        """Return, without reading the files, whether they are still the files that the store opened."""
+        """Return whether the files are still those that the store opened, without reading their content."""
         ...

@@ -190,7 +190,7 @@ class SqliteStore:
         return database.holds(octets) or any(stands_in_file(octets, path) for path in others)
 
     def is_there(self) -> bool:
-        """Return, without reading the files, whether the database and the log are still those that the store opened."""
+        """Return whether database and log are still the files that the store opened, without reading their content."""
         try:
             self._folder.check()
         except (GoneError, OSError):  # OSError: a folder above them can no longer be entered

@@ -51,7 +51,7 @@ class _Around:
 
 
 class _NoFlush(_Around):
-    """A store that ignores flushes until the broker has written `_ENOUGH` records."""
+    """A store that ignores a flush if the broker has written fewer than `_ENOUGH` records since the last real flush."""
 
     _ENOUGH = 64
 

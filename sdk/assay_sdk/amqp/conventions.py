@@ -15,8 +15,9 @@ class Conventions(Struct, frozen=True, kw_only=True):
         message_topic_prefix: The prefix of topics in these fields; None for `topic_prefix`.
         slash: The characters in place of a slash in a name; RabbitMQ splits its addresses at slashes.
         settles_second: Whether a receiver may ask the broker to settle after it has stored the outcome
-            (rcv-settle-mode second).  By OASIS AMQP 1.0, 2.7.3, a broker that does not support this mode answers with
-            the mode first, and the receiver then uses it.  RabbitMQ ends the session, so a receiver must not ask.
+            (rcv-settle-mode *second*).  By OASIS AMQP 1.0, 2.7.3, a broker that does not support this mode answers with
+            the mode *first*, and the receiver then uses *first*.  RabbitMQ ends the session, so a receiver must not
+            ask.
         durable_termini: Whether a link to a queue asks for a durable terminus.  RabbitMQ makes a queue at the attach to
             an address of version 1, and the queue outlives a restart only if the terminus is durable.
         first_acquirer: Whether a first-acquirer of false means that the message was delivered before.  By OASIS AMQP

@@ -63,7 +63,7 @@ class Connections(Cast[Connection]):
             name: The scenario's name for the connection.
             client_id: The scenario's client id; made unique on a shared broker. None for no client id.
             face: The face of the client; None for the scenario's own client.
-            member: The steps' name of the queue manager; None for the first.
+            member: The queue manager's name in the steps; None for the first queue manager.
             user: The name of the connecting user; None for an anonymous user, or the instance's default user.
         """
         at = self._names.member(member)

@@ -37,7 +37,7 @@ _NEEDED: Mapping[type[FaultRequest], Capability] = {
 
 
 class LostBrokerError(RuntimeError):
-    """The error of a step that caused a fault from which the broker itself failed to come back (`NoReturnError`).
+    """A step injected a fault, and the broker then failed to end in order or to start again (`NoReturnError`).
 
     Args:
         fault: The fault's id in the journal.

@@ -36,7 +36,7 @@ class Sightings:
     ) -> None:
         self.all: list[Sighting] = []
         self.connecting = ""
-        """The scenario's name of the connection that is being made; empty if none is."""
+        """The name, in the scenario, of the connection that is being made; empty if none is."""
         self._connections: dict[str, str] = {}
         """The scenario's names of connections, by the client's names."""
         self._kept: list[tuple[str, Callable[[], Sequence[KeptFrame]]]] = []

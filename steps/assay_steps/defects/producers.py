@@ -1,4 +1,4 @@
-"""Producers that know their settings, or each other: base classes of defects."""
+"""Producers that remember their settings or can see their client's other producers: base classes of defects."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def expiry_error() -> Refused:
 
 
 class Member(ProducerFilter):
-    """A producer that knows the other producers of its client and their settings."""
+    """A producer that can see the other producers of its client and their settings."""
 
     def __init__(self, behind: ClientProducer, members: list[Member]) -> None:
         super().__init__(behind)
@@ -79,7 +79,11 @@ class Member(ProducerFilter):
 
 
 def together(member: type[Member]) -> Callable[[Client], Client]:
-    """Make a filter for `Defect.port` whose clients have producers that know each other."""
+    """Make a filter for `Defect.port` in which each producer can see the settings of its client's other producers.
+
+    Args:
+        member: The class of the producers; it gets a producer and the list of its client's producers.
+    """
 
     def twisted(client: Client) -> Client:
         members: list[Member] = []

@@ -101,7 +101,7 @@ class Collection:
 
     def _guard(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         if any("::" in argument for argument in config.args):
-            return  # the call names single tests
+            return  # the command line names single tests
         if self._run.options.writer not in {MAIN, FIRST_WORKER}:
             return  # one worker's check is enough: it takes half of a worker's start
         collected = Counter((template.feature.filename, template.name) for template in templates(items))

@@ -36,7 +36,7 @@ def wanted_probes(
     Args:
         probes: The collected probes.
         selected: The selected tests.
-        narrowed: Whether the call names rules or a profile.
+        narrowed: Whether the command line names rules, a profile or scenarios.
     """
     cases = [case for item in selected if (case := item.stash.get(CASE, None)) is not None]
     if not cases:

@@ -198,13 +198,13 @@ class Run:
     # selection -------------------------------------------------------------------------------------------------------
 
     def selects(self, case: Case) -> bool:
-        """Return whether the run tests a rule of a case; for a case without rules, whether the call names no rules."""
+        """Return whether the run tests a rule of a case; for a case without rules, whether no rules were chosen."""
         names_rules = self.options.profile is not None or bool(self.options.rules)
         return not self.selected.isdisjoint(case.rules) or not (case.rules or names_rules)
 
     @property
     def narrowed(self) -> bool:
-        """Whether the call names rules, a profile or scenarios."""
+        """Whether the command line names rules, a profile or scenarios."""
         return self.options.profile is not None or bool(self.options.rules or self.options.scenarios)
 
     def plan(self, cases: Sequence[Case], left_out: Sequence[Case] = ()) -> None:
@@ -212,7 +212,7 @@ class Run:
 
         Args:
             cases: The scenarios that will run.
-            left_out: The scenarios of the chosen rules that the call leaves out.
+            left_out: The scenarios of the chosen rules that the command line leaves out.
         """
         self._begin()
         planned = tuple(case.planned for case in cases)

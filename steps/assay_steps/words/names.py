@@ -23,7 +23,7 @@ class Place(Struct, frozen=True):
         role: staging, dead-letter or base for an object of the broker; subscription for the queue of a subscription to
             the topic `name`; empty for a queue or topic of the scenario.
         number: The number of the subscription, from 1.
-        member: The step's name of the queue manager; None for the first.
+        member: The queue manager's name in the step; None for the first queue manager.
     """
 
     kind: str

@@ -37,7 +37,7 @@ class SendOptions(Struct, frozen=True, kw_only=True):
         send_priority: Priority of this send alone.
         own_mode: Delivery mode set on the message object before the send (PD-04).
         reused: Whether the message object of the producer's previous send is sent again, with another body.
-        received: The scenario's name of a received message whose message object is sent, with another body. The session
+        received: The name, in the scenario, of a received message whose object is sent, with another body. The session
             of its consumer sends it, and has not acknowledged it.
         size: Length of the body in bytes; 0 for an empty one.
         ending: Text behind the usual body; None for none.

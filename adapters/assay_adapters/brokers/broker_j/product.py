@@ -52,7 +52,7 @@ BROKER_J = Product(
             "A transaction coordinator is there.", "TxnCoordinatorReceivingLinkEndpoint.java"
         ),
         Capability.ANSWERED_ACKNOWLEDGEMENT: Source(
-            "A receiver that asks for the receiver settle mode second gets it.", "attach of a live 10.1.0"
+            "A receiver that asks for the settle mode 'second' gets it.", "attach of a live 10.1.0"
         ),
         Capability.CLIENT_ID: Source("sole-connection-for-container is offered.", _OPEN),
     },

@@ -116,7 +116,8 @@ IBM_MQ = Product(
             "developer.ibm.com, 2018-02-26: subscriptions of MQ Light clients",
         ),
         Capability.ANSWERED_ACKNOWLEDGEMENT: Source(
-            "IBM's documentation does not say whether a receiver may ask for the settle mode second; the kit does not."
+            "IBM's documentation does not say whether a receiver may ask for the settle mode 'second', so the kit's "
+            "client does not ask for it."
         ),
         Capability.RETAINED_PUBLICATION: Source(
             "No field of an AMQP message becomes the option to retain a publication.", _INCOMING

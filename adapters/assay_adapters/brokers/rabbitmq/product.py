@@ -87,7 +87,7 @@ RABBITMQ = Product(
             "The link of a topic has a queue that no name finds again: termini have no expiry policy.", _LIMITATIONS
         ),
         Capability.ANSWERED_ACKNOWLEDGEMENT: Source(
-            "RabbitMQ 4.0 ends the session of a receiver that asks for the receiver settle mode second.", _SESSION
+            "RabbitMQ 4.0 ends the session of a receiver that asks for the settle mode 'second'.", _SESSION
         ),
         Capability.SUBSCRIPTION_TTL: Source("The timeout of a source is not looked at.", _SESSION),
         Capability.LOCAL_TRANSACTION: Source("AMQP transactions are not supported.", _LIMITATIONS),

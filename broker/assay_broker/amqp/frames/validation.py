@@ -130,8 +130,8 @@ class FrameValidator:
         """Check octets from the client, and return the whole frames for the engine.
 
         Raises:
-            ProtocolError: A frame breaks the protocol so that the connection must be closed.  All octets of this call
-                are dropped, and no further call is allowed.
+            ProtocolError: A frame breaks the protocol, and the connection must be closed.  All octets of this call are
+                dropped, and no further call is allowed.
         """
         data = self._rest + octets if self._rest else octets
         size, at, kept_from = len(data), 0, 0

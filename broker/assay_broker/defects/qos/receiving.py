@@ -1,4 +1,4 @@
-"""Defects in deliveries at most once, and in their repetition at least once (QS-06, QS-09, QS-10)."""
+"""Defects in at-most-once deliveries, and in the redelivery of at-least-once messages (QS-06, QS-09, QS-10)."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class WireContext(Protocol):
         ...
 
     def when_room(self, job: Callable[[], None]) -> None:
-        """Run a job once few octets wait for the socket."""
+        """Run a job as soon as less than 1 MiB waits for the socket."""
         ...
 
 

@@ -69,7 +69,7 @@ def received(frame: Frame, link: Address, spelled: str, reader: Callable[[str], 
 def failed_deliveries(frame: Frame) -> tuple[int, bool]:
     """Return how many deliveries of a message failed before, and whether it was delivered before.
 
-    Brokers other than the reference broker count no deliveries for STOMP clients, so 1 then means at least one.
+    Only the reference broker counts the deliveries to a STOMP client.  From other brokers, 1 means at least one.
     """
     counted = frame.headers.get("JMSXDeliveryCount", "")
     again = frame.headers.get("redelivered") == "true"

@@ -40,7 +40,7 @@ class Receiver:
         self._ahead: deque[Frame] = deque()
         """The messages beyond the credit, of a broker that sends ahead."""
         self._keys: dict[int, str] = {}
-        """The names by which ACK and NACK know the unsettled deliveries."""
+        """The names that ACK and NACK use for the unsettled deliveries."""
         self._enlisted: dict[int, Unit] = {}
 
     def open(self, receipt: Receipt) -> None:

@@ -143,7 +143,7 @@ class StompWire:
             self._show("out", frame, octets)
 
     def when_room(self, job: Callable[[], None]) -> None:
-        """Run a job once few octets wait for the socket."""
+        """Run a job as soon as less than 1 MiB waits for the socket."""
         self._line.when_room(job)
 
     def close(self, command: Close) -> None:

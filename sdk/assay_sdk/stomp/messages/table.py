@@ -44,7 +44,7 @@ TABLE: tuple[Row, ...] = (
         "properties.absolute-expiry-time",
         "expires",
         "milliseconds since the epoch; 0 for never",
-        lost="header.ttl, beside the time of expiry",
+        lost="header.ttl; the time of expiry remains",
     ),
     Row(
         "time to live",
@@ -52,7 +52,7 @@ TABLE: tuple[Row, ...] = (
         "header.ttl",
         "expires",
         "milliseconds from the send, as in RabbitMQ; 0 for never",
-        lost="header.ttl, beside the time of expiry",
+        lost="header.ttl; the time of expiry remains",
     ),
     Row(
         "delivery delay",
@@ -95,7 +95,7 @@ TABLE: tuple[Row, ...] = (
         "header.delivery-count",
         "redelivered, JMSXDeliveryCount",
         "only in redelivered messages",
-        lost="it belongs to the delivery",
+        lost="the count, because it belongs to the delivery and not to the message",
     ),
     Row("other annotations", (), "message-annotations, footer", "", lost="all of them"),
     Row("other properties", (), "user-id, content-encoding, reply-to-group-id", "", lost="all of them"),

@@ -113,7 +113,9 @@ class LightLinks(WireFilter):
 
 
 def attaches_again(hit: Callable[[OpenReceiver, int], bool]) -> Callable[[Driver], Driver]:
-    """Make a function that puts a filter on a driver: on a later connection, it reopens only some subscriptions.
+    """Make a function that puts a filter on a driver.
+
+    On a later connection, the filter reopens only some of the subscriptions.
 
     Args:
         hit: Returns whether the filter reopens a subscription. Its arguments are the subscription, and the number of

@@ -68,7 +68,7 @@ def _all_copies(command: Command, _now_ms: int, view: View) -> Commands | None:
 
 @defect(commands, "take-takes-the-first", "DD-38")
 def _the_first(command: Command, now_ms: int, view: View) -> Commands | None:
-    """A get by correlation id returns the staged message that was sent first."""
+    """A get from the staging queue returns the message that was sent first, even if it asks for another message."""
     first = next((id_ for id_, one in view.delayed.items() if one.due_ms > now_ms), None)
     if _take(command) is None or first is None or not isinstance(command, Administer):
         return None

@@ -184,8 +184,9 @@ class ReceiverEnd(Incoming):
     def settle(self, token: int, deliveries: tuple[int, ...], outcome: Outcome) -> None:
         """Settle deliveries with an outcome; settle none of them if one is unknown.
 
-        If the broker's attach has rcv-settle-mode second, the client answers the token when the broker has settled the
-        deliveries.  Otherwise the client answers the token at once, because the broker does not confirm the outcomes.
+        If the broker's attach has rcv-settle-mode *second*, the client answers the token when the broker has settled
+        the deliveries.  Otherwise the client answers the token at once, because the broker does not confirm the
+        outcomes.
         """
         if not self._knows(token, deliveries, returned=True):
             return

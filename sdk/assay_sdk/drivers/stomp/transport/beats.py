@@ -33,7 +33,7 @@ class Beating(Protocol):
 
 
 class Beats:
-    """The heart-beats of one connection.  Each connection has its own, so a new connection has heart-beats again.
+    """The heart-beats of one connection.  A new connection has a new object, so it has heart-beats again.
 
     Args:
         connection: The connection.

@@ -164,7 +164,7 @@ class StompLine:
             self._flush()
 
     def when_room(self, job: Callable[[], None]) -> None:
-        """Run a job once few octets wait for the socket; at once if that is so already."""
+        """Run a job as soon as less than `_MAX_UNSENT` octets wait for the socket, perhaps at once."""
         if len(self._unsent) < _MAX_UNSENT:
             job()
         else:
