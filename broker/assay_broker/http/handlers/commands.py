@@ -260,7 +260,7 @@ def _keyword(given: str) -> str:
 
 
 def _parameter(keyword: str, value: Given) -> str:
-    """Return a parameter as text; empty for an option without a value that JSON sets to no or false."""
+    """Return a parameter in MQSC; an empty string if JSON sets a keyword without a value, such as REPLACE, to no."""
     full = SYNONYMS.get(keyword, keyword)
     if full in _BARE or full.removeprefix("NO") in _BARE:
         said = _ANSWERS.get(str(value).lower())

@@ -38,7 +38,7 @@ class Receiver:
         """The name of the receiver's unshared durable subscription; None for another subscription."""
         self._credit = 0
         self._ahead: deque[Frame] = deque()
-        """The messages beyond the credit, of a broker that sends ahead."""
+        """The messages that the broker has sent beyond the credit."""
         self._keys: dict[int, str] = {}
         """The names that ACK and NACK use for the unsettled deliveries."""
         self._enlisted: dict[int, Unit] = {}
@@ -59,7 +59,7 @@ class Receiver:
             self._ahead.append(frame)
 
     def credit(self, token: int, credit: int) -> None:
-        """Let the broker, or the messages that have come ahead, come.
+        """Add credit: the broker may send more messages, and messages that wait in the driver are delivered.
 
         Args:
             token: Token to answer.
@@ -73,10 +73,10 @@ class Receiver:
             self._arrive(self._ahead.popleft())
 
     def drain(self, token: int) -> None:
-        """Take the credit back, after the messages that the broker has; then answer the token.
+        """Take the credit back after the broker has sent the messages that wait for it; then answer the token.
 
-        A broker without the extension credit gets an empty transaction, whose receipt comes behind the messages that
-        the broker has sent before.
+        A broker without the extension credit gets an empty transaction.  Its receipt comes after the messages that the
+        broker sent before.
         """
 
         def drained(why: Refused | None) -> None:
@@ -95,7 +95,10 @@ class Receiver:
         self._context.send(Frame("ABORT", name), drained)
 
     def settle(self, token: int, deliveries: tuple[int, ...], outcome: Outcome) -> None:
-        """Settle deliveries with an outcome, and answer the token with the broker's receipt; none if one is unknown."""
+        """Settle deliveries with an outcome, and answer the token with the broker's receipt.
+
+        If one of the deliveries is unknown, settle none of them.
+        """
         if not self._knows(token, deliveries, returned=True):
             return
         keys = [self._keys.pop(number) for number in deliveries]
