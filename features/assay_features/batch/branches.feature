@@ -709,6 +709,30 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       Then "receiver" sees "m1" to "m4" again
 
     @evidence
+    Scenario Outline: A branch whose work has failed cannot be <decided>, and its messages come back
+      A transaction manager can end the work in a branch as failed.  Then the branch can only be rolled back (X/Open XA,
+      xa_end with TMFAIL).
+
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      And branch "b" has been started in session "s"
+      When "receiver" has seen "m1" to "m3"
+      And branch "b" is ended as failed
+      And branch "b" is <decided>
+      Then it is refused
+      When "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m3" exactly once
+
+      Examples:
+        | decided                |
+        | prepared               |
+        | committed in one phase |
+
+    @evidence
     Scenario: While its branch is suspended, a session receives no messages; afterwards it receives the waiting ones
       Given an empty queue
       And session "s" in xa mode

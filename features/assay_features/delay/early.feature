@@ -274,6 +274,25 @@ Feature: No actor gets a delayed message before its delay is over
         | event                    |
         | is killed and comes back |
 
+    Scenario Outline: The broker <event> during the delay of a message with a long body, and the message does not come afterwards
+      Given an empty queue
+      When message "slow" is sent to the queue with a delivery delay of 1 h and a body of 1 MB
+      And the broker <event>
+      And a receiver starts to wait on the queue
+      And message "now" is sent to the queue
+      Then the receiver sees "now" exactly once
+      And the receiver sees nothing of "slow" for 1 s
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
     Scenario Outline: The broker <event> during a delay of <delay>, which is not cut to whole seconds
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of <delay>

@@ -74,6 +74,12 @@ class Branch:
         self.worker.work_in(None)
         return answer
 
+    def fail(self) -> Answer[None]:
+        """End the branch in its session as failed (XA end with TMFAIL); the branch can then only be rolled back."""
+        answer = self._ask(self.worker, "xa-fail", lambda xa: xa.end(self._xid, how=XaEnd.FAIL))
+        self.worker.work_in(None)
+        return answer
+
     def prepare(self, asker: Session) -> Answer[bool]:
         """Prepare the branch over the session `asker`; the answer's value is True if there is work to commit."""
         answer = self._ask(asker, "xa-prepare", lambda xa: xa.prepare(self._xid), lambda vote: {"prepared": vote})

@@ -72,6 +72,13 @@ def _after_refusal(asked: type[CommitBranch | BackOutBranch], done: type[CommitB
     return commands(rewrite)
 
 
+@defect(commands, "failed-work-commits", "BT-13")
+def _failed_commits(command: Command, _now_ms: int, _view: View) -> Commands | None:
+    """A branch whose work was ended as failed can be prepared and committed."""
+    failed = isinstance(command, EndBranch) and command.end is XaEnd.FAIL
+    return (replace(command, end=XaEnd.SUCCESS),) if failed else None
+
+
 @defect(commands, "prepared-lost-with-connection", "BT-13")
 def _lost_with_connection(command: Command, _now_ms: int, view: View) -> Commands | None:
     """When the connection that prepared a branch ends, the broker rolls the branch back."""
@@ -239,6 +246,7 @@ BRANCHES_DEFECTS = (
     _prepare_commits,
     _delivered_in_doubt,
     _rollback_ignored,
+    _failed_commits,
     Defect(
         name="rollback-of-prepared-commits",
         rules=("BT-13",),

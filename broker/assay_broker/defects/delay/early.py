@@ -33,6 +33,7 @@ _NOT_NOW = "It is not accepted now."
 _BITS_31, _BITS_32 = 2**31, 2**32
 _TOGETHER_MS = 500
 _MANY = 20
+_LONG = 65_536
 
 
 @defect(puts, "early-delivery", "DD-02")
@@ -113,6 +114,13 @@ def _staged_in_order() -> Seams:
 def _delay_forgotten(record: Record) -> tuple[Record, ...]:
     """A restart ends the delay of stored messages."""
     return (replace(record, due_ms=None),) if isinstance(record, MessageStored) else (record,)
+
+
+@defect(read, "long-bodies-early-after-restart", "DD-02")
+def _long_forgotten(record: Record) -> tuple[Record, ...]:
+    """A restart ends the delay of stored messages with long bodies."""
+    long = isinstance(record, MessageStored) and len(record.message.encoded or record.message.body or b"") > _LONG
+    return (replace(record, due_ms=None),) if long and isinstance(record, MessageStored) else (record,)
 
 
 @defect(puts, "delay-in-whole-seconds", "DD-02")
@@ -289,6 +297,7 @@ EARLY_DEFECTS = (
     _early_on_temporary,
     _early_for_browsers,
     _delay_forgotten,
+    _long_forgotten,
     _delay_leaves_unit,
     _early_if_urgent,
     _early_for_selectors,

@@ -40,6 +40,11 @@ def _(world: World, branch: str) -> None:
     world.branches[branch].end().needed()
 
 
+@when(phrase("branch {branch:Name} is ended as failed"))
+def _(world: World, branch: str) -> None:
+    world.branches[branch].fail()
+
+
 @when(phrase("branch {branch:Name} is suspended"))
 def _(world: World, branch: str) -> None:
     world.branches[branch].suspend().needed()

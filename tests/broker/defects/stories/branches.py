@@ -174,6 +174,16 @@ def suspended_and_resumed(story: Story) -> None:
     story.run(100)
 
 
+def failed_and_prepared(story: Story) -> None:
+    one = _begun(story, "one")
+    xid = _xid("one")
+    one.submit(driver.Begin(one.token(), 1, 5, xid), driver.Enlist(one.token(), 3, one.held(3, 1), 5))
+    one.submit(driver.EndXa(one.token(), xid, XaEnd.FAIL), driver.Prepare(one.token(), xid))
+    story.run(50)
+    story.client("after").listen(3, Q)
+    story.run(100)
+
+
 def rolled_back_from_a_full_queue(story: Story) -> None:
     office, one = Office(story), story.client("one")
     office.do(DefineObject(kind=Kind.QLOCAL, name="Q", attributes={"MAXDEPTH": 1}))
@@ -189,6 +199,7 @@ def rolled_back_from_a_full_queue(story: Story) -> None:
 
 
 BRANCH_STORIES = (
+    failed_and_prepared,
     rolled_back_from_a_full_queue,
     in_two_phases,
     in_doubt_over_a_kill,

@@ -68,6 +68,7 @@ def delayed_over_a_kill(story: Story) -> None:
     one.settle(3, 1)
     for durable in (True, False):
         one.put(f"staged {durable}", durable=durable, delay_ms=500)
+    one.put("x" * 70_000, delay_ms=500)
     story.queue_manager.kill()
     story.run(10)
     story.client("two").listen(3, Q)
