@@ -331,6 +331,15 @@ Feature: Messages on a queue, through restart and kill
       And the receiver sees "written" exactly once
       And the receiver never sees the refused "unwritten"
 
+    @evidence @needs-store-error
+    Scenario: A waiting consumer gets a message after a hundred others that the store could not write
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When the broker's store refuses the next 100 writes
+      And 100 messages are sent to the queue
+      And message "written" is sent to the queue
+      Then the receiver sees "written" exactly once
+
     @evidence @needs-store-error @needs-local-transaction
     Scenario: A unit of work that the store could not write delivers nothing, and the next unit of work delivers its message
       Given an empty queue

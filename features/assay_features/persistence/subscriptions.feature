@@ -880,6 +880,18 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | auto    |
         | dups-ok |
 
+    @evidence @judges-client
+    Scenario: A durable subscription can be opened again once the message that its closed consumer held is acknowledged
+      Given a topic
+      And a durable subscriber "keeper" on the topic in client mode
+      When message "m1" is sent to the topic
+      And "keeper" has seen "m1"
+      And the consumer of "keeper" is closed
+      And "keeper" acknowledges message "m1"
+      And 1 s pass
+      And subscriber "keeper" tries to come back
+      Then it is accepted
+
     Scenario: Stored messages are delivered, each once
       Given a topic
       And subscriber "first" with durable subscription "news" of client "reader" on the topic

@@ -356,6 +356,17 @@ Feature: The broker's copy of a message that is delivered
       Then "former" sees "m1" and "m2" again
       And "latter" sees "n1" and "n2" again
 
+    @evidence @judges-client @needs-cut @needs-reconnect
+    Scenario: An unacknowledged message comes again after a cut beside 600 others
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
+      When message "m1" is sent to the topic with the durable header true
+      And 600 messages are sent to the topic with quality of service at-most-once
+      And "sure" has seen "m1"
+      And 5 s pass
+      And every connection is cut
+      Then "sure" sees "m1" again
+
     @kit @judges-client @needs-cut @needs-reconnect
     Scenario: A client whose id another connection has when it connects again tries until the id is free
       Given a topic

@@ -7,14 +7,24 @@ from typing import TypeGuard
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Attach, AttachSender, Command, Commit, Disconnect, Put
+from assay_broker.core.commands import Attach, AttachSender, Command, Commit, Disconnect, Flow, Put, StoreFailed
 from assay_broker.core.effects import Answer, Deliver, Effect
 from assay_broker.core.queues.homes import name_at
 from assay_broker.core.records import MessageMarked, MessageRemoved, MessageStored, Record
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.persistence.filters import altered_body, lost_at_second_restart
 from assay_broker.defects.sends import is_delayed, is_topic
-from assay_broker.defects.shapes import Commands, filters, puts, read, read_together, replies, writing, written
+from assay_broker.defects.shapes import (
+    Commands,
+    commands,
+    filters,
+    puts,
+    read,
+    read_together,
+    replies,
+    writing,
+    written,
+)
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind
@@ -207,6 +217,15 @@ def _is_link_to(names: Container[str | None], command: Command) -> TypeGuard[Att
     return command.address.kind is AddressKind.QUEUE and command.address.name in names
 
 
+@defect(commands, "credit-lost-with-refused-write", "PD-20")
+def _credit_lost(command: Command, _now_ms: int, view: View) -> Commands | None:
+    """At each refusal of the store, each consumer of a queue loses the credit for one message."""
+    if not isinstance(command, StoreFailed):
+        return None
+    on_queues = [link for link, attach in view.receivers.items() if not is_topic(attach.address)]
+    return (command, *(Flow(connection, None, link, -1) for connection, link in on_queues))
+
+
 PERSISTENCE_MATRIX_QUEUE_WAITING_DEFECTS = (
     _lone_stuck,
     _impatient,
@@ -226,4 +245,5 @@ PERSISTENCE_MATRIX_QUEUE_WAITING_DEFECTS = (
     _answered_with_the_one_before,
     _held_at_a_stop_unmarked,
     _takes_between,
+    _credit_lost,
 )

@@ -5,7 +5,17 @@ from __future__ import annotations
 from itertools import count
 
 from assay_adapters.ports.client import Client
-from assay_sdk.driver import Arrived, CloseLink, DriverCommand, DriverEvent, Durability, OpenReceiver
+from assay_sdk.driver import (
+    Arrived,
+    CloseLink,
+    Credit,
+    Drain,
+    DriverCommand,
+    DriverEvent,
+    Durability,
+    OpenReceiver,
+    Settle,
+)
 from assay_steps.defects.model import at_port, on_wire
 from assay_steps.defects.ports import ClientFilter, clients
 from assay_steps.defects.wires import FilteredWire, WireFilter, wires
@@ -36,7 +46,36 @@ class _KeepsItsLink(WireFilter):
         return (event,)
 
 
+class _StaysOnceHeld(WireFilter):
+    """A consumer that is closed while a message is unacknowledged stays attached after the acknowledgement."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._held: dict[int, int] = {}
+        self._closing: set[int] = set()
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        match command:
+            case Settle():
+                self._held[command.link] = self._held.get(command.link, 0) - len(command.deliveries)
+            case Drain() if self._held.get(command.link):
+                self._closing.add(command.link)  # a close drains the link first
+            case Credit():
+                self._closing.discard(command.link)
+            case CloseLink() if command.link in self._closing:
+                return ()
+            case _:
+                pass
+        return (command,)
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        if isinstance(event, Arrived):
+            self._held[event.link] = self._held.get(event.link, 0) + 1
+        return (event,)
+
+
 PERSISTENCE_SUBSCRIPTIONS_DEFECTS = (
     on_wire(wires, _KeepsItsLink, "closed-subscriber-keeps-its-link", "PD-15"),
+    on_wire(wires, _StaysOnceHeld, "closed-holder-keeps-its-link", "PD-15"),
     at_port(clients, _invents_client_ids, "invents-client-ids", "PD-17"),
 )

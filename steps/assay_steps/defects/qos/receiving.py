@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from assay_sdk.driver import Closed, Driver, DriverCommand, DriverEvent, Opened
+from assay_sdk.driver import Arrived, Closed, Credit, Driver, DriverCommand, DriverEvent, Opened, OpenReceiver, Settle
 from assay_sdk.model.reasons import JmsErrorKind
 from assay_steps.defects.model import Defect, on_wire
 from assay_steps.defects.qos.light_clients import attaches_again, subscribes
@@ -37,6 +37,36 @@ def _stops_at_a_taken_id(driver: Driver) -> Driver:
     return wires(Stops)(driver)
 
 
+def _counts_lost(driver: Driver) -> Driver:
+    """After a reconnection, the unacknowledged messages of the lost connection still use the client's credit."""
+    held: dict[str | None, int] = {}
+
+    class Counts(WireFilter):
+        def __init__(self, line: FilteredWire) -> None:
+            super().__init__(line)
+            self._names: dict[int, str | None] = {}
+            self._lost: dict[int, int] = {}
+
+        def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+            if isinstance(command, OpenReceiver) and subscribes(command) and not command.settled:
+                self._names[command.link] = command.name
+                self._lost[command.link] = held.pop(command.name, 0)
+            elif isinstance(command, Settle) and command.link in self._names:
+                name = self._names[command.link]
+                held[name] = held.get(name, 0) - len(command.deliveries)
+            elif isinstance(command, Credit) and self._lost.pop(command.link, 0) > command.credit // 2:
+                return ()  # the client asks for more only when half of its credit is free
+            return (command,)
+
+        def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+            if isinstance(event, Arrived) and event.link in self._names:
+                name = self._names[event.link]
+                held[name] = held.get(name, 0) + 1
+            return (event,)
+
+    return wires(Counts)(driver)
+
+
 QOS_RECEIVING_DEFECTS = (
     Defect(
         name="one-subscription-attached-again",
@@ -45,4 +75,5 @@ QOS_RECEIVING_DEFECTS = (
         wire=attaches_again(lambda _command, before: before == 0),
     ),
     on_wire(drivers, _stops_at_a_taken_id, "stops-at-a-taken-client-id", "QS-09"),
+    on_wire(drivers, _counts_lost, "lost-deliveries-use-credit", "QS-09"),
 )

@@ -223,6 +223,16 @@ def sends_refused_by_the_store(story: Story) -> None:
         story.run(10)
 
 
+def credit_after_a_refusal_by_the_store(story: Story) -> None:
+    one = story.client("one")
+    one.listen(3, Q, credit=1)
+    story.store.fail(1)
+    one.put("unwritten")
+    story.run(10)
+    one.put("written")
+    story.run(10)
+
+
 def gone_before_the_commit(story: Story) -> None:
     one = story.client("one")
     one.listen(3, TOPIC)
@@ -250,6 +260,7 @@ RETURNING_STORIES = (
     retained_over_a_restart,
     gone_before_the_commit,
     sends_refused_by_the_store,
+    credit_after_a_refusal_by_the_store,
     returns_refused_by_the_store,
     unsubscription_refused_by_the_store,
     bytes_over_a_restart,
