@@ -122,8 +122,8 @@ class Log:
 
     Args:
         runner: Runs the jobs, and has the clock.
-        flush_ns: Nanoseconds from the first write to the flush.  With 0 the flush runs after the jobs that are due
-            already, which on a busy server write many batches.
+        flush_ns: Nanoseconds from the first write to the flush.  With 0, the flush runs after the jobs that are already
+            due; on a busy server, these jobs write many batches.
         aside: The executor whose thread waits for the disk when many records are to be flushed; None to wait on the
             runner's thread.
     """

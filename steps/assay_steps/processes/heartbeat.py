@@ -56,12 +56,12 @@ class Heartbeat:
 
     @property
     def late_ns(self) -> int | None:
-        """The sum of the delays, in nanoseconds, after the block; None in virtual time."""
+        """The sum of the delays, in nanoseconds; final when the block has ended. None in virtual time."""
         return None if self._thread is None else self._late_ns
 
     @property
     def longest_ns(self) -> int | None:
-        """The longest delay, in nanoseconds, after the block; None in virtual time."""
+        """The longest delay, in nanoseconds; final when the block has ended. None in virtual time."""
         return None if self._thread is None else self._longest_ns
 
     def _live(self) -> None:

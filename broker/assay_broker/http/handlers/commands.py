@@ -260,7 +260,11 @@ def _keyword(given: str) -> str:
 
 
 def _parameter(keyword: str, value: Given) -> str:
-    """Return a parameter in MQSC; an empty string if JSON sets a keyword without a value, such as REPLACE, to no."""
+    """Return a parameter in MQSC.
+
+    A keyword that has no value in MQSC, such as REPLACE, has yes or no in JSON.  Yes gives the keyword.  No gives the
+    opposite keyword, such as NOSHARE, or an empty string if MQSC has none.
+    """
     full = SYNONYMS.get(keyword, keyword)
     if full in _BARE or full.removeprefix("NO") in _BARE:
         said = _ANSWERS.get(str(value).lower())

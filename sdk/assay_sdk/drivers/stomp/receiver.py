@@ -73,7 +73,7 @@ class Receiver:
             self._arrive(self._ahead.popleft())
 
     def drain(self, token: int) -> None:
-        """Take the credit back after the broker has sent the messages that wait for it; then answer the token.
+        """Take the credit back, when the broker has sent the messages that wait for this receiver; answer the token.
 
         A broker without the extension credit gets an empty transaction.  Its receipt comes after the messages that the
         broker sent before.

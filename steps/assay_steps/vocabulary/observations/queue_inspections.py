@@ -97,7 +97,7 @@ def delay_shown(fields: Sequence[tuple[str, Scalar]], delay_ms: int, due_ms: int
         due_ms: The delivery time that the send showed, in milliseconds since the epoch; None if it showed none.
 
     Returns:
-        The field's name, and the bounds; the name "a delay", which no field has, if no field shows the delay.
+        The field's name, and the bounds.  If no field shows the delay, the name is "a delay", which no field has.
     """
     forms = [(span // unit, -(-span // unit)) for span in (delay_ms, due_ms or delay_ms) for unit in DELAY_UNITS_MS]
     for least, most in forms:
