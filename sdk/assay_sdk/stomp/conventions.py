@@ -57,8 +57,8 @@ class Conventions(Struct, frozen=True, kw_only=True):
     prefixes: Mapping[AddressKind, str] = {}
     expires: str = "expires"
     expires_in: bool = False
-    delay: str = "AMQ_SCHEDULED_DELAY"
-    delay_for: bool = True
+    delay: str = "AMQ_SCHEDULED_TIME"
+    delay_for: bool = False
     message_id: bool = True
     durable_name: str = "durable-subscription-name"
     shared: Headers = (("shared", "true"),)
@@ -76,6 +76,8 @@ REFERENCE = Conventions()
 
 ACTIVEMQ = Conventions(
     capabilities=_ALL - {Capability.SHARED_SUBSCRIPTION},
+    delay="AMQ_SCHEDULED_DELAY",
+    delay_for=True,
     message_id=False,
     durable_name="activemq.subscriptionName",
     shared=(),
@@ -89,8 +91,6 @@ ACTIVEMQ = Conventions(
 
 ARTEMIS = Conventions(
     capabilities=_ALL - {Capability.SHARED_SUBSCRIPTION, Capability.BROWSE, Capability.TEMPORARY_DESTINATION},
-    delay="AMQ_SCHEDULED_TIME",
-    delay_for=False,
     message_id=False,
     shared=(),
     everybodys_name="",
