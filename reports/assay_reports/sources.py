@@ -123,7 +123,7 @@ class RunEvidence(Struct, frozen=True, kw_only=True):
 
     @property
     def untriaged(self) -> tuple[ScenarioVerdict, ...]:
-        """The failed scenarios of the kit that no known outcome expects."""
+        """The kit's failed scenarios that no known outcome expects."""
         return tuple(
             scenario
             for scenario in (*self.verdicts.scenarios, *self.verdicts.probes)

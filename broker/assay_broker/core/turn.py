@@ -143,7 +143,7 @@ class Turn:
                 self.batch.undo.append(undo)
 
     def unrecorded(self, entry: Entry, undo: Callable[[Turn], None]) -> None:
-        """Note a change of a copy that the store does not hold; without effect outside a `together` block.
+        """Note a change of a copy, if the store does not hold the copy; without effect outside a `together` block.
 
         Args:
             entry: The copy.
@@ -236,7 +236,7 @@ class Turn:
 
     @property
     def touches(self) -> bool:
-        """Whether a marked queue has not been looked at yet (`touch`)."""
+        """Whether any queue is still marked (`touch`)."""
         return bool(self._touched)
 
     def pop_touched(self) -> Queue | None:

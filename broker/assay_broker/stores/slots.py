@@ -216,7 +216,11 @@ class Numbers(NamedTuple):
     subscriptions: int = 0
 
     def after(self, slot: Slot | None) -> Numbers:
-        """Return the highest numbers after a slot is filled; unchanged for None."""
+        """Return the highest numbers after a slot is filled.
+
+        Args:
+            slot: The slot; if it is None, or its kind has no numbers, the highest numbers stay as they are.
+        """
         if slot is None or slot.kind not in _COUNTED:
             return self
         number = int(slot.name)

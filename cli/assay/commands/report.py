@@ -110,7 +110,7 @@ def show_report(index: Path, terminal: Terminal) -> None:
 
 
 def show_untriaged(run: RunEvidence, terminal: Terminal) -> None:
-    """Print the failed scenarios of a run that no known outcome expects."""
+    """Print a run's failed scenarios that no known outcome expects."""
     found = run.untriaged
     told = f"{run.verdicts.backend}: {counted(len(found), 'untriaged fail')}"
     terminal.print(f"{told}{':' if found else '.'}", markup=False, soft_wrap=True)

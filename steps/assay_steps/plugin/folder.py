@@ -215,7 +215,7 @@ def _written(out: Path) -> list[Path]:
 
 
 def _foreign(part: Path) -> Path | None:
-    """Return a path in the journals or report of a run that no run has written; None if there is no such path."""
+    """Return a path in a run's journals or report that the kit did not write; None if there is no such path."""
     if not part.is_dir() or not any(part.iterdir()):
         return None
     if part.name == JOURNALS:

@@ -78,12 +78,12 @@ class ArtemisAdministrator(Administrator):
         return Ok(depth)
 
     def browse(self, queue: str) -> Outcome[tuple[RawMessage, ...]]:
-        """Return the messages on a queue that no consumer holds, without their bodies."""
+        """Return a queue's messages, without their bodies; messages that a consumer holds are missing."""
         shown = self._mbeans.browse(queue, _Shown)
         return shown if isinstance(shown, Refused) else Ok(tuple(map(self._raw, shown.value)))
 
     def browse_subscription(self, name: str) -> Outcome[tuple[RawMessage, ...]]:
-        """Return the messages on the queue of a subscription that no consumer holds, without their bodies."""
+        """Return the messages on a subscription's queue, as `browse` does."""
         return self.browse(name)
 
     def subscriptions(self, topic: str) -> Outcome[tuple[str, ...]]:

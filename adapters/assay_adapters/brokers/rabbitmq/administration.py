@@ -51,7 +51,7 @@ class RabbitMqAdministrator(Administrator):
         return self._rest.change("DELETE", _queue(queue))
 
     def clear(self, queue: str) -> Outcome[None]:
-        """Remove all messages of a queue that no consumer holds."""
+        """Remove a queue's messages, except those that a consumer holds."""
         return self._rest.change("DELETE", _queue(queue, "contents"))
 
     def depth(self, queue: str) -> Outcome[int]:

@@ -175,7 +175,7 @@ def end_subscription(state: State, turn: Turn, subscription: Subscription) -> No
 
 
 def drop_entries(state: State, turn: Turn, queue: Queue) -> None:
-    """Remove all messages of a queue that the caller removes."""
+    """Remove all messages of a queue, because the caller removes the queue."""
     for entry in queue.entries.values():
         enter_again = partial(_enter_again, queue, entry, held=entry.place is Place.HELD)
         entry.place = Place.GONE

@@ -102,10 +102,10 @@ class ServerProcess:
             changed: Options that replace the earlier ones, for this start and all later ones.
 
         Raises:
-            BackendError: The server ended before it was ready: it had never run before, or cannot run on this machine,
-                or a signal ended it.
-            NoReturnError: An exception of the server's own ended it, on files that it had written itself.  Both errors
-                show its last log lines.
+            NoReturnError: An exception in the server's code ended the server at a restart, with the files from its
+                earlier run.
+            BackendError: The server ended before it was ready, at its first start or for another reason, such as a
+                signal.  Both errors show the last lines of the server's log.
         """
         self._asked |= changed or {}
         again = self._ready is not None
@@ -149,7 +149,7 @@ class ServerProcess:
 
         Raises:
             BackendError: The process ended with another exit code than 0.
-            NoReturnError: An exception of the server's own ended it.
+            NoReturnError: An exception in the server's code ended the server.
         """
         self._end(signal.SIGTERM, 0)
 

@@ -86,7 +86,10 @@ class _Transport(Transport):  # type: ignore[misc]  # stomp.py has no types
         self.socket.setblocking(self.blocking)
 
     def receive(self) -> bytes:
-        """Return the next octets; without any, the connection has ended, which stomp.py overlooks with TLS."""
+        """Return the next octets; empty if the connection has ended.
+
+        Over TLS, stomp.py does not notice the end of a connection, so this method also stops stomp.py's loop.
+        """
         try:
             octets: bytes = self._line.recv(_READ_SIZE)
         except (ssl.SSLWantReadError, ssl.SSLWantWriteError):

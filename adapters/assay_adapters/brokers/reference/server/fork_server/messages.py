@@ -11,7 +11,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 CRASHED = 70
-"""The exit code of a server that an exception of its own has ended (EX_SOFTWARE of sysexits.h)."""
+"""The exit code of a server that an exception in its own code has ended (EX_SOFTWARE of sysexits.h)."""
 
 # Controls: actions of the kit inside a server -------------------------------------------------------------------------
 
