@@ -35,7 +35,7 @@ BROKEN: Mapping[str, Broken] = {
     "acknowledges-earlier-messages": Broken(
         changes.AcknowledgesEarlier,
         "QS-14",
-        f'{_RECEIVING}Of three messages only "*" is acknowledged: the others come back[m2, *]',
+        f'{_RECEIVING}With only "*" of three messages acknowledged, the others come back[m2, *]',
     ),
     "settles-deliveries": Broken(
         changes.SettlesDeliveries,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,8 @@ from assay.exits import Exit
 from assay_adapters.ports.backend import Available
 from assay_adapters.ports.entry import GROUP
 from assay_evidence.verdicts import Verdict, Verdicts, load_verdicts
+from assay_features import feature_root
+from assay_steps.plugin.checks import tagged_scenarios
 
 SERVER, ARTEMIS = "wire-reference-server", "wire-artemis"
 ON_ARTEMIS = (pytest.mark.docker, pytest.mark.proof)
@@ -56,6 +59,13 @@ def run(backend: str, kind: type[Connection], scenarios: tuple[str, ...], out: P
         code = ending(["run", "--backend", backend, "--out", str(out), "--workers", "0", *chosen])
     assert code in {Exit.AS_EXPECTED, Exit.NOT_AS_EXPECTED, Exit.INCONCLUSIVE}
     return load_verdicts(out / "verdicts.json")
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_proxy_names_scenarios_that_exist(name: str) -> None:
+    file, _, pattern = BROKEN[name].scenario.partition("::")
+    titles = [one.name for one in tagged_scenarios(feature_root() / file)]
+    assert [title for title in titles if fnmatchcase(title, pattern.partition("[")[0])]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from assay_broker.core.effects import Deliver
 from assay_broker.stomp.destinations import Destinations
 from assay_sdk.model.message import Message
@@ -24,7 +26,18 @@ def message_of(frame: Frame, destinations: Destinations, message_id: str, now_ms
     """
     headers = frame.headers
     to = destinations.read(headers["destination"], headers.get("destination-type"))
-    return read_message(headers, frame.body, to, destinations.read, message_id, now_ms)
+    return _still_delayed(read_message(headers, frame.body, to, destinations.read, message_id, now_ms), now_ms)
+
+
+def _still_delayed(message: Message, now_ms: int) -> Message:
+    """Return a message, due in a millisecond if its delay ended on the way from its sender.
+
+    So it is a delayed message, which some queues and topics refuse (DD-11), whatever the speed of the network is.
+    """
+    due_ms = message.delivery_time_ms
+    if due_ms is None or not (message.creation_ms or 0) < due_ms <= now_ms:
+        return message
+    return replace(message, delivery_time_ms=now_ms + 1)
 
 
 def headers_of(delivery: Deliver, *, here: bool) -> tuple[dict[str, str], bytes]:

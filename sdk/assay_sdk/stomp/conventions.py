@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import AddressKind
+from assay_sdk.stomp.extensions import AS_DEFINED
 
 _ALL = frozenset(
     (
@@ -41,6 +42,7 @@ class Conventions(Struct, frozen=True, kw_only=True):
         expires_in: Whether this header has a duration from the send, and not a time of day.
         delay: The header of the delivery time.
         delay_for: Whether this header has a duration from the send, and not a time of day.
+        unset_priority: The value of the header priority for a message without a priority; empty for no header.
         message_id: Whether SEND may have a message-id, which the broker keeps.
         durable_name: The header that names a durable subscription of the client id.
         shared: The headers of a shared durable subscription beside its name.
@@ -59,6 +61,7 @@ class Conventions(Struct, frozen=True, kw_only=True):
     expires_in: bool = False
     delay: str = "AMQ_SCHEDULED_TIME"
     delay_for: bool = False
+    unset_priority: str = AS_DEFINED
     message_id: bool = True
     durable_name: str = "durable-subscription-name"
     shared: Headers = (("shared", "true"),)
@@ -78,6 +81,7 @@ ACTIVEMQ = Conventions(
     capabilities=_ALL - {Capability.SHARED_SUBSCRIPTION},
     delay="AMQ_SCHEDULED_DELAY",
     delay_for=True,
+    unset_priority="",
     message_id=False,
     durable_name="activemq.subscriptionName",
     shared=(),
@@ -91,6 +95,7 @@ ACTIVEMQ = Conventions(
 
 ARTEMIS = Conventions(
     capabilities=_ALL - {Capability.SHARED_SUBSCRIPTION, Capability.BROWSE, Capability.TEMPORARY_DESTINATION},
+    unset_priority="",
     message_id=False,
     shared=(),
     everybodys_name="",
@@ -113,6 +118,7 @@ RABBITMQ = Conventions(
     ),
     expires="expiration",
     expires_in=True,
+    unset_priority="",
     message_id=False,
     durable_name="",
     shared=(),

@@ -29,5 +29,8 @@ connection after each ERROR (STOMP 1.2, ERROR), so one refused message ends all 
 CONNECTION, CONNECTION_OPEN = "connection", "open"
 """ERROR: the header, and its value if the connection stays open."""
 
+AS_DEFINED = "as-defined"
+"""SEND: the value of the header priority for a message with the default priority of its queue or topic (DEFPRTY)."""
+
 OURS = f"{CREDIT},{DELIVERY_FAILED},{OPEN_ERRORS}"
 """The extensions of the reference broker."""

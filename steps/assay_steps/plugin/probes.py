@@ -96,4 +96,4 @@ class EarlyEnd:
 
     def _is_doomed(self, needs: frozenset[Capability]) -> bool:
         unusable = self._failed | self._absent
-        return bool(needs & unusable) if needs else unusable == CARRIERS
+        return bool(needs & unusable) if needs else unusable >= CARRIERS

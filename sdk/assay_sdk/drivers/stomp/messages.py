@@ -34,6 +34,8 @@ def send_frame(message: Message, to: Address, conventions: Conventions, writer: 
         headers["persistent"] = "false"
     if message.priority is None:
         del headers["priority"]
+        if conventions.unset_priority:
+            headers["priority"] = conventions.unset_priority
     if conventions.message_id and message.message_id:
         headers["message-id"] = message.message_id
     if message.expiry_ms is not None and conventions.expires_in:

@@ -16,6 +16,7 @@ import msgspec
 from assay_sdk.model.message import Address, Message, Property
 from assay_sdk.model.reasons import Mqrc
 from assay_sdk.stomp.errors import ContentError
+from assay_sdk.stomp.extensions import AS_DEFINED
 from assay_sdk.stomp.messages import bodies
 
 _HOPS = frozenset(
@@ -54,7 +55,9 @@ def _flag(name: str, value: str) -> bool:
     return value == "true"
 
 
-def _priority(name: str, value: str) -> int:
+def _priority(name: str, value: str) -> int | None:
+    if value == AS_DEFINED:
+        return None
     if not (value.isascii() and value.isdigit()) or int(value[:_LONG]) > _HIGHEST:
         raise ContentError(f"The header {name} is {value[:40]!r}: write a priority from 0 to 9", Mqrc.PRIORITY_ERROR)
     return int(value)

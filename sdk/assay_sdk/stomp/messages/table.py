@@ -37,7 +37,13 @@ TABLE: tuple[Row, ...] = (
     Row("type", ("type", "JMSType"), "properties.subject", "type"),
     Row("content type", ("content-type",), "properties.content-type", "content-type"),
     Row("persistence", ("persistent",), "header.durable", "persistent", "default: DEFPSIST of the queue"),
-    Row("priority", ("priority", "JMSPriority"), "header.priority", "priority", "default: 4"),
+    Row(
+        "priority",
+        ("priority", "JMSPriority"),
+        "header.priority",
+        "priority",
+        "default: 4; `as-defined` stands for the destination's DEFPRTY",
+    ),
     Row(
         "expiry, as a time",
         ("expires", "JMSExpiration"),

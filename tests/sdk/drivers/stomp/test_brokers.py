@@ -165,6 +165,13 @@ def test_activemqs_delay_is_a_duration(peer: Peer) -> None:
         assert "priority" not in headers
 
 
+def test_a_message_without_a_priority_asks_our_server_for_the_default_of_the_queue(peer: Peer) -> None:
+    with connected(peer, server="assay/1") as client:
+        client.submit(OpenSession(1, 1), OpenSender(2, 1, 2, QUEUE))
+        client.submit(Send(3, 2, Message(to=QUEUE, creation_ms=NOW_MS, durable=False)))
+        assert peer.next("SEND").headers["priority"] == "as-defined"
+
+
 @pytest.mark.parametrize(
     ("server", "command"),
     [
