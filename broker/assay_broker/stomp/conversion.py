@@ -30,9 +30,10 @@ def message_of(frame: Frame, destinations: Destinations, message_id: str, now_ms
 
 
 def _still_delayed(message: Message, now_ms: int) -> Message:
-    """Return a message, due in a millisecond if its delay ended on the way from its sender.
+    """Return a message; if its delay ended before the server read the frame, it is due one millisecond from now.
 
-    So it is a delayed message, which some queues and topics refuse (DD-11), whatever the speed of the network is.
+    Otherwise a slow network would make an ordinary message of it, which a queue or topic that refuses delayed messages
+    would accept (DD-11).
     """
     due_ms = message.delivery_time_ms
     if due_ms is None or not (message.creation_ms or 0) < due_ms <= now_ms:
