@@ -21,8 +21,8 @@ from assay_steps.variants import all_variants
 pytestmark = pytest.mark.exhaustive
 
 VARIANTS = all_variants()
-EACH_OF = 40
-"""Each variant runs every 40th scenario, from another first scenario; `assay defects --tolerated` runs all of them."""
+EACH_OF = 20
+"""Each variant runs every 20th scenario, from another first scenario; `assay defects --tolerated` runs all of them."""
 WRONG = {Verdict.FAIL, Verdict.ERROR}
 
 

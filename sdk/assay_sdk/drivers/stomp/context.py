@@ -1,4 +1,4 @@
-"""What the parts of a STOMP connection share: output, receipts, answers and the broker's conventions."""
+"""The state and the helpers that the parts of a STOMP connection share: output, receipts, answers, conventions."""
 
 from __future__ import annotations
 
