@@ -6,6 +6,9 @@ OUT ?= assay-out
 # What has to have been done before a container is tried.
 READY ?= true
 
+# The tests start hundreds of processes, each of which would otherwise compile the same modules.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: demo test coverage pages lint mypy pyright bench bench-broker crash fuzz interop tck model clean
 
 demo: $(VENV)/.base ## the suite against the in-process reference broker, and where its report lies

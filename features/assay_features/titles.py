@@ -8,9 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from gherkin.parser import Parser
-
 from assay_features.folder import feature_root
+from assay_features.gherkin import feature_in
 
 
 @cache
@@ -30,8 +29,7 @@ def titles(root: Path | None = None) -> Mapping[str, str]:
 
 
 def _rows(file: Path, folder: Path) -> Iterator[tuple[str, str]]:
-    document: Any = Parser().parse(file.read_text(encoding="utf-8"))
-    for outline in _scenarios(document["feature"]):
+    for outline in _scenarios(feature_in(file)):
         for examples in outline["examples"]:
             columns = [cell["value"] for cell in examples["tableHeader"]["cells"]] if "tableHeader" in examples else []
             for line in examples["tableBody"]:

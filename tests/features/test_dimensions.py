@@ -10,6 +10,7 @@ import pytest
 from assay_features import load_catalogue
 from assay_features.dimensions import DIMENSIONS, Cell, Reasons, State, Untried, load_reasons, table_of
 from assay_features.dimensions._texts import ScenarioText, scenario_texts
+from assay_features.dimensions._traits import traits_of
 
 CATALOGUE = load_catalogue()
 TABLES = {rule.id: table_of(rule) for rule in CATALOGUE.rules}
@@ -86,12 +87,12 @@ def test_each_reason_explains_a_cell_and_names_what_exists() -> None:
 
 def test_each_trait_is_seen_in_a_scenario_that_tries_it() -> None:
     assert SEEN.keys() == TRAITS.keys()
-    assert [name for name, steps in SEEN.items() if not TRAITS[name].is_tried_by(scenario(*steps))] == []
+    assert [name for name, steps in SEEN.items() if TRAITS[name] not in traits_of(scenario(*steps))] == []
 
 
 def test_no_trait_is_seen_in_a_scenario_that_does_nothing_of_the_kind() -> None:
     silent = scenario("nothing of it", "nobody does anything")
-    assert [name for name, trait in TRAITS.items() if trait.is_tried_by(silent)] == []
+    assert traits_of(silent) == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -111,7 +112,7 @@ def test_no_trait_is_seen_in_a_scenario_that_does_nothing_of_the_kind() -> None:
     ],
 )
 def test_words_that_only_look_like_it_do_not_count(trait: str, steps: tuple[str, ...]) -> None:
-    assert not TRAITS[trait].is_tried_by(scenario(*steps))
+    assert TRAITS[trait] not in traits_of(scenario(*steps))
 
 
 def test_values_of_rows_and_steps_of_backgrounds_count(tmp_path: Path) -> None:

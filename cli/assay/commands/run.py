@@ -32,6 +32,7 @@ from assay_reports import Absence, AbsenceState
 from assay_steps.plugin.checks import rule_counts
 from assay_steps.plugin.feature_files import feature_files
 from assay_steps.plugin.folder import LOG, VERDICTS, room
+from assay_steps.plugin.narrowing import features_of
 from assay_steps.plugin.request import BackendUnavailableError
 from assay_steps.plugin.run import Concluded
 from assay_steps.plugin.run_result import RunResult, usage_error
@@ -408,5 +409,6 @@ def how_many(profile: str | None, rules: Sequence[str]) -> int | None:
     """
     if profile is None and not rules:
         return None
-    tried = rule_counts(feature_root().rglob("*.feature"))
-    return sum(tried[rule.id] for rule in load_catalogue().select(profile=profile, ids=tuple(rules)))
+    ids = [rule.id for rule in load_catalogue().select(profile=profile, ids=tuple(rules))]
+    tried = rule_counts(features_of(feature_root(), ids))
+    return sum(tried[rule] for rule in ids)

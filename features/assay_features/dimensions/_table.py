@@ -1,5 +1,6 @@
 """The table of a rule: for each trait, the number of scenarios that test the rule under it, or a reason for none."""
 
+from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 
@@ -7,7 +8,7 @@ from msgspec import Struct
 
 from assay_features.dimensions._reasons import Reasons, load_reasons
 from assay_features.dimensions._texts import ScenarioText, scenario_texts
-from assay_features.dimensions._traits import DIMENSIONS
+from assay_features.dimensions._traits import DIMENSIONS, traits_of
 from assay_features.rule import Rule
 
 
@@ -57,10 +58,11 @@ def table_of(
         return ()
     own = [one for one in (scenario_texts() if scenarios is None else scenarios) if rule.id in one.tags]
     known = load_reasons() if reasons is None else reasons
+    counts = Counter(trait for scenario in own for trait in traits_of(scenario))
     cells: list[Cell] = []
     for dimension in DIMENSIONS:
         for trait in dimension.traits:
-            tried = sum(trait.is_tried_by(scenario) for scenario in own)
+            tried = counts[trait]
             reason = known.of(rule, dimension.name, trait.name)
             if tried:
                 cells.append(Cell(dimension.name, trait.name, State.TRIED, tried))

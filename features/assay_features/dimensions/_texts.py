@@ -5,11 +5,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gherkin.parser import Parser
 from gherkin.pickles.compiler import Compiler
 from msgspec import Struct
 
 from assay_features.folder import feature_root
+from assay_features.gherkin import document_of
 
 
 class ScenarioText(Struct, frozen=True):
@@ -34,8 +34,7 @@ def scenario_texts(root: Path | None = None) -> tuple[ScenarioText, ...]:
 
 
 def _read(file: Path) -> Iterator[ScenarioText]:
-    document: Any = Parser().parse(file.read_text(encoding="utf-8"))
-    document["uri"] = file.name
+    document: Any = {**document_of(file.read_text(encoding="utf-8")), "uri": file.name}
     for pickle in Compiler().compile(document):
         yield ScenarioText(
             pickle["name"],

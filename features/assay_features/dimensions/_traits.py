@@ -5,7 +5,8 @@ A scenario has a trait if enough of its steps match the trait's pattern.  The pa
 """
 
 import re
-from functools import cached_property
+from collections import Counter
+from functools import cache, cached_property
 
 import msgspec
 
@@ -37,11 +38,8 @@ class Trait(msgspec.Struct, frozen=True, dict=True):
     times: int = 1
     without: str = ""
 
-    def is_tried_by(self, scenario: ScenarioText) -> bool:
-        """Return whether a scenario has this trait."""
-        return sum(self._holds(step) for step in scenario.steps) >= self.times
-
-    def _holds(self, step: str) -> bool:
+    def is_in(self, step: str) -> bool:
+        """Return whether a step matches the trait's pattern."""
         unwanted = self._unwanted
         return self._wanted.search(step) is not None and (unwanted is None or unwanted.search(step) is None)
 
@@ -140,3 +138,15 @@ DIMENSIONS: tuple[Dimension, ...] = (
     ),
 )
 """All dimensions, in the order of the tables."""
+
+
+def traits_of(scenario: ScenarioText) -> frozenset[Trait]:
+    """Return the traits that a scenario has."""
+    matches = Counter(trait for step in scenario.steps for trait in _traits_in(step))
+    return frozenset(trait for trait, count in matches.items() if count >= trait.times)
+
+
+@cache
+def _traits_in(step: str) -> tuple[Trait, ...]:
+    """Find the traits whose patterns a step matches; cached, because scenarios have most of their steps in common."""
+    return tuple(trait for dimension in DIMENSIONS for trait in dimension.traits if trait.is_in(step))

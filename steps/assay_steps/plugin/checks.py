@@ -20,10 +20,10 @@ from typing import Any
 
 import pytest
 from _pytest.mark.expression import Expression
-from gherkin.parser import Parser
 from msgspec import Struct
 
 from assay_evidence.figures import counted
+from assay_features.gherkin import document_of, feature_in
 
 NEVER_AWAITED = "coroutine .* was never awaited"
 
@@ -63,7 +63,7 @@ def _written(text: str) -> tuple[tuple[str, int], ...]:
     Cached, because each trial of a defect asks for it.
     """
     found: list[tuple[str, int]] = []
-    for child in Parser().parse(text)["feature"]["children"]:
+    for child in document_of(text)["feature"]["children"]:
         for scenario in _scenarios(child):
             rows = sum(len(table.get("tableBody", ())) for table in scenario["examples"])
             found.append((scenario["name"], rows if scenario["examples"] else 1))
@@ -97,7 +97,7 @@ class TaggedScenario(Struct, frozen=True):
 
 def tagged_scenarios(path: Path) -> Iterator[TaggedScenario]:
     """Find the scenarios of a feature file with their tags; each Examples table of an outline is one entry."""
-    feature = Parser().parse(path.read_text(encoding="utf-8"))["feature"]
+    feature = feature_in(path)
     for child in feature["children"]:
         yield from _tagged(path, child, _tags(feature))
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from assay_steps.plugin import checks
 from assay_steps.plugin.cases import CASE, Case, case_of, feature_of, mistakes_of, repeated_rows, templates
+from assay_steps.plugin.narrowing import narrowed
 from assay_steps.plugin.probes import wanted_probes
 from assay_steps.plugin.run import MAIN, Run
 from assay_steps.plugin.steps.lookup import is_ours
@@ -66,6 +67,13 @@ class Collection:
         """
         if SHAPED_LIKE_OURS.fullmatch(tag) or self._tries_own_modules:
             self._config.addinivalue_line("markers", f"{tag}: a tag of a feature")
+
+    def pytest_pycollect_makemodule(self, module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
+        """Bind only some of the kit's feature files if the run tests only some rules."""
+        options = self._run.options
+        if options.profile is None and not options.rules:
+            return None
+        return narrowed(parent, module_path, self._run.selected)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:

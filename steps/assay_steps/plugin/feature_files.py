@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 from gherkin.errors import CompositeParserException
-from gherkin.parser import Parser
 from pytest_bdd import scenario
 from pytest_bdd.exceptions import GherkinParseError
 from pytest_bdd.feature import get_features
-from pytest_bdd.parser import ScenarioTemplate
+from pytest_bdd.parser import Feature, ScenarioTemplate
 
+from assay_features.gherkin import document_of
 from assay_steps.plugin.checks import written
 from assay_steps.plugin.steps.lost import lost_parts
 
@@ -41,10 +41,16 @@ class FeatureFile(pytest.Module):
             tags = {tag for template in feature.scenarios.values() for tag in written_tags(template)}
             for tag in sorted(tags):  # so that --strict-markers accepts the feature's tags
                 self.config.addinivalue_line("markers", f"{tag}: a tag of {self.path.name}")
-            for number, name in enumerate(feature.scenarios):
-                bind = scenario(feature.filename, name, features_base_dir=str(self.path.parent))
-                setattr(module, f"test_{number}_{re.sub(r'[^0-9A-Za-z]+', '_', name)}", bind(_nothing_of_its_own()))
+        bind_all(features, module)
         return module
+
+
+def bind_all(features: Iterable[Feature], module: ModuleType) -> None:
+    """Give a module a test function for each scenario of the features, as pytest-bdd's ``scenarios`` does."""
+    named = [(feature, name) for feature in features for name in feature.scenarios]
+    for number, (feature, name) in enumerate(named):
+        bind = scenario(feature.filename, name, features_base_dir=str(Path(feature.filename).parent))
+        setattr(module, f"test_{number}_{re.sub(r'[^0-9A-Za-z]+', '_', name)}", bind(_nothing_of_its_own()))
 
 
 def written_tags(template: ScenarioTemplate) -> set[str]:
@@ -62,7 +68,7 @@ def mistake_in(path: Path) -> str | None:
     if text.startswith("\ufeff"):
         return f"{path} begins with a byte order mark, which Gherkin cannot read; save it as UTF-8 without one."
     try:
-        document: Mapping[str, object] = Parser().parse(text)
+        document: Mapping[str, object] = document_of(text)
     except CompositeParserException as error:
         line = error.errors[0].location["line"]
         said = "".join(text.splitlines()[line - 1 : line]).strip()

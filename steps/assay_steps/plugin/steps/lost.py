@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from gherkin.dialect import Dialect
-from gherkin.parser import Parser
 from msgspec import Struct
 from pytest_bdd.parser import ScenarioTemplate
 from pytest_bdd.steps import step_function_context_registry
+
+from assay_features.gherkin import document_of
 
 _ALIKE = 0.7
 """The least likeness, from 0 to 1, of a mistyped word and its keyword: ``Gven`` and ``Given`` have 0.89."""
@@ -111,7 +112,7 @@ def lost_arguments(template: ScenarioTemplate, speaks: Callable[[str], bool]) ->
 @lru_cache(maxsize=64)
 def _described(text: str) -> tuple[_Line, ...]:
     """Find the lines of descriptions that may be steps; cached, because each scenario of a feature asks for them."""
-    feature = _parsed(text)
+    feature = document_of(text)["feature"]
     keywords = {word.strip() for kind in _step_keywords(_dialect(feature)) for word in kind} - {"*"}
     by_lower = {word.casefold(): word for word in sorted(keywords)}
     lines = text.splitlines()
@@ -160,7 +161,7 @@ def _part_descriptions(text: str) -> tuple[Dialect, tuple[tuple[tuple[int, str],
     Returns:
         The feature's dialect, and of each description the numbers and texts of its lines.
     """
-    feature = _parsed(text)
+    feature = document_of(text)["feature"]
     nodes = [feature, *(child["rule"] for child in feature["children"] if "rule" in child)]
     lines = text.splitlines()
     return _dialect(feature), tuple(
@@ -171,12 +172,6 @@ def _part_descriptions(text: str) -> tuple[Dialect, tuple[tuple[tuple[int, str],
         )
         for node in nodes
     )
-
-
-@lru_cache(maxsize=64)
-def _parsed(text: str) -> Any:
-    """Parse a feature; cached, because parsing a feature takes long, and each of its scenarios asks for it."""
-    return Parser().parse(text)["feature"]
 
 
 def _dialect(feature: Any) -> Dialect:
