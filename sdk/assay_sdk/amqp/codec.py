@@ -73,7 +73,7 @@ class Prefixes(Struct, frozen=True):
 
 
 class Received(Struct, frozen=True):
-    """A decoded message, and its header's delivery-count (`count`) and first-acquirer (None if absent)."""
+    """A decoded message, with its header's delivery-count (`count`) and first-acquirer (None if absent)."""
 
     message: Message
     count: int

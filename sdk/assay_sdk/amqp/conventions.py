@@ -25,8 +25,8 @@ class Conventions(Struct, frozen=True, kw_only=True):
             no deliveries, and set first-acquirer to false at a redelivery.
         message_annotations: Whether the broker takes messages with message annotations.  By its documentation, an AMQP
             channel of IBM MQ rejects them.
-        released_publications: Whether the broker releases a publication that no subscription gets.  Such a publication
-            has reached all of its subscribers, so the send succeeds.
+        released_publications: Whether the broker releases a publication that no subscription gets. The client then
+            reports that the send succeeded, because the publication has reached all of its subscribers.
     """
 
     queue_prefix: str | None = None

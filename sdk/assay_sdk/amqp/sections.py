@@ -1,8 +1,8 @@
 """The sections of an encoded message: their positions, and their simple values (OASIS AMQP 1.0, 3.2).
 
 The reference broker uses this module for messages that it forwards.  The functions decode only the requested sections,
-and skip other values by their encoded size.  Each list and map that they read must have the length that its size field
-says.
+and skip other values by their encoded size.  They check that each list and map that they read has the length in its
+size field.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Encoding and decoding of AMQP 1.0's types, as far as messages and SASL frames need them (OASIS AMQP 1.0, part 1).
+"""Encoding and decoding of those AMQP 1.0 types that messages and SASL frames use (OASIS AMQP 1.0, part 1).
 
 Each type has its own encoder, because one Python type may stand for several of AMQP's.  `decode` returns plain Python
 values; only symbols and described values have classes of their own.

@@ -1,4 +1,4 @@
-"""Pending answers: the commands of a connection that the driver has not answered yet, by token."""
+"""Pending answers: a connection's commands that the driver has not answered yet, by token."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class ConnectionOptions(Struct, frozen=True, kw_only=True):
 
     Args:
         checks: Whether the client refuses calls that break a rule of `assay_sdk.engine.checks.RULES`.
-        prefetch: How many messages the broker may send ahead to a consumer in a receive call; with 0, each call
+        prefetch: How many messages the broker may send ahead to a consumer that uses receive calls; with 0, each call
             requests one message.
         listener_window: How many messages the broker may send ahead to a message listener; at least 1.
         id_prefix: Prefix of message ids; unique to the connection.

@@ -1,8 +1,8 @@
-"""STOMP 1.0, 1.1 and 1.2 without I/O: octets in, frames out, and back.
+"""STOMP 1.0, 1.1 and 1.2 without I/O: conversion of octets to frames, and of frames to octets.
 
 `StompConnection` is one end of a connection: it reads and writes frames by the rules of the negotiated version, and
-checks the order of frames with a state table (`assay_sdk.stomp.states`).  The server and the fuzzing use it; all I/O,
-time and message handling are theirs.
+checks the order of frames with a state table (`assay_sdk.stomp.states`).  The server and the fuzzer use it. They do all
+I/O and handle time and messages.
 """
 
 from assay_sdk.stomp.checks import check_frame

@@ -31,7 +31,7 @@ _NEEDED: Mapping[tuple[str, Version], tuple[str, ...]] = {
 
 
 def check_frame(frame: Frame, version: Version) -> None:
-    """Check that a client's frame has the headers that its command must have, and that its version knows the command.
+    """Check that a client's frame has the headers that its command requires, and that the version knows the command.
 
     Raises:
         RemoteError: A header is missing, or the version does not know the command.

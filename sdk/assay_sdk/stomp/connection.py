@@ -22,8 +22,8 @@ class StompConnection(Stepper[StompState, StompInput, StompAction]):
     Give the octets that arrive to `receive`, and then call `next_frame` until it returns None.  Write the octets that
     `send` returns.  When the transport ends, call `end`.
 
-    A server may set `version` after CONNECT; otherwise it is the highest common version.  While a server has not
-    answered CONNECT, `next_frame` returns None, so that no frame is read by the rules of a wrong version.
+    A server may set `version` after CONNECT; otherwise it is the highest common version. Until a server has answered
+    CONNECT, `next_frame` returns None, because the version, and so the rules for the next frame, are not known yet.
 
     Args:
         role: The role of this end.
@@ -57,7 +57,8 @@ class StompConnection(Stepper[StompState, StompInput, StompAction]):
         """Take octets from the peer.
 
         Raises:
-            RemoteError: A server has read more octets than it may before it has accepted the client.
+            RemoteError: The server has not accepted the client yet, and the client has sent more octets than the limit
+                `before_login`.
         """
         if self._server and (self.state is _START or self.state is _ASKED):
             self._taken += len(octets)
@@ -103,7 +104,7 @@ class StompConnection(Stepper[StompState, StompInput, StompAction]):
         return octets
 
     def drop(self) -> None:
-        """Forget the input that was not handled, so that its memory is free; nothing more can be read."""
+        """Forget the input that was not handled, to free its memory; the connection reads nothing more."""
         self._reader = FrameReader(frozenset(), self._limits, self.version)
 
     def end(self) -> None:
@@ -111,7 +112,7 @@ class StompConnection(Stepper[StompState, StompInput, StompAction]):
         self.step(StompInput.END)
 
     def impossible(self, happened: StompInput) -> Exception:
-        """Return the error for a frame in the wrong order: the program's or the peer's."""
+        """Return the error for a frame in the wrong order, which this program or the peer has sent."""
         when = {
             StompState.START: "before CONNECT",
             StompState.ASKED: "before the answer to CONNECT",

@@ -1,4 +1,4 @@
-"""Conventions of STOMP brokers: what a client must know of a broker, because STOMP leaves it open."""
+"""Conventions of STOMP brokers: choices that STOMP leaves to the broker and that a client must know."""
 
 from __future__ import annotations
 
@@ -36,22 +36,23 @@ class Conventions(Struct, frozen=True, kw_only=True):
     """The conventions of a broker; the defaults are those of the reference broker.
 
     Args:
-        capabilities: What a client can ask this broker for.
-        prefixes: The prefix of each kind of destination, where it differs from `assay_sdk.stomp.messages.PREFIXES`.
+        capabilities: The capabilities that this broker offers to a client.
+        prefixes: The prefixes of kinds of destinations, for the kinds whose prefix differs from
+            `assay_sdk.stomp.messages.PREFIXES`.
         expires: The header of the expiry.
-        expires_in: Whether this header has a duration from the send, and not a time of day.
+        expires_in: Whether the header `expires` has a duration from the send, and not a time of day.
         delay: The header of the delivery time.
-        delay_for: Whether this header has a duration from the send, and not a time of day.
+        delay_for: Whether the header `delay` has a duration from the send, and not a time of day.
         unset_priority: The value of the header priority for a message without a priority; empty for no header.
         message_id: Whether SEND may have a message-id, which the broker keeps.
         durable_name: The header that names a durable subscription of the client id.
         shared: The headers of a shared durable subscription beside its name.
         everybodys_name: The header that names a durable subscription which all clients share; empty for none.
         shared_name: The header that names a shared subscription that is not durable; empty for none.
-        no_local: The header with which a subscription gets no messages of its own connection.
-        browser: The header with which a subscription browses; empty for none.
+        no_local: The header that excludes messages of its own connection from a subscription.
+        browser: The header that makes a subscription a browser; empty if the broker has no browsers.
         window: The headers that ask for a window of messages, for a broker without the extension credit.
-        rejects: The headers with which NACK means that a message cannot be processed.
+        rejects: The headers that a NACK needs to reject a message for good, because no client can process it.
         receipt_before_commit: Whether the receipt of a SEND in a transaction comes before the COMMIT.
     """
 
@@ -141,7 +142,7 @@ PRODUCTS: Mapping[str, Conventions] = {
 
 
 def conventions_of(server: str) -> Conventions:
-    """Return the conventions of the broker that names itself in the header server; the reference broker's if unknown.
+    """Return the conventions of a broker by its header `server`; for an unknown broker, the reference broker's.
 
     Args:
         server: The header server of CONNECTED; empty without one.

@@ -14,7 +14,7 @@ from assay_sdk.model.reasons import Mqrc
 
 
 class StompError(Exception):
-    """A frame is not valid, or not allowed now.
+    """A frame is not valid, or the state of the connection does not allow it.
 
     Args:
         text: One sentence without its full stop, which names the fault and its place.

@@ -1,7 +1,7 @@
 """The headers that the reference broker and the SDK add to STOMP; a client that does not know them may ignore them.
 
-STOMP 1.2 lets both ends add headers.  A server names the extensions that it has in the header `EXTENSIONS` of
-CONNECTED, so that a client uses only those.
+STOMP 1.2 lets both ends add headers. A server names its extensions in the header `EXTENSIONS` of CONNECTED, and the
+client uses no other extensions.
 """
 
 EXTENSIONS = "extensions"

@@ -14,7 +14,7 @@ _RECEIPT = re.compile(rb"\nreceipt:([^\n\r]{1,256})")
 
 
 def receipt_in(head: bytes) -> str | None:
-    """Return the receipt that a faulty head asks for; None if it asks for none that can be read."""
+    """Return the receipt that a faulty head asks for; None if the head has no readable header `receipt`."""
     found = _RECEIPT.search(head)
     return found[1].decode(errors="replace") if found else None
 
@@ -84,7 +84,7 @@ def escape(text: str, version: Version) -> str:
 
 
 def plain_line(command: str, name: str, value: str, version: Version | None) -> str:
-    """Return a header line without escapes, as STOMP 1.0 and the frames CONNECT and CONNECTED have it.
+    """Return a header line without escapes, for STOMP 1.0 and for the frames CONNECT and CONNECTED.
 
     Raises:
         LocalError: The header needs an escape.

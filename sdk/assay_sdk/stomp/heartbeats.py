@@ -16,11 +16,11 @@ _PATIENCE = 2
 
 
 class HeartBeat(NamedTuple):
-    """The promise and the wish of one end, in milliseconds.
+    """The heart-beats that one end offers and wants, in milliseconds.
 
     Args:
         sends: The shortest time between heart-beats that the end can guarantee; 0 if it sends none.
-        wants: The time between heart-beats that the end wishes to receive; 0 if it wishes none.
+        wants: The time between heart-beats that the end wants to receive; 0 if it wants none.
     """
 
     sends: int
@@ -35,7 +35,7 @@ NO_HEART_BEAT = HeartBeat(0, 0)
 
 
 def parse_heart_beat(value: str | None) -> HeartBeat:
-    """Parse the header heart-beat; blanks around the numbers have no meaning, because clients write them.
+    """Parse the header heart-beat; ignore blanks around the numbers, because some clients write them.
 
     Raises:
         RemoteError: The value is not two numbers of milliseconds, separated by a comma.
@@ -73,17 +73,17 @@ class Pulse:
     def beat_is_due(self, now_ms: int) -> bool:
         """Return whether this end must write an end of line now; the caller then sets `written_ms`.
 
-        A beat is due when half of the interval has passed without output, so that it arrives in time although timers
-        are late.
+        A beat is due when half of the interval has passed without output, so that it arrives in time even if a timer is
+        late.
         """
         return bool(self.beats_ms) and now_ms >= self.written_ms + max(1, self.beats_ms // 2)
 
     def is_silent(self, now_ms: int) -> bool:
-        """Return whether the peer has been silent for so long that the connection must be taken for lost."""
+        """Return whether the peer has been silent for so long that this end must treat the connection as lost."""
         return bool(self.hears_ms) and now_ms >= self.heard_ms + _PATIENCE * self.hears_ms
 
     def next_ms(self) -> int | None:
-        """Return the time of the next look at `beat_is_due` and `is_silent`; None without heart-beats."""
+        """Return when the caller must call `beat_is_due` and `is_silent` next; None without heart-beats."""
         times: list[int] = []
         if self.beats_ms:
             times.append(self.written_ms + max(1, self.beats_ms // 2))

@@ -1,14 +1,14 @@
-"""The reading of frames: octets in any portions in, frames out.
+"""The reader of frames, which accepts octets in pieces of any size.
 
-The reader looks at each octet a fixed number of times, however the input is divided, and keeps no more than the octets
-of the frame that has arrived in part.  It takes memory for a body as the body arrives, never for the length that the
-peer announces.
+The reader examines each octet a fixed number of times, for any division of the input into pieces. It keeps only the
+octets of the frame that has not arrived completely. It allocates memory for a body as the body arrives, never for the
+length that the peer announces.
 
 `FrameReader.next` works in this order:
 
 1. Octets between frames: ends of line are heart-beats, and NULs are ignored, as in RabbitMQ.
-2. The head: the lines up to the first empty line.  Without this line the octets are kept, and the search continues at
-   their end.
+2. The head: the lines up to the first empty line. Until this line arrives, the reader keeps the octets, and continues
+   its search at their end.
 3. The body: as many octets as content-length says, and a NUL; without content-length the octets up to the next NUL.
    Frames other than SEND, MESSAGE and ERROR have no body, and their content-length is ignored, because clients copy it
    from the MESSAGE that they acknowledge.
@@ -38,7 +38,7 @@ class FrameReader:
     Args:
         commands: The commands that the peer may send.
         limits: The limits of a frame.
-        version: The version whose rules hold for the first frame; None before its negotiation.
+        version: The version whose rules apply to the first frame; None before the negotiation.
     """
 
     def __init__(

@@ -1,16 +1,16 @@
-"""The state tables of a connection, one for each role.
+"""The state tables of a connection, one for the client and one for the server.
 
-Theory of operation.  A connection has one conversation, and both ends see the same frames, so both tables have the
-same states.  The client opens with CONNECT (or STOMP), and the server answers CONNECTED, or ERROR.  Then the client
-sends its frames, and the server sends MESSAGE and RECEIPT.  The client ends with DISCONNECT, after which it sends
-nothing more (STOMP 1.2, DISCONNECT); the server still sends what is due, such as the receipt of DISCONNECT.  After an
-ERROR of the server nothing follows (STOMP 1.2, ERROR).  Every state ends when the transport ends.
+Theory of operation.  Both ends of a connection see the same frames, so both tables have the same states.  The client
+opens with CONNECT (or STOMP), and the server answers CONNECTED, or ERROR.  Then the client sends its frames, and the
+server sends MESSAGE and RECEIPT.  The client ends with DISCONNECT, after which it sends nothing more (STOMP 1.2,
+DISCONNECT); the server still sends the frames that it owes, such as the receipt of DISCONNECT.  After an ERROR the
+server sends no more frames (STOMP 1.2, ERROR). In every state, the end of the transport ends the connection.
 
-Each row says what the end does with a frame that it reads or is asked to write:
+Each row names the action of this end for a frame that it has read, or that its program wants to send:
 
-- `TAKE`: a read frame goes to the program, a frame of the program is written.
-- `DROP`: a read frame is ignored, because its sender could not know yet that the conversation is over.
-- `NOTHING`: the transport has ended.
+- `TAKE`: pass a read frame to the program, or write the program's frame.
+- `DROP`: ignore a read frame, because the peer sent it before it knew that the conversation is over.
+- `NOTHING`: do nothing, because the transport has ended.
 
 A frame without a row breaks the protocol.  It is a `RemoteError` if it was read, and a `LocalError` if the program
 asked for it.  No other module changes the state of a connection.
@@ -46,7 +46,7 @@ class StompState(StrEnum):
 
 
 class StompInput(StrEnum):
-    """The inputs of the tables: frames by their part in the conversation, and the end of the transport."""
+    """The inputs of the tables: kinds of frames, read or to be written, and the end of the transport."""
 
     CONNECT = "connect"
     REQUEST = "request"

@@ -1,4 +1,4 @@
-"""The versions of STOMP, what each changes in a frame, and their negotiation (STOMP 1.2, Protocol Negotiation)."""
+"""The versions of STOMP, their different rules for frames, and their negotiation (STOMP 1.2, Protocol Negotiation)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def common_version(accepted: str | None) -> Version | None:
 
     Args:
         accepted: The header accept-version of CONNECT; None if it is absent, which means 1.0.  Blanks around the
-            versions have no meaning, because clients write them.
+            versions are ignored, because some clients write them.
 
     Returns:
         The version; None if there is no common version.

@@ -1,4 +1,4 @@
-"""Frames as octets."""
+"""The encoding of frames as octets."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from assay_sdk.stomp.versions import Version
 def encode_frame(frame: Frame, version: Version | None) -> bytes:
     """Encode a frame by the rules of a version.
 
-    A body gets a content-length, if the frame has none, because only then may it contain NUL (STOMP 1.2,
-    content-length).
+    The function adds a content-length to a frame that has a body and no content-length, because without it the body
+    cannot contain NUL (STOMP 1.2, content-length).
 
     Args:
         frame: The frame.

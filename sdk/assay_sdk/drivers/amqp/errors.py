@@ -62,7 +62,7 @@ def refusal(
         condition: Error condition; None if the broker sent none.
         doing: Action that the broker refused, in words that follow "the broker refused".
         objects: Names of the objects that caused the refusal, used unless the condition names objects.
-        otherwise: Error kind for no condition or an unknown one.
+        otherwise: Error kind if the condition is None or unknown.
     """
     if condition is None:
         return Refused(otherwise, f"the broker refused {doing} and gave no reason", objects=objects)

@@ -110,7 +110,7 @@ class Commands:
             self._wire.answers.fail(command.token, Refused(JmsErrorKind.MESSAGE_FORMAT, str(error)))
 
     def message(self, frame: Frame) -> None:
-        """Handle a MESSAGE; one for a subscription that has ended meanwhile is dropped."""
+        """Handle a MESSAGE frame; drop it if its subscription has ended meanwhile."""
         found = self._by_id.get(frame.headers.get("subscription", ""))
         if isinstance(found, Receiver):
             found.message(frame)
@@ -121,7 +121,7 @@ class Commands:
         """Handle the end of a subscription by the broker.
 
         Args:
-            name: The id of the subscription; one that the driver does not know is ignored.
+            name: The id of the subscription; the driver ignores an id that it does not know.
             why: The broker's reason.
         """
         found = self._by_id.get(name)

@@ -36,7 +36,7 @@ class Names:
         return self.own.get(address) or self._prefixes[address.kind] + address.name
 
     def read(self, text: str) -> Address:
-        """Return the destination that a header means; another text is taken for the name of a queue."""
+        """Return the destination that a header's value names; a text without a known prefix is the name of a queue."""
         for kind, prefix in self._prefixes.items():
             if prefix and text.startswith(prefix):
                 return Address(kind, text.removeprefix(prefix))
@@ -98,10 +98,10 @@ def answering(context: WireContext, token: int) -> Receipt:
 
 
 def unsupported(what: str, hint: str) -> Refused:
-    """Return the refusal of what STOMP or the broker cannot do; nothing has been sent.
+    """Return the refusal of a call that STOMP or the broker cannot carry out; the client has sent nothing for it.
 
     Args:
-        what: The lack, as the begin of a sentence.
-        hint: What the application can do instead.
+        what: The missing ability, as the begin of a sentence.
+        hint: Advice for the application: another way to reach its aim.
     """
     return Refused(JmsErrorKind.UNSUPPORTED, f"{what}: {hint}")

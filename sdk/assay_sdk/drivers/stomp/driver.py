@@ -26,8 +26,8 @@ class StompDriver:
     """The driver of STOMP 1.1 and 1.2 over TCP or TLS.
 
     Args:
-        conventions: What STOMP leaves open and the broker does not send; None to choose them by the header server of
-            the broker's CONNECTED.
+        conventions: The broker's choices that STOMP leaves open; None to choose them by the header `server` of the
+            broker's CONNECTED frame.
         heart_beat: The heart-beats that the client offers and wants.
     """
 

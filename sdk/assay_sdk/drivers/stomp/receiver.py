@@ -1,7 +1,7 @@
 """Receivers: subscriptions with credit, and their deliveries.
 
 A broker with the extension `assay_sdk.stomp.extensions.CREDIT` sends as many messages as the engine has given credit.
-Other brokers send ahead, as far as a window goes, so messages beyond the credit wait here.
+Other brokers send messages ahead, up to a window. Messages beyond the credit then wait in the driver.
 """
 
 from __future__ import annotations
@@ -73,10 +73,10 @@ class Receiver:
             self._arrive(self._ahead.popleft())
 
     def drain(self, token: int) -> None:
-        """Take the credit back, when the broker has sent the messages that wait for this receiver; answer the token.
+        """Take the credit back once the broker has sent the messages that wait for this receiver; answer the token.
 
-        A broker without the extension credit gets an empty transaction.  Its receipt comes after the messages that the
-        broker sent before.
+        To a broker without the extension credit, the client sends an empty transaction: its receipt arrives after the
+        messages that the broker sent before it.
         """
 
         def drained(why: Refused | None) -> None:

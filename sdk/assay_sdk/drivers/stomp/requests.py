@@ -57,7 +57,7 @@ class Browser:
 
 
 class NameLookUp:
-    """The creation of a temporary destination, whose name the client learns by a message to itself.
+    """The creation of a temporary destination; the client learns the destination's name from a message to itself.
 
     A client chooses the text that names a temporary destination on its own connection.  The name by which other
     connections know it appears only in the reply-to of a MESSAGE, so the client sends a message to the new destination

@@ -1,4 +1,4 @@
-"""Feeds, which decide which messages a consumer's listener gets and when; the feed of a message listener."""
+"""Feeds, which decide which messages a consumer's listener gets and when; and the feed of a message listener."""
 
 from __future__ import annotations
 

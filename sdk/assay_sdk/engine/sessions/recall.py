@@ -1,4 +1,4 @@
-"""The recall of messages: consumers stop, and what they have not delivered goes back to the broker."""
+"""The recall of messages: consumers stop, and their undelivered messages go back to the broker."""
 
 from __future__ import annotations
 

@@ -73,8 +73,8 @@ def default_kind(content_type: str | None) -> Kind:
 def kind_of(headers: Mapping[str, str], content_type: str | None, body: bytes) -> Kind:
     """Return the kind of the body of a SEND.
 
-    Without amq-msg-type the rule is that of ActiveMQ and Artemis, except that content types of text come first: octets
-    with a content-length, else text.  A body that is not UTF-8 is octets.
+    A frame without amq-msg-type has text if its content type is a type of text. Otherwise the rule of ActiveMQ and
+    Artemis applies: bytes with a content-length, text without one. A body that is not UTF-8 is bytes in any case.
 
     Raises:
         ContentError: The header amq-msg-type has an unknown value.

@@ -109,7 +109,7 @@ def read_message(  # noqa: PLR0917  a frame's parts, and what is known beside it
         body: The body of the frame.
         to: The destination of the message.
         reader: Returns the destination that the header reply-to means.
-        message_id: The id of the message, if the frame names none.
+        message_id: The id for a message whose frame names no id.
         now_ms: The time of arrival, in milliseconds since the epoch.
 
     Raises:
@@ -211,7 +211,7 @@ _TYPES: Mapping[type, tuple[str, Callable[[Any], str]]] = {
 def write_message(message: Message, writer: Callable[[Address], str]) -> tuple[dict[str, str], bytes]:
     """Return the headers and the body of the SEND or MESSAGE for a message.
 
-    The headers destination, message-id and content-length are the caller's, and so are those of the delivery.
+    The caller adds the headers destination, message-id and content-length, and the headers of the delivery.
 
     Args:
         message: The message.

@@ -1,12 +1,12 @@
-"""The texts of destinations in headers, which the server and clients write alike.
+"""The texts of destinations in headers; the server and the clients write the same texts.
 
 ======================================  =====================================================================
 header                                  destination
 ======================================  =====================================================================
 ``/queue/NAME``                         the queue NAME
 ``/topic/STRING``                       the topic STRING
-``/remote-temp-queue/NAME``             the temporary queue NAME, as every connection may name it
-``/remote-temp-topic/NAME``             the same for a topic
+``/remote-temp-queue/NAME``             the temporary queue NAME; any connection may use this text
+``/remote-temp-topic/NAME``             the temporary topic NAME; any connection may use this text
 ======================================  =====================================================================
 """
 
@@ -36,7 +36,7 @@ _LASTING = (AddressKind.QUEUE, AddressKind.TOPIC)
 
 
 def written(address: Address) -> str:
-    """Return a destination as a header's value; the texts of queues and topics are remembered."""
+    """Return a destination as a header's value; the function caches the texts of queues and topics."""
     found = _WRITTEN.get(address)
     if found is None:
         found = PREFIXES[address.kind] + address.name

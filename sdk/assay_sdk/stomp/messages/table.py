@@ -1,7 +1,7 @@
 """The conversion of messages between STOMP and AMQP as one table, with a row for each part of a message.
 
 A test compares ``docs/stomp.md`` with it.  Other tests convert messages from AMQP to STOMP and back, and check that
-only the parts change that the table calls lost.
+only the parts change for which `lost` names a loss.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ class Row(Struct, frozen=True):
         send: The headers of SEND that set it; the first of them in the frame counts.
         amqp: The section and field of AMQP 1.0.
         message: The header of MESSAGE; empty for none.
-        note: What is special about the part.
-        lost: What a round trip loses; empty for nothing.
+        note: A remark on the part; empty for none.
+        lost: The information that a conversion to STOMP and back loses; empty for none.
     """
 
     part: str

@@ -1,4 +1,4 @@
-"""Heart-beats on a thread of their own, so that a slow message handler on the runner delays none (STOMP 1.2)."""
+"""Heart-beats (STOMP 1.2), on a thread of their own, so that a slow message handler does not delay them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class Beating(Protocol):
     """The interface of a connection for its heart-beats; all methods may be called on any thread."""
 
     def beat(self) -> None:
-        """Write an end of line, unless output waits to be written."""
+        """Send a heart-beat (an end of line), unless other output already waits to be sent."""
         ...
 
     @property
     def is_reading(self) -> bool:
-        """Whether the connection reads from its socket; otherwise the broker's heart-beats cannot be heard."""
+        """Whether the connection reads from its socket; otherwise it cannot notice the broker's heart-beats."""
         ...
 
     def silent(self, heard_ms: int) -> None:

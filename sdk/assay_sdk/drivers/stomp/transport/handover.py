@@ -20,15 +20,15 @@ _TOGETHER = 64
 
 
 class HandOver(Generic[T]):
-    """A bounded queue: one thread puts, and the runner takes, in order.
+    """A bounded queue: one thread adds items, and the runner takes them in the same order.
 
     stomp.py calls its listeners on its own thread, and an exception or a slow call there ends the connection.  So the
     thread only puts each frame into this queue.
 
     Args:
-        runner: Runs the jobs that take.
+        runner: Runs the jobs that take items.
         take: Called on the runner with each item.
-        most: The most items that wait.
+        most: The largest number of items in the queue.
     """
 
     def __init__(self, runner: Runner, take: Callable[[T], None], most: int = MOST) -> None:

@@ -4,8 +4,8 @@ stomp.py has a thread that reads frames and calls listeners.  This module connec
 hides the reason of a failure and tries again.  Frames are encoded by `assay_sdk.stomp`, because stomp.py's transport
 does not escape headers.
 
-Without TLS, the runner writes without blocking, while stomp.py's thread reads.  With TLS, stomp.py's thread does both,
-because reading and writing of one TLS connection must not happen at the same time.
+Without TLS, the runner writes without blocking, while stomp.py's thread reads.  With TLS, stomp.py's thread reads and
+writes, because a TLS connection must not read and write at the same time.
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ class StompLine:
     # --- `Beating`, on the thread of the heart-beats
 
     def beat(self) -> None:
-        """Write an end of line, unless output waits to be written."""
+        """Send a heart-beat (an end of line), unless other output already waits to be sent."""
         with self._lock:
             if not self._unsent:
                 self._unsent += b"\n"
