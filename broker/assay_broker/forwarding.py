@@ -1,4 +1,4 @@
-"""Translation of a client's commands to the core's commands, with the sessions and links that the client has open."""
+"""Translation of a client's commands to the core's commands, by the sessions and links that the client has open."""
 
 from __future__ import annotations
 

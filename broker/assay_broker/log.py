@@ -124,8 +124,8 @@ class Log:
         runner: Runs the jobs, and has the clock.
         flush_ns: Nanoseconds from the first write to the flush.  With 0, the flush runs after the jobs that are already
             due; on a busy server, these jobs write many batches.
-        aside: The executor whose thread waits for the disk when many records are to be flushed; None to wait on the
-            runner's thread.
+        aside: The executor whose thread waits for the disk during a flush of many records; None to wait on the runner's
+            thread.
     """
 
     def __init__(self, runner: Runner, flush_ns: int = FLUSH_NS, aside: Executor | None = None) -> None:

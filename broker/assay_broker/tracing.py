@@ -1,8 +1,8 @@
 """Tracing of an in-process wire: translates its commands and events to transfers and dispositions.
 
-A wire in process has no frames.  The trace shows the frames of an AMQP link whose receiver settles second (OASIS AMQP
-1.0, 2.7.3).  A `Settle` becomes an unsettled outcome of the client, and its answer becomes the broker's settlement.
-The answer to a send becomes the broker's outcome, which is settled at once.
+A wire in process has no frames. So the tracer makes the frames that an AMQP link would have whose receiver settles
+second (OASIS AMQP 1.0, 2.7.3).  A `Settle` becomes an unsettled outcome of the client, and its answer becomes the
+broker's settlement. The answer to a send becomes the broker's outcome, which is settled at once.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class Turns:
         self._post = post
 
     def note(self, life: Life, command: Command) -> None:
-        """Remember the message of a send until its answer, if a fault or tap has a hook on answers."""
+        """Remember the message of a send until its answer, if a fault or an observer has a hook on answers."""
         if (self.before_answer or self.after_answer) and isinstance(command, Put) and command.token is not None:
             life.asked[command.connection, command.token] = command.message
 
@@ -76,7 +76,7 @@ class Turns:
     def run_from_log(self, life: Life, command: Command) -> None:
         """Handle the result of a flush.
 
-        After the end of a life, the result still matters to the other members of a sharing group.
+        After the queue manager has ended, the other members of its sharing group still need the result.
         """
         if life.over:
             self.clear_up(life, (command,))

@@ -13,7 +13,7 @@ class AmqpLimits(Struct, frozen=True, kw_only=True):
     Args:
         connections: The most connections at a time, including those in the TLS handshake or the login.
         login_ms: The time for the login and the open of a connection, in milliseconds.
-        logins: The most passwords (PLAIN) that are checked at a time; further logins wait, because a check is costly.
+        logins: The most passwords (PLAIN) that are checked at a time, because a check is costly; further logins wait.
         close_ms: The time for which the server waits for the client's close after the server's close, in milliseconds.
         sessions: The most sessions of one connection.
         links: The most links of one connection.

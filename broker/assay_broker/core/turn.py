@@ -143,7 +143,7 @@ class Turn:
                 self.batch.undo.append(undo)
 
     def unrecorded(self, entry: Entry, undo: Callable[[Turn], None]) -> None:
-        """Note a change of a copy, if the store does not hold the copy; without effect outside a `together` block.
+        """Note a change of a copy that has no record in the store; outside a `together` block, do nothing.
 
         Args:
             entry: The copy.
@@ -169,7 +169,7 @@ class Turn:
             token: The command's token; None if the client wants no answer.
             refused: The reason of a refusal; None if the command was carried out.
             value: The command's result; None for none.
-            gate: The batch for which the answer waits if the turn has no records; 0 for none.
+            gate: The batch for which the answer waits if the turn has no records; 0 if it waits for no batch.
             properties: Properties of the destination for the client; None for none.
         """
         if token is None:

@@ -94,7 +94,7 @@ def asks_for_reports(message: Message) -> bool:
 
 
 def resent(put: Put, **fields: object) -> tuple[Command, ...]:
-    """Return a send with other values in some fields of its message, as a tuple of one command."""
+    """Return a copy of a send, with other values in some fields of its message, as a tuple of one command."""
     return (replace(put, message=replace(put.message, **fields)),)
 
 
@@ -139,7 +139,7 @@ def cancelled(view: View, *lost: str) -> tuple[Command, ...]:
 def accepted(
     command: Detach | Disconnect, view: View, wanted: Callable[[Attach, Deliver], bool]
 ) -> tuple[Command, ...] | None:
-    """Put acceptances of deliveries before a command that ends links.
+    """Accept some deliveries before a command ends their links.
 
     Args:
         command: The command that ends the links.
@@ -172,7 +172,7 @@ def published(view: View) -> list[str]:
 
 
 def unlimited(put: Put, name: str, view: View) -> tuple[Command, ...] | None:
-    """Wrap a send in alterations that lift a queue's limits during the send; None for a queue without limits."""
+    """Return a send between commands that lift a queue's limits and restore them; None for a queue without limits."""
     said = {keyword: value for keyword, value in view.said(name).items() if keyword in _OPEN}
     if not said:
         return None

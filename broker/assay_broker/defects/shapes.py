@@ -122,7 +122,7 @@ def commands(rewrite: Rewrite) -> Seams:
 
 
 def puts(rewrite: PutRewrite, read: ReadRewrite = _same_records, delivery: Redeliver | None = None) -> Seams:
-    """Make filters that rewrite some sends, and also the records read at a start and the deliveries."""
+    """Make filters that rewrite some sends, and also rewrite deliveries and the records that a start reads."""
 
     def only_puts(command: Command, now_ms: int, view: View) -> Commands | None:
         target = view.target(command)

@@ -246,7 +246,7 @@ class View:
         return name in self._withheld
 
     def asked(self, answer: Answer) -> tuple[Command | None, Sent | None]:
-        """Return the command that an answer answers, and the send if the command is one.
+        """Return the command to which an answer belongs, and the send if the command is a send.
 
         Returns:
             The command, None if it is unknown; and the send, None if the command is not a send.
@@ -281,7 +281,7 @@ class View:
 
         Args:
             command: The command, as the client made it.
-            passed: The commands that the defect lets pass in its place.
+            passed: The commands that the defect passes on instead of the command.
             now_ms: The time in milliseconds since the epoch.
         """
         self.last, self.last_ms = command, now_ms

@@ -11,7 +11,7 @@ class HttpLimits(Struct, frozen=True, kw_only=True):
     Args:
         connections: The most connections at a time; the listener closes a further connection at once.
         requests: The most requests under way at a time; a further request is answered with 503.
-        logins: The most passwords that are checked at a time; further logins wait, because a check is costly.
+        logins: The most passwords that are checked at a time, because a check is costly; further logins wait.
         body: The most octets of one request's body.
         bodies: The most octets of the bodies of all requests under way together.
         head: The most octets of a request's first line and headers.

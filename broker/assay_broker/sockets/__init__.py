@@ -1,1 +1,1 @@
-"""Listeners and sockets of clients: what the AMQP server and the STOMP server have in common."""
+"""The base classes of the AMQP server's and the STOMP server's listeners and sockets."""

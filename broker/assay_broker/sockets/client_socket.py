@@ -1,6 +1,6 @@
-"""A client's socket: reading in portions of 32 KiB, back-pressure, time limits and the orderly close.
+"""A client's socket: reading in pieces of 32 KiB, back-pressure, time limits and the orderly close.
 
-The protocol above it handles the login and the messages.
+A subclass for each protocol handles the login and the messages.
 """
 
 from __future__ import annotations

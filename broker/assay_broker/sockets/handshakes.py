@@ -71,7 +71,7 @@ class TlsHandshake(asyncio.Protocol):
         self._owner.remove(self)
 
     def data_received(self, data: bytes) -> None:
-        """Keep data that arrived with the end of the handshake, for the protocol that takes over the socket."""
+        """Keep data that came together with the end of the handshake, for the protocol that takes over the socket."""
         self._early += data
 
     def drop(self) -> None:

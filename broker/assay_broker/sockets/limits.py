@@ -25,7 +25,7 @@ class SocketLimits(Protocol):
 
     @property
     def close_ms(self) -> int:
-        """The time for which the server waits for the client's close after its own, in milliseconds."""
+        """The time for which the server waits for the client's close after the server's close, in milliseconds."""
         ...
 
     @property

@@ -86,7 +86,7 @@ class ClientListener(ABC):
             port: The port; 0 for any free port.
 
         Raises:
-            ListenError: The address is in use or unknown; of the listener's own class.
+            ListenError: The address is in use or unknown; the listener raises its own subclass.
             ExposedError: Other machines can reach the address, and no users are defined.
         """
         self.security.check_place(host)

@@ -84,8 +84,9 @@ class SessionContext(CommandCollector):
     def sender_to(self, address: Address) -> int:
         """Return the number of the link on which a message is sent.
 
-        A queue gets a link of its own at the second message, because the queue manager then resolves its name and
-        checks the user's authority once, and not for each message.  All other messages share one link.
+        From the second message to a queue on, the queue has a link of its own. On such a link the queue manager
+        resolves the queue's name and checks the user's authority once, not for each message. All other messages share
+        one link.
 
         Args:
             address: The destination.
@@ -116,7 +117,7 @@ class SessionContext(CommandCollector):
         return self._sender
 
     def sent_to(self, address: Address) -> None:
-        """Let the next message to a queue have a link of its own."""
+        """Note a message to a queue, so that the next message to this queue gets a link of its own."""
         if address.kind is AddressKind.QUEUE and len(self._senders) <= _MOST_SENDERS:
             self._senders.setdefault(address, 0)
 
@@ -124,7 +125,7 @@ class SessionContext(CommandCollector):
         """Create a temporary destination of this connection, if it does not exist yet.
 
         Args:
-            address: The destination; nothing happens for one of another connection.
+            address: The destination; if it belongs to another connection, nothing happens.
         """
         if address.name not in self.adopted and address in self.destinations.own.values():
             self.adopted.add(address.name)
@@ -157,10 +158,11 @@ class SessionContext(CommandCollector):
             self.receipt(receipt)
 
     def refuse(self, fault: FaultError) -> None:
-        """Report that a frame is refused, and keep the connection open, if the client understands that.
+        """Report a refused frame by an ERROR after which the connection stays open, if the client understands that.
 
         Raises:
-            FaultError: The client does not, or the frame asks for no receipt.
+            FaultError: The client does not understand such an ERROR, or the frame asks for no receipt; the fault then
+                ends the connection.
         """
         if not self.open_errors or fault.receipt is None:
             raise fault
@@ -179,11 +181,11 @@ class SessionContext(CommandCollector):
 
     @property
     def is_full(self) -> bool:
-        """Whether so much output waits that no further message may be written."""
+        """Whether so much output waits for the client that the server writes no further message."""
         return self.congested or self.unsent > self.limits.unsent
 
     def deliver(self, delivery: Deliver) -> None:
-        """Write a MESSAGE, or let it wait until the client has read output."""
+        """Write a MESSAGE frame, or keep the message until the client has read output."""
         subscription = self.links.get(delivery.link)
         if subscription is None:
             return  # the queue manager has taken the message back with the link
@@ -238,7 +240,7 @@ class SessionContext(CommandCollector):
         return b"".join(lines)
 
     def resume(self) -> None:
-        """Write the messages that waited, as far as the client reads."""
+        """Write the messages that waited, until too much output waits for the client again."""
         while self.starved and not self.is_full:
             subscription = next(iter(self.starved))
             del self.starved[subscription]
@@ -287,7 +289,7 @@ class SessionContext(CommandCollector):
         """Return the open transaction that a frame names; None if it names none.
 
         Raises:
-            FaultError: There is no such transaction, or it has too many frames.
+            FaultError: The transaction is not open, or it has too many frames.
         """
         name = frame.headers.get("transaction")
         if name is None:

@@ -17,7 +17,7 @@ def message_of(frame: Frame, destinations: Destinations, message_id: str, now_ms
     Args:
         frame: The frame.
         destinations: The connection's destinations.
-        message_id: The id of the message, if the frame names none.
+        message_id: The id for a message whose frame names no id.
         now_ms: The time of arrival, in milliseconds since the epoch.
 
     Raises:
@@ -44,7 +44,7 @@ def _still_delayed(message: Message, now_ms: int) -> Message:
 def headers_of(delivery: Deliver, *, here: bool) -> tuple[dict[str, str], bytes]:
     """Return the headers and the body of the MESSAGE for a delivery.
 
-    The headers subscription, message-id and ack are the caller's, and so is content-length.
+    The caller adds the headers subscription, message-id, ack and content-length.
 
     Args:
         delivery: The delivery.

@@ -5,10 +5,10 @@ header                                  destination
 ======================================  =====================================================================
 ``/queue/NAME``, ``/amq/queue/NAME``    the queue NAME
 ``/topic/STRING``                       the topic STRING; the wildcards of a subscription are IBM MQ's, + and #
-``queue://NAME``, ``topic://STRING``    the same, as JMS clients write them
+``queue://NAME``, ``topic://STRING``    the queue NAME, the topic STRING, as JMS clients write them
 ``/temp-queue/X``, ``/temp-topic/X``    a temporary destination; the name X is valid on this connection only
 ``/remote-temp-queue/NAME``             another connection's temporary queue, as its ``reply-to`` names it
-``/remote-temp-topic/NAME``             the same for a topic
+``/remote-temp-topic/NAME``             another connection's temporary topic, as its ``reply-to`` names it
 another text                            the queue or topic object of this name, or a queue if no object has the name;
                                         ``destination-type`` or ``subscription-type`` decide instead: ANYCAST for a
                                         queue, MULTICAST for a topic
@@ -56,7 +56,7 @@ class Destinations:
     def read(self, text: str, routing: str | None = None) -> Address:
         """Return the destination that a header means.
 
-        The texts are remembered, so that successive messages share one object.
+        The method caches destinations by their texts, so that successive messages share one object.
 
         Args:
             text: The header's value.

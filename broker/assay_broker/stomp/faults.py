@@ -17,14 +17,15 @@ _MOST_RECEIPT = 1_024
 
 
 class FaultError(Exception):
-    """A client's frame cannot be carried out; the connection gets an ERROR and ends.
+    """The server cannot carry out a client's frame; it sends an ERROR and ends the connection.
 
     Args:
         text: One sentence without its full stop, for the client.
         mqrc: The reason code.
         objects: The names of the objects at fault.
         headers: Further headers of the ERROR.
-        receipt: The receipt that the frame at fault asks for; None if it asks for none, or if the caller knows it.
+        receipt: The receipt that the frame at fault asks for; None if it asks for none, or if the code that handles the
+            error knows the receipt.
     """
 
     def __init__(

@@ -156,7 +156,7 @@ def link_closed(context: SessionContext, link: int, why: Refused) -> None:
     """Handle the end of a subscription by the queue manager.
 
     Raises:
-        FaultError: The client does not understand that only the subscription has ended.
+        FaultError: The client does not understand an ERROR after which the connection stays open.
     """
     subscription = context.links.get(link)
     if subscription is None:
@@ -195,10 +195,10 @@ def _browsed(context: SessionContext, subscription: Subscription, receipt: str |
 
 
 def unsubscribe(context: SessionContext, frame: Frame) -> None:
-    """End a subscription (STOMP 1.2, UNSUBSCRIBE), and remove a durable one if the frame names it.
+    """End a subscription (STOMP 1.2, UNSUBSCRIBE); if the frame names a durable subscription, remove it.
 
     Raises:
-        FaultError: There is no such subscription.
+        FaultError: The connection has no such subscription.
     """
     headers, receipt = frame.headers, frame.headers.get("receipt")
     found = _find(context, headers)

@@ -35,9 +35,10 @@ class SocketPort(Protocol):
         ...
 
     def check_login(self, user: str | None, password: str | None) -> FaultError | bool:
-        """Check a login, or begin to.
+        """Check a login, or start a check whose result comes later.
 
         Returns:
-            True if the client may connect, False if the socket will call `StompSession.checked`; or the fault.
+            True if the client may connect. False if the check takes long; the socket then calls `StompSession.checked`
+            with the result. A fault if the login is refused.
         """
         ...

@@ -16,8 +16,8 @@ class StompLimits(Struct, frozen=True, kw_only=True):
     Args:
         connections: The most connections at a time, including those in the TLS handshake or the login.
         login_ms: The time for the login, in milliseconds.
-        logins: The most passwords that are checked at a time; further logins wait, because a check is costly.
-        close_ms: The time for which the server waits for the client's close after its own, in milliseconds.
+        logins: The most passwords that are checked at a time, because a check is costly; further logins wait.
+        close_ms: The time for which the server waits for the client's close after the server's close, in milliseconds.
         before_login: The most octets that a client may send before the server has accepted it.
         max_command: The most octets of a command.
         max_line: The most octets of a header's line.
@@ -31,15 +31,15 @@ class StompLimits(Struct, frozen=True, kw_only=True):
             messages that are not on disk; the server reads no more until there are fewer.
         window: The messages that a subscription holds at a time, if SUBSCRIBE asks for no other number.
         most_window: The highest number of messages that SUBSCRIBE can ask for.
-        redeliveries: How often a message is delivered again after NACK, if its queue has no BOTHRESH (ActiveMQ's
-            default is 6); after the next NACK it goes to the dead-letter queue.
+        redeliveries: For a queue without BOTHRESH, the number of times that a message is delivered again after a NACK
+            (ActiveMQ's default is 6). After the next NACK the message goes to the dead-letter queue.
         heart_beat_ms: The shortest interval at which the server offers to send heart-beats, and asks the client for
             them, in milliseconds; 0 for no heart-beats.
         unsent: The most octets that may wait for a client to read before its subscriptions get no more messages.
         stuck: The most octets that may wait for a client to read before the server stops reading from it.
         memory: The most octets of all messages in memory before the server stops reading from senders.
-        partial: The most octets of all frames that have arrived in part, of all connections together; the server ends
-            the connection that exceeds it.
+        partial: The most octets of all incomplete frames of all connections together; the server ends the connection
+            whose octets exceed this limit.
     """
 
     connections: int = 10_000

@@ -206,7 +206,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
             self._wake()
 
     def parted(self) -> bool:
-        """Treat the client's half-close as a DISCONNECT without a receipt; return False if it has not connected."""
+        """Treat the client's half-close as a DISCONNECT without receipt; return False if no CONNECT has succeeded."""
         if self.state is _OPEN:
             self._step(SessionInput.LEFT)
             self._wake()
@@ -260,7 +260,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
         self._wake()
 
     def close_link(self, closed: CloseLink) -> None:
-        """Report the end of a subscription, or end the session, because plain STOMP cannot report that otherwise."""
+        """Report the end of a subscription; end the session of a client with plain STOMP, which has no such report."""
         try:
             link_closed(self.context, closed.link, closed.refused)
         except FaultError as fault:

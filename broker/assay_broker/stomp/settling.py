@@ -1,11 +1,11 @@
 """ACK and NACK (STOMP 1.2, ACK, NACK).
 
-ACK accepts one message, or in the mode client all messages up to it.  NACK gives them back: the queue manager delivers
-them again and counts the delivery as failed.  After BOTHRESH failed deliveries, the server moves a message to BOQNAME
-or, without one, to the dead-letter queue, as IBM MQ's JMS client does.  If the queue has no BOTHRESH, the limit
-`redeliveries` takes its place.  The header ``requeue:false`` (RabbitMQ) moves a message at once, and
-``delivery-failed:false`` gives it back as if it had never been delivered.  If there is no queue
-to which a message could be moved, it is discarded, as after *rejected* over AMQP.
+ACK accepts one message; in the mode ``client`` it accepts all messages up to that one. NACK gives these messages back:
+the queue manager delivers them again, and counts the delivery as failed.  After BOTHRESH failed deliveries, the server
+moves a message to BOQNAME or, without one, to the dead-letter queue, as IBM MQ's JMS client does.  If the queue has no
+BOTHRESH, the limit `redeliveries` takes its place.  With the header ``requeue:false`` (RabbitMQ), the server moves a
+message at once. With ``delivery-failed:false``, it gives the message back and does not count the delivery. A message
+that must be moved and has no queue to go to is discarded, as after *rejected* over AMQP.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def _move(
 
 
 def put_away_all(context: SessionContext, transaction: Transaction) -> None:
-    """Put the messages of a transaction to their backout queues, before its commit accepts them.
+    """Put a transaction's messages that must leave their queues to the backout queues, before the commit accepts them.
 
     A refusal ends the connection, and thereby aborts the transaction.
     """

@@ -145,7 +145,7 @@ class StompSocket(ClientSocket):
             self._read_on()
 
     def check_login(self, user: str | None, password: str | None) -> FaultError | bool:
-        """Check a login, or begin to."""
+        """Check a login, or start a check whose result comes later."""
         if self._owner.passwords is None:
             return True
         if not self._private:

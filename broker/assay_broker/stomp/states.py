@@ -1,12 +1,13 @@
 """The state machine of a session, which is a client's connection as the queue manager sees it.
 
-The client asks with CONNECT.  If it must log in, its password is checked first; then the queue manager admits or
-refuses it.  After DISCONNECT the session leaves: it waits for the answers to all earlier frames, so that the receipt of
-DISCONNECT confirms them too.  A fault of the client, a refusal, or the server's stop ends a session with an ERROR.  The
-server closes the socket when the session's last output is sent, or when the connection is lost.
+The client sends CONNECT. If it must log in, the server first checks its password; then the queue manager admits or
+refuses the client. After DISCONNECT the session is in the state of leaving: it waits for the answers to all earlier
+frames, so that the receipt of DISCONNECT confirms these frames, too.  A fault of the client, a refusal, or the server's
+stop ends a session with an ERROR.  The server closes the socket when the session's last output is sent, or when the
+connection is lost.
 
-`assay_sdk.stomp.states` says which frames may come in which order; this table says what they do to the queue manager.
-Inputs that change nothing are listed in `_IGNORED`.
+The table of `assay_sdk.stomp.states` has the permitted order of frames; this table has their effects on the queue
+manager. Inputs that change nothing are listed in `_IGNORED`.
 """
 
 from __future__ import annotations

@@ -43,9 +43,10 @@ class Plan(Struct, frozen=True, kw_only=True):
         name: The subscription's name; None for no name.
         shared: Whether several clients share the subscription.
         everybodys: Whether the subscription belongs to no client id.
-        browse: Whether the subscription gets copies of the messages on the queue, and then ends.
+        browse: Whether the subscription is a browser: it gets copies of the messages on the queue, and then ends.
         window: The most messages that the subscription holds at a time.
-        credit: How many messages the client lets the server send at first; None for a subscription with a window.
+        credit: How many messages the server may send before the client grants more; None for a subscription with a
+            window.
     """
 
     id: str
@@ -73,7 +74,7 @@ _AVERAGE = 256
 
 
 class Described(Struct, frozen=True):
-    """The subscription that a SUBSCRIBE or UNSUBSCRIBE names: its name, and to whom it belongs."""
+    """The subscription that a SUBSCRIBE or UNSUBSCRIBE names: its name and its owner."""
 
     durability: Durability = Durability.NON_DURABLE
     name: str | None = None
@@ -82,7 +83,7 @@ class Described(Struct, frozen=True):
 
 
 def described(headers: Mapping[str, str], identity: str, *, has_client_id: bool) -> Described:
-    """Return the named subscription that a frame's headers mean.
+    """Return the durable or shared subscription that a frame's headers describe.
 
     Args:
         headers: The headers of SUBSCRIBE or UNSUBSCRIBE.
@@ -111,7 +112,7 @@ def plan_of(headers: Mapping[str, str], address: Address, window: int, most: int
     Args:
         headers: The headers of the frame.
         address: The destination.
-        window: The window that holds if the client asks for none.
+        window: The window if the client asks for no window.
         most: The largest window.
         has_client_id: Whether the connection has a client id.
 
@@ -228,7 +229,7 @@ class Subscription:
             self._session.flow(self.link, credit)
 
     def consumed(self, count: int) -> None:
-        """Count messages that no longer take a part of the window; a subscription with credit has no window."""
+        """Count settled messages, so that the window has room for more; a subscription with credit has no window."""
         if self.plan.credit is not None:
             return
         self._used += count
@@ -245,7 +246,7 @@ class Subscription:
         """Remove and return the messages that an ACK or NACK settles, in the order of sending.
 
         Args:
-            key: The name of the message in the frame; one of `held`.
+            key: The frame's name for the message, which must be a key of `held`.
             cumulative: Whether the frame also settles all messages that were sent before.
         """
         if not cumulative or self.plan.mode is not AckMode.CLIENT:

@@ -68,11 +68,11 @@ class Transaction:
             then()
 
     def committed(self) -> None:
-        """Let the subscriptions get further messages for those that the transaction has settled."""
+        """Give the subscriptions room for further messages, because the transaction's messages are consumed."""
         for subscription, _, _ in self._settled:
             subscription.consumed(1)
 
     def backed_out(self) -> None:
-        """Give the messages back to the client: they are unsettled again, and may be settled anew."""
+        """Return the transaction's messages to their subscriptions as unsettled; the client can settle them again."""
         for subscription in {one: None for one, _, _ in self._settled}:
             subscription.take_back({key: delivery for owner, key, delivery in self._settled if owner is subscription})

@@ -1,4 +1,4 @@
-"""The slots of a store: each holds its newest record; a new record fills one slot, or empties some."""
+"""The slots of a store, each of which holds one record. A new record fills one slot, or empties some slots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tolerated variants of the reference broker: other behaviours that the documents allow as well.
+"""The tolerated variants of the reference broker: different behaviours that the documents also allow.
 
 Defects and variants test the scenarios.  The scenarios of a rule must catch the rule's defects.  They must also pass
 every variant, so that no scenario demands a behaviour that only the reference broker has.  Like a defect, a variant is

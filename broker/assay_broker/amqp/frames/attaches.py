@@ -106,8 +106,8 @@ class UnreportedFields:
         """Mark a delivery whose mistake makes the server detach the link; only its first mistake is kept.
 
         Args:
-            delivery: The delivery.  If the engine has not yet reported an earlier delivery with the same tag, the
-                server detaches the link at the earlier delivery.
+            delivery: The delivery. The mark is kept under the delivery's tag: if an earlier delivery with the same tag
+                is still to be reported by the engine, the server detaches the link when the engine reports that one.
             flaw: A sentence that describes the mistake.
         """
         if not self.flawed:

@@ -265,7 +265,7 @@ class OutgoingEnd(SettlingEnd):
     def acquisition_committed(self, transaction: Transaction) -> None:
         """Handle the commit of a transaction: its deliveries without an outcome are in no transaction any more.
 
-        A link that sends its deliveries settled gives back those that it has not begun to send.
+        If the link sends its deliveries settled, it gives back the deliveries that it has not begun to send.
         """
         numbers = self._take_acquired(transaction)
         if self.state is not _OPEN:

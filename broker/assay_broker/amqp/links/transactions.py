@@ -11,7 +11,7 @@ from assay_sdk.amqp import types
 
 
 class Participant(Protocol):
-    """A link whose deliveries have outcomes in a transaction, which take effect at its commit (AMQP 1.0, 4.4.2)."""
+    """A link whose deliveries have outcomes in a transaction; the commit applies the outcomes (AMQP 1.0, 4.4.2)."""
 
     def transaction_committed(self, delivery: int) -> None:
         """Settle a delivery, because the queue manager has applied its outcome with the commit."""

@@ -65,8 +65,8 @@ def check_cancel(state: State, user: str | None, sent_to: Address | None) -> Non
     Args:
         state: The queue manager.
         user: The user; None for an anonymous user.
-        sent_to: The message's destination. None for a publication whose message does not name its topic, which any user
-            may cancel; the kit's own drivers always name it.
+        sent_to: The message's destination; None for a publication that does not name its topic. Any user may cancel
+            such a publication; the kit's own drivers always name the topic.
 
     Raises:
         RefusalError: The user has neither of these authorities.

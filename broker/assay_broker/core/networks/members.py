@@ -1,4 +1,4 @@
-"""The knowledge that a queue manager has of the other queue managers in its network."""
+"""What a queue manager knows about the other queue managers in its network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The back-out threshold of a queue: as in IBM MQ, the queue manager sends it to the client, which acts on it."""
+"""The back-out threshold of a queue. As in IBM MQ, the queue manager sends it to the client, which applies it."""
 
 from __future__ import annotations
 

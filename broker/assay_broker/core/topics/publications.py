@@ -32,8 +32,8 @@ class Copy(Struct, frozen=True, eq=False):
     Only present subscribers get a copy (PD-28, PD-33).
 
     Args:
-        home: The home of the copy's queue, or for a delayed copy of its target (`Entry.home`).
-        queue: The queue for a copy without delay: that of the subscriber, or the dead-letter queue.
+        home: The home of the copy's queue; for a delayed copy, the home of its target (`Entry.home`).
+        queue: For a copy without delay, the subscriber's queue or the dead-letter queue.
         dead: The dead-letter header; None if the subscriber can take the copy.
     """
 
@@ -85,9 +85,9 @@ def publish(
 
     Raises:
         RefusalError: Publications on the topic are disabled (PUB), or a subscriber that the publication must reach
-            cannot take it. Or the publication is delayed, and the topic's PMSGDLV or NPMSGDLV for it is not ALLAVAIL
-            (DD-82). Or the publication asks for retention, and is delayed (DD-16) or cannot be put on the queue for
-            retained publications.
+            cannot take it. Or a delayed publication asks for retention (DD-16), or the topic's PMSGDLV (for a
+            persistent one) or NPMSGDLV (for a non-persistent one) is not ALLAVAIL (DD-82). Or the queue for retained
+            publications cannot take a publication that asks for retention.
     """
     settings = topic_settings(state.objects, topic.name)
     if not settings.publishing:

@@ -1,4 +1,4 @@
-"""Defects of branches of global units of work: their work, prepare, commit, rollback, and lost connections (BT-13)."""
+"""Defects of branches of global units of work: work, prepare, commit, rollback, and lost connections (BT-13)."""
 
 from __future__ import annotations
 

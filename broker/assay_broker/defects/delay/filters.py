@@ -32,7 +32,7 @@ def end_of_delay(put: Put, now_ms: int) -> int | None:
 
 
 def failed(answer: Answer, *, staging: bool) -> bool:
-    """Check whether an answer refuses a message because of the staging queue, or because of the target.
+    """Check whether an answer refuses a message, because of the staging queue or because of the target.
 
     Args:
         answer: The answer.
@@ -162,7 +162,7 @@ def in_branch(put: Put, view: View) -> bool:
 
 
 def due_at(put: Put, due_ms: int | None) -> Commands:
-    """Return a send with another end of its delay.
+    """Return a copy of a send whose delay ends at another time.
 
     Args:
         put: The send.

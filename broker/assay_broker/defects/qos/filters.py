@@ -137,7 +137,7 @@ def holds_unsettled(one: Deliver, view: View) -> bool:
 
 
 def first_comes_last(hit: Callable[[Deliver], bool]) -> Seams:
-    """Make filters that move the first of several deliveries of one turn to a receiver behind the other deliveries.
+    """Make filters that change the order of deliveries: the first of a receiver's deliveries in one turn comes last.
 
     The filters change only deliveries to receivers on queues and on lasting MQ Light subscriptions.
 

@@ -44,7 +44,7 @@ def leaving_lasting(command: Command, view: View) -> list[Opened]:
 
 
 def left_lasting(command: Command, view: View) -> list[Opened]:
-    """Return the lasting subscriptions that a connection has used, if a command ends the connection."""
+    """Return the lasting subscriptions that a connection has used; none if the command does not end the connection."""
     return [opened_of(attach, view) for attach in view.left(command) if lasts(attach)]
 
 
