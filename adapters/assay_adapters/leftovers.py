@@ -30,7 +30,7 @@ _ROUNDS = 5
 
 
 class Leftovers(Struct, frozen=True, kw_only=True):
-    """The containers, processes and folders that a removal has removed.
+    """The containers, processes and folders that `remove_leftovers` has removed.
 
     Args:
         containers: The removed containers, each with the number of its volumes.

@@ -84,7 +84,7 @@ def known_file(name: str) -> Path | None:
 
 
 def not_run_here(name: str) -> str:
-    """Return the sentence that the authors of a backend have never run its broker; empty if they have.
+    """Return a sentence that says that a backend's authors have never run its broker; empty if they have.
 
     Raises:
         UnknownBackendError: No backend has that name.

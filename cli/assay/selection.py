@@ -25,7 +25,7 @@ class Chosen(Struct, frozen=True):
 
     Args:
         names: Their names, in the order of the runs.
-        by_all: The names that only the word `all` chose; if one of these cannot run here, it is left out.
+        by_all: The names that only the word `all` chose; the command leaves out those of them that cannot run here.
     """
 
     names: tuple[str, ...]

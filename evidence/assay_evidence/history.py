@@ -1,4 +1,4 @@
-"""An index of the evidence of one scenario: calls with their answers, sightings, looks, watches, faults, disk.
+"""An index of the evidence of one scenario: calls and answers, sightings, browses, watches, faults, storage operations.
 
 The distance of two events is the difference of their monotonic times if both have the same boot, or else of their
 wall-clock times.  Its uncertainty is the sum of both events' uncertainties.

@@ -2,7 +2,7 @@
 
 The reader checks in this order:
 
-1. each line by itself: a line must not be blank, incomplete, altered or outside the schema
+1. each line by itself: a line must not be blank, incomplete or altered, and must be an event of the schema
    (`assay_evidence.lines.decode_line`);
 2. each line against its file: the run and writer must be those of the file's first intact line, the sequence numbers
    must have no gaps or repeats, and no line may follow the ``end`` record;

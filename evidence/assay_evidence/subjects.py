@@ -1,4 +1,4 @@
-"""The subjects and limits of invariants: the form of the results of both the pipeline and the oracle."""
+"""The subjects and limits of invariants, which are the results and the inputs of both the pipeline and the oracle."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class ScenarioVerdict(Struct, frozen=True):
         findings: The findings of all claims, in the journal's order.
         foreign: Whether the scenario is not the kit's own; then it decides no rule of the catalogue.
         client: The name, version and face of the client that ran the scenario; empty if the journal does not say.
-        apart: Whether the scenario was not run because it needs something that is no ability of the pair, such as
+        apart: Whether the scenario was not run because something other than an ability of the pair was missing, such as
             virtual time.
         tags: The tags of a foreign scenario that the kit does not know, such as a team's own ids.
         role: The scenario's role for its rule's verdict: core, control, evidence or kit (`assay_features.Role`).
@@ -148,8 +148,8 @@ class RuleVerdict(Struct, frozen=True):
         scenarios: The verdicts on the rule's scenarios that were planned or have events.
         left_out: The number of further scenarios that try the rule and were not selected for the run.
         passed: The number of core scenarios that passed.
-        asked: The number of scenarios that must pass for a pass: the core scenarios that were selected, and all
-            scenarios that were not selected.
+        asked: The number of scenarios that must pass for the rule to pass: the core scenarios that were selected, and
+            all scenarios that were not selected.
         reason: The reason why a partial, unsupported or not-demonstrated verdict is no pass; empty for others.
         levels: The levels of evidence that the rule's passed scenarios reached, weakest first.
         unseen: The levels that the rule's scenarios could not reach, because the pair lacks a capability.

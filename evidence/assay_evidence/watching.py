@@ -22,7 +22,7 @@ CATCHING_UP_NS = 100_000_000
 
 
 def was_prompt(event: Event, history: History) -> bool:
-    """Return whether the harness's delays before an event are known, and are at most `HELD_UP_NS` in total."""
+    """Return whether all delays of the harness before an event are known and at most `HELD_UP_NS` in total."""
     before = (late for late in history.delays if follows(event, late))
     return history.delays_placed and sum(late.late_ns for late in before) <= HELD_UP_NS
 

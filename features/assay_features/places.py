@@ -1,4 +1,4 @@
-"""Finds the line of each table and key of a TOML text, and of a mistake in one, because tomllib does not report lines.
+"""Finds the line of each table and key of a TOML text, and the line of a syntax error; tomllib does not report lines.
 
 The caller of `places` has parsed the text already, so the text is valid TOML.  It is therefore enough to recognise
 strings, comments and the beginnings of statements.  A statement begins at the start of a line outside all brackets.

@@ -1,4 +1,4 @@
-"""Readable names for the rows of scenario outlines: the outline's name with the row's values filled in."""
+"""Readable names for the rows of scenario outlines: the outline's name with the row's values in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A test of the verdicts of a late harness: stops the harness during scenarios, and looks for wrong verdicts.
+"""A test of verdicts under delays: stops the harness during scenarios, and looks for wrong verdicts.
 
 A case runs a few scenarios against the reference broker's server, in real time.  During each scenario, this program
 stops the harness (SIGSTOP) for five seconds.  The server is another process and continues.  Most cases have a named

@@ -1,4 +1,4 @@
-"""The order of a mutant's scenarios: the scenarios that most probably convict the mutant come first."""
+"""The order in which scenarios try a mutant: those that most probably convict it come first."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ Each rule has a page with
 - the invariant that judges histories by it,
 - the circumstances (traits) under which scenarios test it, and for other traits the reasons why none does.
 
-`make pages` writes these pages; `assay rules DD-30` shows the same in a terminal. The rules themselves are in
+`make pages` writes these pages; `assay rules DD-30` shows the page of a rule in a terminal. The rules themselves are in
 `features/assay_features/rules.toml`, the reasons for untested traits in `untried.toml` beside it.
 
 The column *invariant* says whether `assay judge` judges the rule from the history of a run. *None yet* means that a

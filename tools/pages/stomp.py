@@ -55,7 +55,7 @@ receipt comes before the commit. A SEND that the queue manager refuses ends the 
 | `selector` | a JMS selector; header values are texts, unless `property-types` says otherwise |
 | `no-local:true`, `activemq.noLocal:true` | no messages of this connection (topics) |
 | `activemq.prefetchSize`, `prefetch-count` | the window: how many messages may be unsettled at a time. -1 means the limit `most-window`, 0 means 1; without the header, the limit `window` |
-| `consumer-window-size` | the window in octets (Artemis); the server divides it by 256 to get a number of messages. -1 and 0 as above |
+| `consumer-window-size` | the window in octets (Artemis); the server divides it by 256 to get a number of messages. -1 and 0 have the same meaning as in the previous row |
 | `durable-subscription-name`, `durable-subscriber-name`, `activemq.subscriptionName` | a durable subscription of the client id |
 | `shared:true` with one of the three headers of the previous row | a shared durable subscription; on a connection without a client id, its name alone identifies it |
 | `shared-subscription-name` | a shared subscription that is not durable |
@@ -80,7 +80,7 @@ lost, as STOMP 1.2 says.
 
 ## Extensions
 
-A client that knows none of these headers needs none of them; the [SDK's driver](stomp-driver.md) uses them. CONNECTED lists the
+A client may ignore all of these headers; the [SDK's driver](stomp-driver.md) uses them. CONNECTED lists the
 extensions: `extensions:credit,delivery-failed,open-errors`.
 
 | extension | header | meaning |

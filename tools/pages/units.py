@@ -34,8 +34,9 @@ _BRANCHES = """## Branches of global units
 The inputs are named after the functions of X/Open XA (C193):
 
 - xa_start begins a branch (`ACTIVE`), or continues it (*resume*, *join*).
-- xa_end leaves the branch (*end*, *fail*, *suspend*).
-- *Prepare*, *commit* (*commit at once*: in one phase), *back out* and *forget* follow.
+- xa_end ends or suspends the work in the branch (*end*, *fail*, *suspend*).
+- xa_prepare, xa_commit, xa_rollback and xa_forget are *prepare*, *commit* (in one phase: *commit at once*),
+  *back out* and *forget*.
 
 The actions are:
 
@@ -44,7 +45,7 @@ The actions are:
 - *take up*: it lets a session work in the branch
 - *discard*: it drops the messages that the branch has sent, and returns the messages that were accepted in it to their
   queues
-- *break*: it does the same as for *discard*, and refuses the request
+- *break*: it does what *discard* does, and refuses the request
 - *secure*: it records the branch's messages so that commit and back-out are both possible, even after a restart
 - *apply*: it commits a branch that was not prepared
 - *carry out*: it commits a prepared branch

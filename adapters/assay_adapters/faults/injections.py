@@ -1,7 +1,7 @@
 """An injected fault in two steps: the broker goes down, and comes back.
 
-The first step runs on the thread that detects the trigger, and blocks this thread, so the thread does nothing else
-before the fault. The second step runs on a thread of its own, so the first thread need not wait.
+The first step runs on the thread that detects the trigger, so this thread does nothing else before the fault. The
+second step runs on a thread of its own, so the first thread need not wait for it.
 """
 
 from __future__ import annotations

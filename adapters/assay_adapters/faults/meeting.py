@@ -18,7 +18,7 @@ The broker has one of these states:
 
 ======== ============================================================================================================
 up       It answers. Only in this state a scenario can enter the meeting.
-ending   All members were asking. They become ready.
+ending   All members were asking for the fault, and now become ready one after the other.
 down     One member has ended the broker and starts it again. Then it is up, and all members are acting.
 failed   The broker did not go down or did not come back. Each member gets the error and leaves. The first scenario
          that enters afterwards begins with a new broker.

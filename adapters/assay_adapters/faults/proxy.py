@@ -168,8 +168,9 @@ class Proxy:
           answer, and cuts its connection.
         - `AfterAnswer`: when the proxy has forwarded the answer to the client, before it forwards anything later.
         - `FirstSight`: when `seen` is called, or when the client settles the message after a call of `sighted`,
-          whichever is first. The proxy does not forward such a settlement, and cuts its connection. The proxy
-          forwards a settlement before the sighting, such as that of a client that confirms by itself.
+          whichever is first. The proxy does not forward such a settlement, and cuts its connection. The proxy forwards
+          a settlement that comes before the call of `sighted`, for example from a client that confirms messages by
+          itself.
 
         Args:
             instant: The instant, with the message's key.

@@ -60,8 +60,9 @@ class BackendEntry(Struct, frozen=True):
         known: The file of the backend's known outcomes (docs/known-outcomes.md); None for no file.
         takes_file: Whether a colon and a file follow the backend's name, as in ``url:acme.toml``.
         known_of: Returns the file of known outcomes that such a file names; None if it names none.
-        not_run_here: The sentence that the backend's authors have never run its broker, for ``assay backends``; empty
-            if they have. The environment of the backend's instances has the same sentence (`NOT_RUN_HERE`).
+        not_run_here: For ``assay backends``, a sentence that tells the user that the backend's authors have never run
+            its broker; empty if they have. The environment of the backend's instances has the same sentence
+            (`NOT_RUN_HERE`).
     """
 
     open: Callable[[BackendOptions], Backend]

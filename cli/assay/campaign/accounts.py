@@ -15,7 +15,7 @@ confirmed, *n* is one more than the number of deliveries so far.
   seen at most *n* times.
 - If the send is void, the copy must never be seen.
 
-A delivery after one with a confirmed acknowledgement does not raise *n*, so the copy is seen once too often.
+A further delivery after the one with the confirmed acknowledgement does not raise *n*; it is one delivery too many.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``assay adapter``: describes a broker in a file, and says what is wrong in the file."""
+"""``assay adapter``: writes a file that describes a broker, and checks such a file for mistakes."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class BackendReport(Struct, frozen=True):
         detail: The description of the backend, or the missing software and the way to install it.
         capabilities: The capabilities of the backend, each with its source.
         lacks: The capabilities that the backend lacks, each with the reason.
-        not_run_here: The sentence that the backend's authors have never run its broker; empty if they have.
+        not_run_here: A sentence that says that the backend's authors have never run its broker; empty if they have.
     """
 
     name: str

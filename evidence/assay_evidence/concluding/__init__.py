@@ -1,1 +1,1 @@
-"""Verdicts on scenarios and rules, made from findings by circumstances and roles."""
+"""Makes verdicts on scenarios and rules from findings, by the circumstances and roles of the scenarios."""

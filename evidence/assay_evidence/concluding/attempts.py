@@ -52,7 +52,7 @@ def grouped(names: Iterable[str], begins: Iterable[ScenarioBegin]) -> list[list[
 
 
 def decided(attempts: Sequence[ScenarioVerdict]) -> ScenarioVerdict:
-    """Return the verdict on a scenario, from those on its attempts, as the table of this module says.
+    """Return the verdict on a scenario, from the verdicts on its attempts, by the table of this module.
 
     Args:
         attempts: The verdicts on the attempts in their order; at least one.

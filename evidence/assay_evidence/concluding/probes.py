@@ -36,7 +36,7 @@ _NO_ANSWER = frozenset({"connection-lost", "security", "stale-delivery"})
 
 
 class Sight(Enum):
-    """The result of a probe for its capability."""
+    """Whether a probe found its capability, or the reason why that is open."""
 
     FOUND = "found"
     NOT_FOUND = "not found"

@@ -12,7 +12,7 @@ kit (1)   nothing   nothing      itself            itself        error  fail
 kit (2)   nothing   nothing      nothing           nothing       nothing  nothing
 ========  ========  ===========  ================  ============  =====  ====
 
-(1) for our own parts, (2) for a foreign part.
+(1) if all judged parts of the pair are the kit's own, (2) if one of them is foreign.
 
 - "itself" means that the scenario's verdict becomes a verdict on the rule, as "error" and "fail" do.  The worst of
   these verdicts is the rule's verdict.
@@ -21,7 +21,8 @@ kit (2)   nothing   nothing      nothing           nothing       nothing  nothin
   and not-demonstrated if none was selected.
 - An undecided control leaves open whether the core scenarios could have failed, so its verdict counts.  An undecided
   evidence scenario changes nothing, because the core scenarios decide the rule.
-- A core scenario that stands apart counts only if the rule has no other core scenario.
+- A core scenario that stands apart (something other than an ability of the pair was missing, such as virtual time)
+  counts only if the rule has no other core scenario.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ class Conclusion(Struct, frozen=True):
     Args:
         verdict: The verdict.
         passed: The number of core scenarios that passed.
-        asked: The number of scenarios that must pass for a pass: the core scenarios that were selected, and all
-            scenarios that were not selected.
+        asked: The number of scenarios that must pass for the rule to pass: the core scenarios that were selected, and
+            all scenarios that were not selected.
         reason: The reason why a partial, unsupported or not-demonstrated verdict is no pass; empty for other verdicts.
     """
 

@@ -17,8 +17,9 @@ a busy machine held up the harness             inconclusive  inconclusive   (sta
 
 (1) not-demonstrated and unsupported become inconclusive, errors stay.
 
-- A claim names the evidence that it needs, but the messages of a history are known only from the journal's lines.  The
-  only message that breaks a rule may be on a lost line, so damage to a history makes all its verdicts inconclusive.
+- A claim names the evidence that it needs. A history names none: its messages are known only from the journal's lines.
+  A lost line may have had the only message that breaks a rule, so damage to a history makes all its verdicts
+  inconclusive.
 - If a scenario did not end, the reason for that may have caused the fail.
 - No document demands a rule of strength `kit`, so it fails only the kit's own parts.
 - If a foreign broker ends a session with an error, that broker may have caused the client's fail.  The kit's own broker

@@ -14,7 +14,8 @@ class RefusedInfo(Struct, frozen=True, omit_defaults=True, gc=False):
 
     Args:
         kind: The JMS error class as a word (``illegal-state`` ...; `assay_sdk.model.reasons.JmsErrorKind`).
-        checked: Whether the client raised the checked exception (classic face), and not the runtime exception.
+        checked: Whether the client raised the checked exception (classic face); otherwise it raised the runtime
+            exception.
         mqrc: The number of the MQRC; None if the refusal has none.
         objects: The names of the objects at fault.
         text: The error's text.

@@ -96,8 +96,8 @@ class Unsupported(Event, frozen=True, kw_only=True, tag="unsupported"):
         capability: The name of the missing capability or circumstance.
         reason: The reason in one sentence.
         source: The document or source file that supports the reason.
-        apart: Whether the missing thing is no ability of the pair, such as virtual time; then the rule's other
-            scenarios decide the rule.
+        apart: Whether the missing thing is something other than an ability of the pair, such as virtual time; then the
+            rule's other scenarios decide the rule.
     """
 
     capability: str

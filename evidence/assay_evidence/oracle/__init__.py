@@ -1,8 +1,8 @@
 """The oracle: examines journals in plain Python, to check the results of the pipeline.
 
 The pipeline joins tables of all scenarios; the oracle examines one scenario after the other.  The two share no code:
-each invariant has one form for each of them (`assay_pipeline.rules`).  A test and ``assay judge --oracle`` compare the
-subjects that both find.
+`assay_pipeline.rules` writes each invariant twice, once for the pipeline and once for the oracle.  A test and ``assay
+judge --oracle`` compare the subjects that both find.
 """
 
 from assay_evidence.oracle.examine import Examined, InPython, examine

@@ -1,4 +1,4 @@
-"""Predicates about the answers to calls and about a team's own checks: accepted, refused-with, one-of, own-check."""
+"""Predicates about the answers to calls (accepted, refused-with, one-of) and about a team's own checks (own-check)."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _parts(refusal: RefusedInfo) -> dict[str, str]:
 
 
 def one_of(claim: Claim, history: History) -> Finding:
-    """Decide which of the permitted outcomes occurred; the first option that holds is disclosed.
+    """Decide which of the permitted outcomes occurred; the finding discloses the first option that holds.
 
     If no option holds, the finding is not-demonstrated if the evidence leaves an option open, and a fail if it rules
     out all options.

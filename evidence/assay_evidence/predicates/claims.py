@@ -120,7 +120,7 @@ def as_text(value: Scalar) -> str:
 
 
 class Saying(Struct, frozen=True):
-    """A maker of findings for one claim.
+    """An object that makes the findings for one claim.
 
     In all methods, `reason` is the reason of the verdict in one sentence, and `observed` describes the evidence, with
     figures.
@@ -173,7 +173,7 @@ class Saying(Struct, frozen=True):
         return self._say(Verdict.INCONCLUSIVE, reason, observed, "")
 
     def not_demonstrated(self, reason: str, observed: str) -> Finding:
-        """Return a not-demonstrated finding: the pair had no occasion to break the rule."""
+        """Return a not-demonstrated finding: in this scenario, the pair had no occasion to break the rule."""
         return self._say(Verdict.NOT_DEMONSTRATED, reason, observed, "")
 
     def error(self, reason: str, observed: str) -> Finding:

@@ -21,7 +21,8 @@ _UNKNOWN_OBJECT_NAME = 2085
 def comes_back(claim: Claim, history: History) -> Finding:
     """Decide whether the broker came back from a fault.
 
-    Only the end of the fault in the journal shows that.  The claim's reference `said` holds the broker's error.
+    Only the end of the fault in the journal shows that the broker came back. The claim's reference `said` holds the
+    broker's error.
 
     Raises:
         ClaimError: The journal has no fault of this id.

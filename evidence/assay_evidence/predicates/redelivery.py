@@ -25,8 +25,10 @@ ONCE = 1
 def redelivered(claim: Claim, history: History) -> Finding:
     """Decide whether each message came again, at least ``times`` times in all, and each redelivery was marked.
 
-    With the bound `times` 1 a message need not come again.  With `times` 0 it need not come at all, and the claim is
-    about marks only.  With the bound `flagged` 0 the marks are not judged, and with `times` 0 they are then disclosed.
+    - With the bound `times` 1, a message need not come again.
+    - With `times` 0, it need not come at all, and the claim is about marks only.
+    - With the bound `flagged` 0, the predicate does not judge the marks. With `times` 0 as well, the finding discloses
+      them.
     """
     seen = by_key(claim, history)
     times = claim.bounds.get("times", DEFAULT_TIMES)

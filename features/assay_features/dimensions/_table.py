@@ -1,4 +1,4 @@
-"""The table of a rule: for each trait, the number of scenarios that test the rule under it, or a reason for none."""
+"""The table of a rule: for each trait, the number of scenarios that have it, or the reason why none has it."""
 
 from collections import Counter
 from collections.abc import Sequence

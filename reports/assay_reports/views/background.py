@@ -1,4 +1,4 @@
-"""The broker of a scenario that did not pass: what it says of its objects, its earlier starts and faults, its log."""
+"""The broker of a scenario that did not pass: its objects, its earlier starts and faults, and its log."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ class InspectedView(Struct, frozen=True):
 
 
 class BackgroundView(Struct, frozen=True):
-    """The broker, what it says of its objects, its past and its log.
+    """The broker, with its objects, its past and its log.
 
     Args:
         source: The broker's container or process; empty if the journal does not name it.
-        inspected: What the broker says of the scenario's queues and topics.
+        inspected: The answers of the broker's administration about the scenario's queues and topics.
         past: The broker's earlier faults and starts.
         log: The lines of the broker's log from the time of the scenario.
     """

@@ -31,7 +31,7 @@ class Claims(Struct, frozen=True):
         other_profiles: The profiles that the backend does not claim.
         not_claimed: The capabilities that claimed profiles require and the pair does not declare.
         probes: The verdicts of the probes.
-        found: The number of probes with each verdict, in words.
+        found: A text with the number of probes that had each verdict.
     """
 
     told: bool

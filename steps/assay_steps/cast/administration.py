@@ -216,7 +216,7 @@ class Administrator:
         return self.execute(change, place.member)
 
     def withhold(self, place: Place) -> Answer[None]:
-        """Revoke all authorities on a queue or topic from the group of all users; single users keep theirs."""
+        """Revoke all authorities of the group of all users on a queue or topic; single users keep their authorities."""
         kind, name = self._authority_kind(place), self.name_of(place)
         change = Authorise(EVERYBODY, kind, name, grant=("NONE",), revoke=("ALL",), group=True)
         return self.execute(change, place.member)

@@ -28,7 +28,7 @@ class Periods:
         self._scenarios: list[str] = []
 
     def begin(self, scenario: str) -> None:
-        """Note that a scenario begins now; the start of its broker counts as part of it."""
+        """Note that a scenario begins now; the start of its broker counts as part of the scenario."""
         self._begins_ns.append(time.time_ns())
         self._scenarios.append(scenario)
 
@@ -39,7 +39,7 @@ class Periods:
 
 
 class Background:
-    """Writes what a scenario's broker says of itself; create it when the scenario begins.
+    """Writes the log, the past and the inspections of a scenario's broker; create the object when the scenario begins.
 
     Args:
         instance: The scenario's broker instance.

@@ -181,7 +181,8 @@ class Session:
     def unit(self) -> str | None:
         """The id of the unit of work of the next operation; None for none.
 
-        In a transacted session, the first read after a commit or rollback begins a unit of work in the journal.
+        In a transacted session, the first access to this property after a commit or rollback begins a new unit of work
+        in the journal.
         """
         if self.ack is AckMode.XA:
             return self.branch

@@ -236,8 +236,9 @@ class World(Waiting):
             call: Reference of the refused call.
 
         Returns:
-            The answer; None without a fault before the call, for another call than one to a queue, and with several
-            queue managers, which have queues of their own.
+            The answer; None if the consumer was not attached again. That is so if no fault happened before the call, if
+            the call did not concern a queue, or if the instance has several queue managers, which have queues of their
+            own.
         """
         written = self.recorder.journal.events
         destination = next((one.destination for one in written if isinstance(one, events.Call) and one.ref == call), "")

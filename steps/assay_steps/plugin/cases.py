@@ -81,7 +81,7 @@ class Case(Struct, frozen=True):
         needs: The capabilities and the kind of queue manager that it needs.
         foreign: Whether it belongs to a user's feature.
         tags: The tags of a foreign scenario that the kit does not know; empty for the kit's scenarios.
-        role: Its part in the verdict on the rule.
+        role: The scenario's part in the verdict on the rule.
         probe: The capability that a probe looks for; None for other scenarios.
     """
 

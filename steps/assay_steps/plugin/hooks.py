@@ -223,7 +223,7 @@ class AssayPlugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Add the name of a test without a verdict, and a probe's verdict; workers send both with the report."""
+        """Add to the report a probe's verdict, or the name of a test without a verdict, for the controlling process."""
         report = yield
         setattr(report, TOLD, probed(item))
         judged = CASE in item.stash and report.when != "teardown"

@@ -55,8 +55,8 @@ class EarlyEnd:
     """A pytest plugin that ends a run if its probes show that no selected scenario can pass.
 
     The probes run first.  If the probe of `queue` or `topic` fails, the pair does not deliver the only message to a
-    receiver that waits.  The run ends if all selected scenarios need what has failed or is not there.  Other processes
-    may have begun scenarios by then.  The verdict on a scenario that did not run is error.
+    receiver that waits.  The run ends if every selected scenario needs a capability whose probe failed or that the pair
+    lacks. Other processes may have begun scenarios by then.  The verdict on a scenario that did not run is error.
 
     Args:
         needs: Which of `queue` and `topic` each scenario needs; the collection replaces it.

@@ -2,9 +2,9 @@
 
 If a busy machine delayed a scenario too much for a verdict, another round with fewer processes repeats the scenario.
 
-Forked processes share the start of Python, the imports and the collection; each of pytest-xdist's workers repeats them.
-A forked process has none of the parent's threads, so it makes its own backend (`Writer.go_on_as`).  The parent process
-keeps the shared broker.
+Forked processes share the start of Python, the imports and the collection; pytest-xdist's workers repeat these steps,
+each for itself. A forked process has none of the parent's threads, so it makes its own backend (`Writer.go_on_as`).
+The parent process keeps the shared broker.
 """
 
 from __future__ import annotations

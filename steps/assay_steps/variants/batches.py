@@ -1,4 +1,4 @@
-"""Tolerated variants of the client: how full its batches are, and how lazily it acknowledges messages."""
+"""Tolerated variants of the client: how full its batches are, and how late it acknowledges messages."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ _OF_ATTRIBUTES: Mapping[str, Capability] = {
 
 
 class Administrator:
-    """The operations that products offer to an administrator; a product's subclass overrides the product's operations.
+    """The operations that products offer to an administrator; each product's subclass overrides those that it offers.
 
     Each method returns the product's refusal if the product refuses the operation.
     """
@@ -125,7 +125,7 @@ class Management(Struct, frozen=True):
         return ProductAdmin(title, self.administrator(at), has, lacks)
 
     def answers(self, at: Endpoint) -> bool:
-        """Return True: these products start their interface before AMQP, or do not need it at the start."""
+        """Return True: these products start this interface before AMQP, or the kit does not need it at the start."""
         del at
         return True
 

@@ -55,7 +55,7 @@ class Product(Struct, frozen=True, kw_only=True):
         defines_queues: Whether the administrator creates each queue before a client uses it.
         licence: The licence that the user must accept; None if there is none to accept.
         source_of_images: The way to get an image, for the user; empty for images/build.
-        not_run_here: The sentence that the kit's authors never ran the product; empty if they did.
+        not_run_here: A sentence that tells the user that the kit's authors never ran the product; empty if they did.
         start_limit_s: The time within which the broker must answer after its start, in seconds.
     """
 

@@ -157,7 +157,7 @@ class OwnProcess:
 
 
 class RunningProcess:
-    """A broker that runs at a fixed address; the user's commands and its process id end it and start it again.
+    """A broker that runs at a fixed address; the kit ends and restarts it by the user's commands or by its process id.
 
     Args:
         table: The commands.

@@ -117,7 +117,8 @@ class ProgramAdmin:
         table: The file's table about the program.
         folder: The folder in which the program runs.
         port: The port of a broker that the kit has started; None for a broker that ran already.
-        log: The log of such a broker, beside its data; None for a container.
+        log: The log of a broker that the kit has started, in the folder that also has the broker's data; None for a
+            container.
     """
 
     def __init__(

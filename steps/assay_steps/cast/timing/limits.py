@@ -13,7 +13,8 @@ class TimeLimits(Struct, frozen=True):
             missing.
         quiet_ms: The time without an event after which silence counts.
         late_ms: How long after the end of its delay a message may arrive.
-        at_once_ms: The time by which a message that must not be held back may be slower than an ordinary message.
+        at_once_ms: For a message that the broker must not hold back, the time by which it may be slower than an
+            ordinary message.
     """
 
     expected_ms: int

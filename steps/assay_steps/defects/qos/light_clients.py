@@ -37,7 +37,7 @@ def sends_as(change: Callable[[Send], Send]) -> Callable[[DriverCommand], tuple[
 
 
 def resends_as(change: Callable[[Message], Message]) -> Callable[[Driver], Driver]:
-    """Make a function that puts a filter on a driver: when the client repeats a message, the filter changes it."""
+    """Make a function that puts a filter on a driver; the filter changes messages that the client sends again."""
 
     def filtered(driver: Driver) -> Driver:
         sent: set[str | None] = set()

@@ -1,4 +1,4 @@
-"""Finds scenarios, steps and step arguments that pytest would ignore without a warning, so that a run could pass.
+"""Finds scenarios, steps and step arguments that pytest would ignore silently, so that a run would pass without them.
 
 Gherkin reads a line without a keyword as a description: ``given the queue ...`` after ``Scenario:``, or, before the
 first scenario of a feature or a rule, ``Scenaro: ...`` and the steps below it.  pytest-bdd passes a table or a text
