@@ -1,6 +1,6 @@
 """Tracing of an in-process wire: translates its commands and events to transfers and dispositions.
 
-A wire in process has no frames. So the tracer makes the frames that an AMQP link would have whose receiver settles
+A wire in process has no frames. So the tracer makes the frames that an AMQP link would have if its receiver settled
 second (OASIS AMQP 1.0, 2.7.3).  A `Settle` becomes an unsettled outcome of the client, and its answer becomes the
 broker's settlement. The answer to a send becomes the broker's outcome, which is settled at once.
 """

@@ -35,8 +35,8 @@ class Turns:
 
     Args:
         runner: Has the clock.
-        facility: The log and the peers of the queue manager. A queue manager in no sharing group gets a new one at each
-            start.
+        facility: The log and the peers of the queue manager. A queue manager in no sharing group gets a new facility at
+            each start.
         seams: The filters of a named defect.
         name: The queue manager's name.
         post: Takes parcels for the other queue managers of the network; None outside a network.

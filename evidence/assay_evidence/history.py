@@ -70,8 +70,8 @@ def distance(later: Event, earlier: Event) -> Distance:
 def follows(event: Event, other: Event) -> bool:
     """Return whether `event` comes after `other`.
 
-    At equal times, the sequence numbers decide if both events have the same writer; if not, each counts as after the
-    other.
+    If both have the same time, the sequence numbers decide for events of one writer. Of two writers, each event counts
+    as after the other.
     """
     apart = distance(event, other).ns
     return apart > 0 or (apart == 0 and (event.writer != other.writer or event.seq > other.seq))
@@ -261,7 +261,7 @@ class History:
     def confirmed(self, send: Call) -> Return | None:
         """Return the answer by which the broker took charge of a message; None if it did not.
 
-        It is the answer of the send, or that of the commit of the send's unit of work.
+        It is the answer to the send. If the send was part of a unit of work, it is the answer to the unit's commit.
         """
         answer = self.answer(send)
         if send.unit is not None and answer is not None and answer.refused is None:

@@ -79,7 +79,7 @@ def ctrl_c_deferrable() -> Generator[None]:
 
 
 def as_ctrl_c(handler: Handler) -> Handler:
-    """Return a handler for another signal, such as SIGTERM, that is deferred as Ctrl-C is.
+    """Return a handler for a signal other than SIGINT, such as SIGTERM; the same blocks defer it that defer Ctrl-C.
 
     Args:
         handler: The handler that is called with the number of SIGINT, at once or after the deferral.

@@ -93,8 +93,8 @@ def judge(events: Iterable[AnyEvent], catalogue: Catalogue, damage: Sequence[Jou
         damage: The damage that `assay_evidence.reader.read_journals` found.
 
     Returns:
-        The verdicts on the rules that have a planned scenario or one with events, in the catalogue's order, each with
-        its scenarios by id.  Foreign scenarios and probes decide no rule and have their own lists.
+        The verdicts on the rules with at least one scenario that was planned or has events, in the catalogue's order,
+        each with its scenarios by id.  Foreign scenarios and probes decide no rule and have their own lists.
     """
     ordered = sorted(events, key=lambda event: (event.writer, event.seq))
     run = _Run(ordered, catalogue, damage)

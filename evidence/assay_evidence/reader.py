@@ -4,8 +4,8 @@ The reader checks in this order:
 
 1. each line by itself: a line must not be blank, incomplete or altered, and must be an event of the schema
    (`assay_evidence.lines.decode_line`);
-2. each line against its file: the run and writer must be those of the file's first intact line, the sequence numbers
-   must have no gaps or repeats, and no line may follow the ``end`` record;
+2. each line against its file: the run and writer must be the run and writer of the file's first intact line, the
+   sequence numbers must have no gaps or repeats, and no line may follow the ``end`` record;
 3. the ``end`` record against the bytes before it: their count and their digest must be right;
 4. the files against each other: all must be of one run, each writer must have one file, and each writer that an ``end``
    record names must have a file.

@@ -85,7 +85,8 @@ class Silence(Struct, frozen=True):
 
     Args:
         span: The first quiet watch; None if the evidence has none.
-        ns: The duration of the quiet watch without delays of the harness, or else of the longest silence found.
+        ns: The duration of the quiet watch, without delays of the harness. Without a quiet watch, the duration of the
+            longest silence.
         needed_ns: The shortest duration that suffices.
         spoiled: Whether a silence is long enough only if it includes the delays of the harness.
         unwatched: The end of the last fault, if no watch reaches beyond it; otherwise None.

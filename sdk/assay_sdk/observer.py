@@ -19,8 +19,8 @@ class Handed(Struct, frozen=True, kw_only=True):
     """A received message and its delivery, as a part of events.
 
     Args:
-        consumer: The consumer's number on its connection, or the subscription's within its MQ Light client (`number` of
-            the faces' classes).
+        consumer: The number of the consumer on its connection, or of the subscription within its MQ Light client
+            (`number` of the faces' classes).
         delivery: The delivery's number on its connection, or within its MQ Light client.
         source: Destination or subscription of the consumer.
         message: The message.

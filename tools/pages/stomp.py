@@ -9,7 +9,7 @@ from assay_sdk.stomp.messages import TABLE, Row
 
 _HEAD = """# STOMP
 
-`assay broker` speaks STOMP 1.0, 1.1 and 1.2 at `127.0.0.1:61613` (`--stomp HOST:PORT`, `--stomp none`). Users and TLS are those of
+`assay broker` speaks STOMP 1.0, 1.1 and 1.2 at `127.0.0.1:61613` (`--stomp HOST:PORT`, `--stomp none`). Users and TLS work as for
 AMQP ([broker](broker.md)). `make pages` writes this page.
 
 ```console

@@ -1,4 +1,4 @@
-"""The page of the step vocabulary: the tables and topics come from the handbook; people write the rest."""
+"""The page of the step vocabulary: the tables and topics come from the handbook; people write the other text."""
 
 from __future__ import annotations
 

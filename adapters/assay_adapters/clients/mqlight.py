@@ -367,7 +367,7 @@ class MqlightClient(FaceClient):
 
     Args:
         driver: The driver; None for the driver that serves the endpoint's URL.
-        runner: The runner of all jobs; None for the SDK's own.
+        runner: The runner of all jobs; None for the SDK's own runner.
         id_prefix: The prefix of message ids and the seed of random choices, for repeatable runs; None for globally
             unique ids and random choices without a seed.
     """
@@ -392,7 +392,7 @@ class MqlightClient(FaceClient):
         Args:
             to: The broker's endpoint.
             client_id: The client id, whose hyphens become underscores because MQ Light does not allow them.
-            login: The user and password; None for the endpoint's.
+            login: The user and password; None for the endpoint's login.
             checks: No effect, because the MQ Light face has no checks that could be switched off.
         """
         del checks

@@ -246,7 +246,7 @@ class FaceClient:
     Args:
         face: The face.
         driver: The driver; None for the driver that serves the endpoint's URL.
-        runner: The runner of all jobs; None for the SDK's own.
+        runner: The runner of all jobs; None for the SDK's own runner.
         id_prefix: The prefix of message ids, which the connection's name follows, for repeatable runs; None for
             globally unique ids.
     """
@@ -291,7 +291,7 @@ class SdkClient(FaceClient):
     Args:
         face: The face: classic or simplified.
         driver: The driver; None for the driver that serves the endpoint's URL.
-        runner: The runner of all jobs; None for the SDK's own.
+        runner: The runner of all jobs; None for the SDK's own runner.
         id_prefix: The prefix of message ids, for repeatable runs; None for globally unique ids.
     """
 
@@ -315,7 +315,7 @@ class SdkClient(FaceClient):
         Args:
             to: The broker's endpoint.
             client_id: The client id; None for no client id.
-            login: The user and password; None for the endpoint's.
+            login: The user and password; None for the endpoint's login.
             checks: Whether the SDK checks arguments itself. Without its checks, the broker's answer is visible.
         """
         name, prefix, recording = self._next_connection()

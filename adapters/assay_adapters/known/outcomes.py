@@ -97,7 +97,7 @@ class KnownOutcomes(Struct, frozen=True):
         Args:
             scenarios: The run's scenario verdicts.
             today: The day of the run.
-            whole: Whether the run covers all rules; only then an entry that matches no scenario is a surprise.
+            whole: Whether the run covers all rules. If it does, an entry that matches no scenario is a surprise.
         """
         tried = list(scenarios)
         found: list[Surprise] = []

@@ -24,9 +24,8 @@ class Needs(Struct, frozen=True, kw_only=True):
         level: The command level of the queue managers.
         topology: The network of the queue managers: one queue manager for ``single``, two for the other topologies.
         own_instance: Whether no other scenario may use the instance; True for all scenarios with faults.
-        shared_fault: The only fault for which the scenario needs its own instance, if scenarios with the same fault
-            can use one instance at the same time (`SHARED_FAULTS`); None if they cannot, or if the scenario needs no
-            fault.
+        shared_fault: The fault that the scenario can share with other scenarios on one instance (`SHARED_FAULTS`). None
+            if the scenario needs no such fault, or needs its own instance for another reason, too.
     """
 
     capabilities: frozenset[Capability] = frozenset()

@@ -41,8 +41,8 @@ class Security(Struct, frozen=True):
         """The SASL mechanisms to offer, the best first.
 
         Args:
-            private: Whether the client may send its password in clear text (see `is_private`).  If not, PLAIN is
-                not offered, and SCRAM is, because SCRAM never sends the password.
+            private: Whether the client may send its password in clear text (see `is_private`). If not, the server does
+                not offer PLAIN. It still offers SCRAM, which never sends the password.
         """
         if self.users is None:
             return (ANONYMOUS,)
@@ -66,7 +66,8 @@ class Security(Struct, frozen=True):
     def is_private(self, peer: str, *, encrypted: bool) -> bool:
         """Return whether a client may send its password in clear text.
 
-        A client may do so over TLS and from this machine; with ``clear_passwords`` every client may do so.
+        A client may send it if the connection uses TLS or comes from this machine. With ``clear_passwords`` every
+        client may send it.
 
         Args:
             peer: The client's numeric address.

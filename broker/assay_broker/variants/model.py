@@ -13,7 +13,7 @@ from assay_sdk.model.message import Message
 
 
 class Variant(Struct, frozen=True, kw_only=True):
-    """A tolerated variant: another behaviour than that of the reference broker, which also keeps the rules.
+    """A tolerated variant: a behaviour that differs from the reference broker's behaviour, but also keeps the rules.
 
     Args:
         name: The variant's name.

@@ -53,7 +53,7 @@ def check(
         bool, typer.Option("--connect/--no-connect", help="Whether to try the broker, too. Default: yes.")
     ] = True,
 ) -> Exit:
-    """Say what is wrong in a file, and whether the broker can be reached, in one sentence each."""
+    """Check a file that describes a broker, try to reach the broker, and print each mistake as one sentence."""
     from assay_adapters.brokers.url.file import DescriptionError
     from assay_adapters.brokers.url.trial import examine, try_out
 

@@ -39,7 +39,7 @@ class Proposal(Struct, frozen=True):
     expires: date
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines of the entry, in TOML, under a comment that tells what the run found."""
+        """Yield the lines of the entry, in TOML, under a comment with the reason of the run's verdict."""
         found = " ".join(visible(self.scenario.reason).split())
         yield f"# {' '.join(self.scenario.rules)}: {found}"
         yield "[[outcome]]"

@@ -3,14 +3,14 @@
 Each attempt has an id of its own in the journal, so no later event changes what an earlier attempt showed.  This table
 decides from the first attempt on:
 
-============================================================  =========================================
+============================================================  ===============================================
 verdict of the attempt                                        the scenario's verdict
-============================================================  =========================================
-inconclusive, and a delay of the harness left the deciding    that of the next attempt; without a next
-finding open, or all delays together exceed `HELD_UP_NS`      attempt, that of this attempt
-any other, such as pass, fail, error, or inconclusive on a    that of this attempt
+============================================================  ===============================================
+inconclusive, and a delay of the harness left the deciding    the verdict of the next attempt; without a next
+finding open, or all delays together exceed `HELD_UP_NS`      attempt, the verdict of this attempt
+any other, such as pass, fail, error, or inconclusive on a    the verdict of this attempt
 machine that was not that busy
-============================================================  =========================================
+============================================================  ===============================================
 
 So a later attempt never replaces a pass or a fail.
 """

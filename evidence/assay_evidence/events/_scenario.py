@@ -37,7 +37,7 @@ Predicate = Literal[
 class ScenarioBegin(Event, frozen=True, kw_only=True, tag="scenario"):
     """The start of a scenario; `Event.scenario` is its id.
 
-    The fields that `PlannedScenario` also has hold the same values.
+    A field that also exists in `PlannedScenario` has the value of the plan.
 
     Args:
         client: The name, version and face of the client that runs the scenario; empty if no client runs it.
@@ -64,8 +64,8 @@ class ScenarioEnd(Event, frozen=True, kw_only=True, tag="scenario-end"):
     Args:
         elapsed_ns: The scenario's duration on the wall clock, in nanoseconds.
         waited_ns: The time for which the steps waited, on the backend's clock, in nanoseconds.
-        late_ns: The total delay of the harness on a busy machine, in nanoseconds: a thread that does nothing else
-            sleeps again and again, and this is the sum of the delays with which it woke up. None in virtual time.
+        late_ns: The total delay of the harness on a busy machine, in nanoseconds. A thread that does nothing else
+            sleeps again and again; `late_ns` is the sum of the delays with which it woke up. None in virtual time.
         longest_ns: The longest of these delays, in nanoseconds.  None in virtual time, and in journals of versions
             that do not write long delays as events of their own (`Late`).
     """

@@ -287,7 +287,7 @@ class Story:
     def withheld(self, send: Send) -> bool:
         """Return whether an administrator may have kept a message back.
 
-        Any command may do so, except a definition of an object before the send.
+        Every command of an administrator may have done this, except the definition of an object before the send.
         """
         return any(not act.command.startswith(DEFINE) or precedes(send.call, act) for act in self.admins)
 

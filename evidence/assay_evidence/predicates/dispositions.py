@@ -44,8 +44,8 @@ class Delivery(Struct, frozen=True):
         key: The message's key.
         transfer: The frame with the delivery's transfer.
         said: The dispositions of the delivery, in order.
-        deed: The application's call that acknowledged the message, after which the client may accept it; None without
-            one, and for a message that the client sent.
+        deed: The application's call that acknowledged the message, after which the client may accept it. None if no
+            call acknowledged it, or if the client sent the message.
         answer: The answer to the send of a message that the client sent, before which the broker must accept the
             message; None for other messages.
     """
@@ -91,7 +91,8 @@ class _Flaw(Struct, frozen=True):
 def disposed(claim: Claim, history: History) -> Finding:
     """Decide whether the deliveries of each message were accepted and settled.
 
-    The claim is about deliveries to its actors; without an actor, about deliveries from the client to the broker.
+    If the claim names actors, it is about deliveries to them. Otherwise it is about deliveries from the client to the
+    broker.
 
     - The receiver must accept each delivery.  With the bound ``settled`` 1 either end must then settle it.
     - An actor's client must accept a delivery after the application acknowledged it, unless ``acknowledged`` is 0.

@@ -66,7 +66,7 @@ def _silence(claim: Claim, history: History, keys: tuple[str, ...], end: Event) 
 
 
 def only_sent(claim: Claim, history: History) -> Finding:
-    """Decide whether the scenario had sent each message that was seen, with the same body."""
+    """Decide whether the scenario had sent each message that a client saw, and with the body that the client saw."""
     say = Saying(claim, "each message that is seen was sent, with the same body")
     seen = history.sightings(None, actors_of(claim))
     observed = counted(len(seen), "sighting")

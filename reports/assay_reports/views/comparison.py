@@ -139,7 +139,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     Args:
         state: The rule's verdict; ``not-run`` if it was not part of the run, ``note`` if no test can observe it.
         passed: The number of core scenarios that passed.
-        asked: The number of scenarios that must pass for a pass.
+        asked: The number of scenarios that must pass for the rule to pass.
         evidence: The level of evidence in words; empty if no scenario passed or failed.
         lacks: For a partial or unsupported rule, the lacking capabilities that its core scenarios need.
         reason: The reason of a verdict that is no pass; empty if the verdict has none.

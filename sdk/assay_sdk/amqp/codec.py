@@ -55,7 +55,7 @@ sent only as absolute-expiry-time."""
 class Prefixes(Struct, frozen=True):
     """Prefixes that a broker requires for the names of queues and topics.
 
-    The broker sends them as the properties ``queue-prefix`` and ``topic-prefix`` of its open.
+    The broker sends them as the properties ``queue-prefix`` and ``topic-prefix`` of its open frame.
 
     Args:
         queue: The prefix of queues.

@@ -62,7 +62,8 @@ class Done(Struct, frozen=True, tag=True):
         value: Result of the command; None if it has none.
         properties: Properties of the destination, for `OpenSender` (`DEFBIND_PROPERTY`, `CLUSTERED_PROPERTY`) and
             `OpenReceiver` (`BOTHRESH_PROPERTY`, `BOQNAME_PROPERTY`, `DEADQ_PROPERTY`); empty if the broker sent none.
-        capabilities: For `OpenSender`, the capabilities that the sender has beside those of its connection.
+        capabilities: For `OpenSender`, the capabilities that the sender has in addition to the connection's
+            capabilities.
     """
 
     token: int

@@ -60,7 +60,7 @@ def find_driver(url: str) -> Driver:
 
 
 def serves(url: str) -> bool:
-    """Return whether a registered driver has the URL's scheme, also if a package that it needs is not installed.
+    """Return whether a registered driver has the URL's scheme; the packages that the driver needs may be missing.
 
     Without any registered driver the result is True, so that the connection attempt raises a helpful error.
 

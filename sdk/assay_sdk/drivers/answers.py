@@ -84,7 +84,7 @@ class Answers:
             token: Token of the command.
             value: Result of the command; None if it has none.
             properties: Properties of the destination; None if the broker sent none.
-            capabilities: Capabilities that a sender has beside those of its connection.
+            capabilities: Capabilities that a sender has in addition to the connection's capabilities.
         """
         if token in self._open:
             del self._open[token]

@@ -23,7 +23,7 @@ def client_context(ca_file: str | None) -> ssl.SSLContext:
     """Return the TLS context of a client.
 
     Args:
-        ca_file: PEM file with the trusted certificates; None for the system's.
+        ca_file: PEM file with the trusted certificates; None for the system's certificates.
 
     Raises:
         TargetError: The file cannot be read, or contains no certificate.

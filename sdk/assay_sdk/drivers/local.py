@@ -79,7 +79,7 @@ class LocalWire:
         path: Path of the socket.
         sink: Called with each event, on the loop.
         runner: Runner that watches the socket.
-        epoch: Number of the connection among the driver's.
+        epoch: Number of the connection among the driver's connections.
     """
 
     def __init__(

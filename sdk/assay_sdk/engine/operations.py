@@ -247,7 +247,7 @@ def receive(
     Args:
         runner: Runner of the operation.
         operation: Returns the engine's message; None if no message came.
-        shape: Makes the application's message from the engine's; called on the runner.
+        shape: Makes the application's message from the engine's message; called on the runner.
         aside: Keeps the engine's message for the next call, after a second interrupt; called on the runner.
 
     Returns:

@@ -138,7 +138,7 @@ class Use(StrEnum):
 
 
 class UseEvent(StrEnum):
-    """Event of a consumer's use."""
+    """Event that changes the way in which the application gets a consumer's messages."""
 
     RECEIVE = "receive"
     RECEIVED = "received"

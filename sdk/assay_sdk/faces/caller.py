@@ -44,7 +44,8 @@ class ConnectKeywords(TypedDict, total=False):
 
     Attributes:
         login: User and password; None (the default) for an anonymous login.
-        ca_file: PEM file with the trusted certificates, for ``amqps://``; None (the default) for the system's.
+        ca_file: PEM file with the trusted certificates, for ``amqps://``; None (the default) for the system's
+            certificates.
         runner: Runs the connection's I/O, timers and callbacks.  By default the runner of the in-process broker at the
             URL; for any other URL, an I/O loop that all connections of the process share.
         driver: Driver of the protocol; by default the driver that serves the URL's scheme.
@@ -65,12 +66,13 @@ class ConnectKeywords(TypedDict, total=False):
 
 
 class JmsConnectKeywords(ConnectKeywords, total=False):
-    """Keyword arguments of `connect` and `ConnectionFactory`: those of `ConnectKeywords`, and these.
+    """Keyword arguments of `connect` and `ConnectionFactory`: `ConnectKeywords`, and the attributes below.
 
     Attributes:
         client_id: JMS client id; None (the default) for a connection without one.
         checks: Whether the client refuses calls that break a client's rule of IBM MQ or JMS, such as a delay longer
-            than the time to live; True by default.  False sends them, so that a test sees the broker's answer.
+            than the time to live; True by default. With False the client sends such calls, so that a test sees the
+            broker's answer.
         prefetch: How many messages the broker may send ahead to a consumer that calls `receive`; with 0 (the default)
             each call requests one message.
     """
@@ -158,7 +160,7 @@ class Caller:
 
         Args:
             operation: Returns the engine's message; None if no message came.
-            shape: Makes the application's message from the engine's.
+            shape: Makes the application's message from the engine's message.
             aside: Keeps the engine's message for the next call, if this call is interrupted twice.
 
         Returns:

@@ -290,8 +290,8 @@ class ConnectionFactory:
         """Connect to the broker.
 
         Args:
-            login: User and password; None for the factory's.
-            client_id: JMS client id; None for the factory's.
+            login: User and password; None for the factory's login.
+            client_id: JMS client id; None for the factory's client id.
 
         Raises:
             MessagingError: No driver serves the URL, the broker is unreachable, the login is refused, or the client id

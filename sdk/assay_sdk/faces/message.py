@@ -97,7 +97,7 @@ class Message(Generic[T]):
     def from_wire(
         cls, sent: wire.Message, converter: Converter[T], acknowledge: Callable[[], None] | None = None
     ) -> Message[T]:
-        """Make the application's message from a driver's; the properties are read-only (JMS 2.0, 3.10).
+        """Make the application's message from a driver's message; the properties are read-only (JMS 2.0, 3.10).
 
         Args:
             sent: The message as the driver received it.
@@ -253,7 +253,7 @@ def _show_headers(message: Message[T], sent: wire.Message) -> None:
 
 
 def drafted(message: Message[T], converter: Converter[T]) -> wire.Message:
-    """Make the driver's message from the application's: the body, the properties and the headers that a sender sets.
+    """Make the driver's message from the application's message: body, properties and the headers that a sender sets.
 
     Raises:
         ConversionError: The body is not of the destination's type.

@@ -83,7 +83,8 @@ class RealRunner:
 
     Args:
         on_error: Called with each exception of a job or callback; the loop keeps running.  With None, `run_until`
-            raises the exception in all threads that wait, or else in the next thread that waits, or `close` raises it.
+            raises the exception in all threads that wait. If no thread waits, the next call of `run_until` or `close`
+            raises it.
     """
 
     def __init__(self, on_error: Callable[[BaseException], None] | None = None) -> None:

@@ -33,7 +33,7 @@ Headers = tuple[tuple[str, str], ...]
 
 
 class Conventions(Struct, frozen=True, kw_only=True):
-    """The conventions of a broker; the defaults are those of the reference broker.
+    """The conventions of a broker; the defaults are the reference broker's conventions.
 
     Args:
         capabilities: The capabilities that this broker offers to a client.
@@ -46,7 +46,7 @@ class Conventions(Struct, frozen=True, kw_only=True):
         unset_priority: The value of the header priority for a message without a priority; empty for no header.
         message_id: Whether SEND may have a message-id, which the broker keeps.
         durable_name: The header that names a durable subscription of the client id.
-        shared: The headers of a shared durable subscription beside its name.
+        shared: The headers of a shared durable subscription, in addition to the header with its name.
         everybodys_name: The header that names a durable subscription which all clients share; empty for none.
         shared_name: The header that names a shared subscription that is not durable; empty for none.
         no_local: The header that excludes messages of its own connection from a subscription.
@@ -142,7 +142,7 @@ PRODUCTS: Mapping[str, Conventions] = {
 
 
 def conventions_of(server: str) -> Conventions:
-    """Return the conventions of a broker by its header `server`; for an unknown broker, the reference broker's.
+    """Return the conventions of a broker by its header `server`; by default, the reference broker's conventions.
 
     Args:
         server: The header server of CONNECTED; empty without one.

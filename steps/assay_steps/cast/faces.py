@@ -62,7 +62,7 @@ def faces_for(
     """Choose the face that runs a scenario.
 
     The requested face is taken if it has the needed capabilities, otherwise the first face that has them. A capability
-    that no client declares is the broker's; the backend has checked that the broker has it.
+    that no client declares is a capability of the broker; the backend has checked that the broker has it.
 
     Args:
         clients: The instance's clients by face.

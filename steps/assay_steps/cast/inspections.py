@@ -21,7 +21,7 @@ _FIRST = ("SUB", "DEST", "DURABLE", "CURDEPTH", "MAXDEPTH", "IPPROCS", "OPPROCS"
 
 
 def inspect(instance: Instance, journal: ScenarioJournal) -> None:
-    """Write to the journal what the broker says of the queues and topics that the scenario's clients have used.
+    """Record in the journal the attributes of the queues and topics that the scenario's clients have used.
 
     Args:
         instance: The scenario's broker instance. If its administration does not support an inspection, the journal has

@@ -169,9 +169,9 @@ class Sightings:
         return max((self._last_ns.get(actor, 0) for actor in actors), default=0)
 
     def last_new_ns(self, actors: Iterable[str]) -> int:
-        """Return the time at which an actor last received a message for the first time; 0 without a reception.
+        """Return when one of the actors last received a message that it had not received before.
 
-        The time is in nanoseconds of the monotonic clock.
+        The time is in nanoseconds of the monotonic clock; 0 if the actors received no message.
         """
         return max((self._last_new_ns.get(actor, 0) for actor in actors), default=0)
 

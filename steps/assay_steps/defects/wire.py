@@ -1,4 +1,4 @@
-"""The defects that do not show on any backend in real time.
+"""The defects that no backend in real time can show.
 
 Their effect is too small or takes too long for a real clock, or it does not reach the wire.
 """

@@ -48,7 +48,7 @@ class Sample:
     """A pytest plugin that selects every n-th scenario.
 
     Args:
-        every: The plugin keeps one of this number of scenarios.
+        every: The number n; the plugin keeps every n-th scenario.
         first: The index of the first scenario that the plugin keeps.
     """
 

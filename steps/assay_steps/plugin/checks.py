@@ -37,7 +37,7 @@ def check_expressions(config: pytest.Config) -> None:
     If a worker found the mistake, the run would crash instead of reporting it.
 
     Raises:
-        pytest.UsageError: An expression is wrong; the text is the same as pytest's.
+        pytest.UsageError: An expression is wrong; the error has the text that pytest itself would show.
     """
     for option, expression in (("-k", config.option.keyword), ("-m", config.option.markexpr)):
         try:

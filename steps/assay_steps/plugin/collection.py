@@ -1,4 +1,4 @@
-"""The collection of scenarios: checks them against the feature files, selects those of the run, and writes the plan."""
+"""The collection of scenarios: compares them with the feature files, selects the run's scenarios, writes the plan."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Collection:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Compare the collected scenarios with the feature files, mark each one, and select those of the run."""
+        """Compare the collected scenarios with the feature files, mark each one, and select the run's scenarios."""
         self._guard(config, items)
         mistakes = [told for item in items for told in mistakes_of(item, self._run.catalogue, is_ours)]
         mistakes += repeated_rows(items, is_ours)

@@ -49,7 +49,7 @@ class SendOptions(Struct, frozen=True, kw_only=True):
         group_id: JMSXGroupID.
         group_sequence: JMSXGroupSeq.
         qos: Quality of service, for clients that can choose it.
-        face: The face that sends the message, if only some faces can; None for the scenario's.
+        face: The face that sends the message, if only some faces can; None for the scenario's face.
         properties: Application properties, and fields of the message descriptor that are sent as properties.
     """
 

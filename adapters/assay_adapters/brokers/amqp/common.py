@@ -1,4 +1,4 @@
-"""Capabilities that every product has through our SDK, its container and the proxy, and those that no product has."""
+"""Capabilities that every product has through our SDK, its container and the proxy; and capabilities of no product."""
 
 from __future__ import annotations
 

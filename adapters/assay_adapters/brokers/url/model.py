@@ -34,7 +34,7 @@ class BrokerTable(Struct, frozen=True, kw_only=True, rename="kebab"):
 
     Args:
         url: ``amqp://`` or ``amqps://`` with host and port; None if the kit starts the broker.
-        ca_file: The PEM file with trusted certificates; None for the machine's.
+        ca_file: The PEM file with trusted certificates; None for the machine's certificates.
         user_variable: The environment variable with the user; None for an anonymous login.
         password_variable: The environment variable with the password.
         log_file: The file to which a running broker writes its log, on this machine; None if it has none here.

@@ -29,7 +29,7 @@ def reach(
         driver: The AMQP driver.
         runner: A real runner.
         endpoint: The broker's URL and login.
-        ca_file: The PEM file with trusted certificates, for TLS; None for the machine's.
+        ca_file: The PEM file with trusted certificates, for TLS; None for the machine's certificates.
         limit_ms: How long the broker may take to open the connection, in milliseconds.
 
     Returns:

@@ -246,7 +246,7 @@ class Client(Protocol):
         Args:
             to: The broker's endpoint.
             client_id: The client id; None for no client id.
-            login: The user and password; None for the endpoint's.
+            login: The user and password; None for the endpoint's login.
             checks: Whether the client checks arguments itself. Without its checks, the broker's answer is visible.
         """
         ...

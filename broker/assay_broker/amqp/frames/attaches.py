@@ -106,8 +106,9 @@ class UnreportedFields:
         """Mark a delivery whose mistake makes the server detach the link; only its first mistake is kept.
 
         Args:
-            delivery: The delivery. The mark is kept under the delivery's tag: if an earlier delivery with the same tag
-                is still to be reported by the engine, the server detaches the link when the engine reports that one.
+            delivery: The delivery. The mark is kept under the delivery's tag: if the engine has still to report an
+                earlier delivery with the same tag, the server detaches the link when the engine reports that earlier
+                delivery.
             flaw: A sentence that describes the mistake.
         """
         if not self.flawed:

@@ -55,7 +55,7 @@ def with_annotations(message: Message, annotations: bytes) -> Message:
 
     Args:
         message: The message.
-        annotations: An encoded map; its entries replace those of the same keys.
+        annotations: An encoded map; its entries replace annotations with the same keys.
 
     Returns:
         The message with the annotations; the unchanged message if they would be longer than `MAX_ANNOTATIONS`, or if

@@ -2,8 +2,8 @@
 
 - The sender keeps its copy of a message until the receiver answers `Taken`. The receiver answers once it has put the
   message, and a persistent message is on disk.
-- A queue manager that starts sends the others a greeting, and each of them sends its outstanding messages again. The
-  receiver remembers the numbers of messages that it has taken, and so recognises them.
+- When a queue manager starts, it sends the other queue managers a greeting. Each of them then sends its outstanding
+  messages again. The receiver remembers the numbers of messages that it has taken, and so recognises them.
 - A non-persistent message may be lost at the end of either queue manager, but is never put twice.
 """
 

@@ -32,8 +32,8 @@ def resolve(state: State, address: Address, choice: Choice = _FREE) -> Target:
         The queue, which is created if necessary; or the topic behind an alias of a topic.
 
     Raises:
-        RefusalError: No queue has the name and none may be created, or the name is ambiguous or that of a model. Or an
-            alias leads to no queue or topic, or the queue manager has too many queues.
+        RefusalError: No queue has the name, and none may be created. Or the name is ambiguous, or is the name of a
+            model queue. Or an alias leads to no queue or topic, or the queue manager has too many queues.
     """
     if address.kind is AddressKind.TEMPORARY_QUEUE:
         model = _default(state, MODEL_DEFAULT)

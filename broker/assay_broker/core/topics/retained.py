@@ -116,7 +116,7 @@ class RetainedCopy(Struct, frozen=True):
 
 
 def asks_retention(message: Message) -> bool:
-    """Return whether a publisher asks for retention; only the integer 1 as the property's value does."""
+    """Return whether a publisher asks for retention: whether the property's value is the integer 1."""
     value = message.properties.get(RETAIN)
     return type(value) is int and value == RETAIN_PUBLICATION
 

@@ -1,4 +1,4 @@
-"""Defects in what a subscription is and which messages it gets (PD-10 to PD-12)."""
+"""Defects of the identity of a subscription, and of the choice of its messages (PD-10 to PD-12)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Defects of a queue's consumers, who share its messages (PD-18)."""
+"""Defects of a queue's consumers, which share its messages (PD-18)."""
 
 from __future__ import annotations
 

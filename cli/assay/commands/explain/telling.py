@@ -28,7 +28,7 @@ _BOLD = "bold"
 
 
 class Choice(Struct, frozen=True, kw_only=True):
-    """The options that choose what is told.
+    """The options that choose what ``assay explain`` shows.
 
     Args:
         every: Whether to tell every scenario of a cause in full.

@@ -1,4 +1,4 @@
-"""The capabilities of an AMQP connection, and those of a sender's link.
+"""The capabilities of AMQP connections and of senders' links.
 
 A broker may offer capabilities in its open (OASIS AMQP 1.0, 2.7.1), but AMQP 1.0 defines no names for them.
 
@@ -77,7 +77,7 @@ def desired_of_sender(connection: frozenset[Capability]) -> tuple[str, ...]:
 
 
 def capabilities_of_sender(offered: Iterable[str]) -> frozenset[Capability]:
-    """Return the capabilities that a sender's link has beside those of its connection.
+    """Return the capabilities that a sender's link has in addition to the connection's capabilities.
 
     Args:
         offered: Names of the capabilities that the broker offers in its attach.

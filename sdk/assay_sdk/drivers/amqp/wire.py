@@ -75,7 +75,7 @@ class AmqpWire:
         place: Host and port of the broker.
         sink: Called with each event, on the loop.
         runner: Runner that watches the socket.
-        epoch: Number of the connection among the driver's.
+        epoch: Number of the connection among the driver's connections.
         context: TLS context; None for a connection without TLS.
         conventions: Rules that the client must follow and that the broker does not send.
     """

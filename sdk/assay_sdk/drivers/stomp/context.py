@@ -81,7 +81,7 @@ class WireContext(Protocol):
 
 
 def answering(context: WireContext, token: int) -> Receipt:
-    """Return the function for a receipt that answers a command's token.
+    """Return a function that answers a command's token when the command's receipt arrives.
 
     Args:
         context: The connection.

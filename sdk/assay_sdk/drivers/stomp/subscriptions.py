@@ -74,6 +74,6 @@ def _durable(context: WireContext, name: str, *, shared: bool, everybodys: bool)
 
 
 def unsubscribe_headers(context: WireContext, command: Unsubscribe) -> dict[str, str] | Refused:
-    """Return the headers of an UNSUBSCRIBE that removes a durable subscription; a `Refused` if the broker has none."""
+    """Return the headers of an UNSUBSCRIBE; a `Refused` if the broker has no durable subscriptions."""
     named = _durable(context, command.name, shared=command.shared, everybodys=command.everybodys)
     return named if isinstance(named, Refused) else {"id": f"removed-{context.next_number()}", **named}

@@ -52,7 +52,7 @@ class StompWire:
         place: Host and port of the broker.
         sink: Called with each event, on the loop.
         runner: Runner that watches the socket.
-        epoch: Number of the connection among the driver's.
+        epoch: Number of the connection among the driver's connections.
         context: TLS context; None for a connection without TLS.
         conventions: The broker's conventions; None to choose them when the broker has named itself.
         heart_beat: The heart-beats that the client offers and wants.

@@ -1,8 +1,9 @@
 """Poison messages: messages that a consumer gives back repeatedly.
 
 In IBM MQ the clients handle poison messages.  A client reads BOTHRESH and BOQNAME of the queue.  It moves a message
-that was backed out BOTHRESH times to the back-out queue BOQNAME, or else to the dead-letter queue.  This module does
-the same.  For brokers that do not send these attributes, the application can give a limit and a destination:
+that was backed out BOTHRESH times to the back-out queue BOQNAME, or else to the dead-letter queue.  This module handles
+poison messages in this way, too. For brokers that do not send these attributes, the application can give a limit and a
+destination:
 
 | limit | targets, in order | if no target accepts the message |
 |---|---|---|

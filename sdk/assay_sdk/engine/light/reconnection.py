@@ -46,8 +46,8 @@ class Backoff(Struct, frozen=True, kw_only=True):
         longest_ms: Longest wait, in milliseconds.
         jitter: The largest part by which a wait is shortened at random, from 0 to 1.
         give_up_ms: How long after the loss of a connection the client stops, in milliseconds; None to try for ever.
-            A connection that lasted less than `first_ms` does not count as a connection.  Waiting calls then raise the
-            error of the last attempt.
+            When the client stops, waiting calls raise the error of the last attempt. A connection that lasted less than
+            `first_ms` does not count as a connection.
     """
 
     first_ms: int = 1_000

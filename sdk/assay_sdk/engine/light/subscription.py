@@ -28,7 +28,7 @@ class SubscriptionTerms(Struct, frozen=True, kw_only=True):
         topic: Topic or pattern of topics.
         share: Name of the share; None for a subscription of this client.
         qos: Quality of service.
-        auto_confirm: Whether the client confirms messages on arrival; only with at least once.
+        auto_confirm: Whether the client confirms messages on arrival; without effect for at-most-once messages.
         ttl_ms: How long the subscription remains without a connection, in milliseconds.  With 0,
             the subscription ends with the connection; with None, it remains until the client unsubscribes.
     """

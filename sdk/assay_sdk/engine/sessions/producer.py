@@ -56,7 +56,8 @@ class EngineProducer:
 
         Args:
             destination: Properties that the broker gave for the destination; ignored if each send names one.
-            capabilities: Capabilities that the broker offers on this link, beside those of the connection.
+            capabilities: Capabilities that the broker offers on this link, in addition to the connection's
+                capabilities.
         """
         self._offered = capabilities
         self._destination = destination if self.address is not None else {}
@@ -113,9 +114,9 @@ class EngineProducer:
         Args:
             draft: Body, properties and the headers that the application sets.
             to: Destination, for a producer without one.
-            mode: Delivery mode of this send (PD-03); None for the producer's.
-            priority: Priority of this send: 0 to 9, or `AS_DESTINATION`; None for the producer's.
-            ttl_ms: Time to live of this send, in milliseconds, 0 for no expiry; None for the producer's.
+            mode: Delivery mode of this send (PD-03); None for the producer's delivery mode.
+            priority: Priority of this send: 0 to 9, or `AS_DESTINATION`; None for the producer's priority.
+            ttl_ms: Time to live of this send, in milliseconds, 0 for no expiry; None for the producer's time to live.
 
         Returns:
             The message with the headers of the send.

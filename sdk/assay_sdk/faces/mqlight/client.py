@@ -70,7 +70,7 @@ class Client(Closing):
     """A client of a messaging service, created by `connect_mqlight`.
 
     When the connection is lost, the client is ``retrying`` until it has a new connection; calls wait meanwhile.  On the
-    new connection, the client attaches its subscriptions again, and repeats unanswered sends with at least once.
+    new connection, the client attaches its subscriptions again, and repeats unanswered at-least-once sends.
     """
 
     def __init__(self, caller: Caller, engine: LightClient, client_id: str, service: tuple[str, ...]) -> None:
@@ -155,7 +155,7 @@ class Client(Closing):
             pattern: A topic; a level ``+`` matches one level, ``#`` any number of levels.
             share: Name of a share: clients with any id share its messages.  None for a subscription of this client.
             qos: 0 at most once, 1 at least once.
-            auto_confirm: Whether the client itself confirms messages; has no effect with at most once.
+            auto_confirm: Whether the client itself confirms messages; without effect for at-most-once messages.
             ttl: How long the subscription and its messages remain after a disconnection.  With 0, the subscription ends
                 with the connection.  With None, it remains until `unsubscribe`, also on services without times to live.
             credit: The largest number of unconfirmed messages at the client; with 0, the service sends messages only
@@ -238,7 +238,7 @@ def connect_mqlight(
             service ended.
         backoff: How long to wait between attempts to connect; None for 1 s, then twice as long each time up to a
             minute.
-        chance: Random numbers for waits and generated ids; None for those of the operating system.
+        chance: Random numbers for waits and generated ids; None for random numbers of the operating system.
         keywords: Options of the connection (`assay_sdk.faces.caller.ConnectKeywords`): ``login``, ``ca_file``,
             ``runner``, ``driver``, ``observer``, ``trace``, ``recording``, ``id_prefix``.
 

@@ -47,7 +47,7 @@ _JMS_MAP = types.byte(2)
 
 
 class Kind(StrEnum):
-    """The kind of a body; its value is that of the header amq-msg-type."""
+    """The kind of a body; its value is the value of the header amq-msg-type."""
 
     TEXT = "text"
     BYTES = "bytes"

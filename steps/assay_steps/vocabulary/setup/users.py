@@ -1,6 +1,6 @@
 """Steps about users: their authorities, and their attempts to use queues and topics.
 
-A user has all authorities of the group of all users, so a scenario first takes those from the group.
+A user has all authorities of the group of all users. So a scenario first takes these authorities from the group.
 """
 
 from __future__ import annotations

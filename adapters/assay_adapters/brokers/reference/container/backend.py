@@ -157,7 +157,7 @@ class ContainerBroker:
         return
 
     def trace(self, history: History) -> ContainerTrace:
-        """Return the broker's log together with its past."""
+        """Return the broker's log, and its starts, ends and faults so far."""
         return ContainerTrace(at_port(self.client_port), history)
 
     def remove(self) -> None:

@@ -26,7 +26,7 @@ class FaultTarget(Stoppable, Protocol):
 
     @property
     def control(self) -> Callable[[Control], None] | None:
-        """A function that controls the broker from inside its process; None if the kit cannot do so."""
+        """A function that controls the broker from inside its process; None if the kit has no such control."""
         ...
 
 

@@ -60,7 +60,7 @@ class OwnBroker(FaultTarget, Protocol):
         ...
 
     def trace(self, history: History) -> Trace:
-        """Return the broker's log together with its past."""
+        """Return the broker's log, and its starts, ends and faults so far."""
         ...
 
 

@@ -182,7 +182,7 @@ class ServerProcess:
         return str(self._log)
 
     def trace(self, history: History) -> FileTrace:
-        """Return the server's log together with its past."""
+        """Return the server's log, and its starts, ends and faults so far."""
         return FileTrace(f"server process {self.pid}", self._log, history)
 
     def last_lines(self) -> str:

@@ -11,7 +11,7 @@ from assay_sdk.drivers.amqp.transport.deliveries import Deliveries, Direction
 
 
 class Tracer:
-    """A reporter of each frame that is sent or received, until a received frame cannot be decoded.
+    """An object that reports each sent or received frame, until a received frame cannot be decoded.
 
     Args:
         report: Called with each frame.

@@ -27,7 +27,7 @@ class Beating(Protocol):
         """Handle the silence of the broker, which has lasted for too long.
 
         Args:
-            heard_ms: The time between heart-beats that the broker has promised.
+            heard_ms: The time between heart-beats that the broker has promised, in milliseconds.
         """
         ...
 
