@@ -34,6 +34,7 @@ COMMANDS = (
     "receive",
     "cancel",
     "crash",
+    "soak",
     "clean",
 )
 """The subcommands; each is a function, or a group of functions, in the module of the same name (`assay.commands`)."""

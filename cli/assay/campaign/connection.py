@@ -1,4 +1,7 @@
-"""A client's connection with one session; the client opens it again after a kill of the broker."""
+"""A client's connection with one session; the client opens it again after a fault.
+
+The clients of `assay crash` and of `assay soak` use it.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +38,7 @@ class ClientConnection:
         recorder: Records the calls in the journal.
         runner: The process's runner.
         client_id: The JMS client id; None for none.
+        brief: Whether the journal gets no frames and the memory keeps no events, for a run under load.
     """
 
     def __init__(
@@ -47,6 +51,7 @@ class ClientConnection:
         recorder: Recorder,
         runner: Runner,
         client_id: str | None = None,
+        brief: bool = False,
     ) -> None:
         self.name = name
         self._client = client
@@ -60,7 +65,13 @@ class ClientConnection:
         self._producers: dict[Address, Producer] = {}
         self._consumers: dict[str, Consumer] = {}
         journal: ScenarioJournal = recorder.journal
-        client.observe(Sightings(journal, runner, self._told).tell)
+        client.observe(Sightings(journal, runner, self._told, brief=brief).tell)
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the client has reported the connection as lost, and no later call has opened it again."""
+        connection = self._connection
+        return connection is not None and not connection.open
 
     @property
     def session(self) -> Session:

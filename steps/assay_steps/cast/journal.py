@@ -21,21 +21,31 @@ def instant(clock: Clock) -> Instant:
 class ScenarioJournal:
     """Writes a scenario's events and keeps them in memory, so that each claim can be judged at once.
 
+    A run under load makes no claims and may have millions of events; its journals keep none of them (`keeps`).
+
     Args:
         writer: The process's journal.
         scenario: The scenario's id.
         clock: The clock of the scenario's world.
         interrupts: Raises `KeyboardInterrupt` at the next event after Ctrl-C; None if the run does not handle Ctrl-C.
+        keeps: Whether `events` holds the written events; False for a run whose events would fill the memory.
     """
 
     def __init__(
-        self, writer: JournalWriter, scenario: str, clock: Clock, interrupts: Interrupts | None = None
+        self,
+        writer: JournalWriter,
+        scenario: str,
+        clock: Clock,
+        interrupts: Interrupts | None = None,
+        *,
+        keeps: bool = True,
     ) -> None:
         self.scenario = scenario
         self.events: list[AnyEvent] = []
         self._writer = writer
         self._clock = clock
         self._interrupts = interrupts
+        self._keeps = keeps
 
     @property
     def run(self) -> str:
@@ -52,7 +62,8 @@ class ScenarioJournal:
             self._interrupts.check()
         with ctrl_c_deferred():
             event = self._writer.write(kind, at or instant(self._clock), scenario=self.scenario, **fields)
-            self.events.append(event)  # type: ignore[arg-type]  # E is bound to Event; AnyEvent unites all its kinds
+            if self._keeps:
+                self.events.append(event)  # type: ignore[arg-type]  # E is bound to Event; AnyEvent unites all its kinds
         return event
 
     def at(self, mono_ns: int) -> Instant:

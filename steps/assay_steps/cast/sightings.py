@@ -25,6 +25,7 @@ class Sightings:
         runner: The runner of the scenario's world.
         lost: Called with the actor whose connection is lost.
         back: Called with the actor whose client has reconnected by itself.
+        brief: Whether to write no frames and keep nothing in memory, for a run under load.
     """
 
     def __init__(
@@ -33,6 +34,8 @@ class Sightings:
         runner: Runner,
         lost: Callable[[str], None],
         back: Callable[[str], None] = lambda _actor: None,
+        *,
+        brief: bool = False,
     ) -> None:
         self.all: list[Sighting] = []
         self.connecting = ""
@@ -44,6 +47,7 @@ class Sightings:
         self._runner = runner
         self._lost = lost
         self._back = back
+        self._brief = brief
         self._counts: Counter[tuple[str, str]] = Counter()
         self._disposed: list[ClientEvent] = []
         self._last_ns: dict[str, int] = {}
@@ -57,6 +61,8 @@ class Sightings:
             self._lost(event.actor)
         elif event.what == "back":
             self._back(event.actor)
+        elif self._brief and event.what in {"frames", "transfer", "disposition"}:
+            return
         elif event.what == "frames" and event.frames is not None:
             self._connections[event.actor] = self.connecting or event.actor
             self._kept.append((self._connections[event.actor], event.frames))
@@ -127,6 +133,8 @@ class Sightings:
             redelivered=seen.redelivered,
             batch=event.batch,
         )
+        if self._brief:
+            return
         self.all.append(Sighting(event.actor, seen.key, written.ref, seen, event.batch))
         if not self._counts[event.actor, seen.key]:
             self._last_new_ns[event.actor] = written.mono_ns

@@ -28,9 +28,11 @@ EARLIER = ".earlier"
 SITE = "site.json"
 """The file in which the report lists its own files (`assay_reports.site`)."""
 GROUPS = "groups.json"
+PLAN = "plan.json"
+"""The file with the plan of a soak (`assay soak`)."""
 MEETINGS = "meetings"
 """The subfolder in which scenarios of several processes meet for a fault that they share; removed at the run's end."""
-PARTS = frozenset({JOURNALS, VERDICTS, JUNIT, REPORT, LOG, KNOWN, UNJUDGED, DEFECTS, EARLIER, GROUPS, MEETINGS})
+PARTS = frozenset({JOURNALS, VERDICTS, JUNIT, REPORT, LOG, KNOWN, UNJUDGED, DEFECTS, EARLIER, GROUPS, MEETINGS, PLAN})
 KEPT = frozenset({DEFECTS, EARLIER})
 """Parts that a run does not remove, because other commands or `room` write them."""
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP})

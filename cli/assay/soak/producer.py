@@ -1,0 +1,99 @@
+"""A producer of a soak: sends the messages of its plan at their times."""
+
+from __future__ import annotations
+
+from multiprocessing.connection import Connection
+
+from assay.campaign.connection import ClientConnection, LostError
+from assay.soak.client import NS_PER_MS, ClientOrder, ClientProcess, Report, take_part
+from assay.soak.plan import Act, acts
+from assay.soak.workloads import Delays, Workload, place
+from assay_adapters.ports.client import AckMode, Draft, Setting
+
+LATE_MS = 1_000
+"""An act that is later than this is left out: after an outage, a producer does not send everything at once."""
+
+
+class SoakProducer(ClientProcess):
+    """Sends the messages of the plan.
+
+    A refused send, or a lost connection, ends the act.  The unit of work of the act is then lost or in doubt.
+    """
+
+    _sent = 0
+    _refused = 0
+    _skipped = 0
+    _is_done = False
+    _slice = 0
+    _connections: dict[str, ClientConnection]
+
+    def report(self) -> Report:
+        """Return the number of messages so far."""
+        return Report(
+            sent=self._sent,
+            refused=self._refused,
+            skipped=self._skipped,
+            late_ns=self.late_ns,
+            is_done=self._is_done,
+        )
+
+    def carry_out(self) -> None:
+        """Carry out each act at its time."""
+        self._connections = {}
+        for act in acts(self.plan, self.order.number):
+            if not self.wait_until(self.at(act.at_ms)):
+                break
+            if act.slice != self._slice:
+                self._turn_to(act.slice)
+            if self.clock.monotonic_ns() > self.at(act.at_ms + LATE_MS):
+                self._skipped += len(act.messages)
+                continue
+            self._attempt(act)
+        self._turn_to(0)
+        self._is_done = True
+
+    def _turn_to(self, number: int) -> None:
+        """Close the connections of the slice before."""
+        for connection in self._connections.values():
+            connection.leave()
+        self._connections.clear()
+        self.forget(self._slice)
+        self._slice = number
+
+    def _attempt(self, act: Act) -> None:
+        before = self._sent
+        try:
+            self._perform(act, self.workload(act.workload))
+        except LostError:
+            self._refused += len(act.messages) - (self._sent - before)
+
+    def _perform(self, act: Act, workload: Workload) -> None:
+        to = place(workload, act.slice, self.order.run)
+        connection = self._connection(workload, act.slice)
+        producer = connection.producer(to)
+        begun_ns = self.clock.monotonic_ns()
+        for index, message in enumerate(act.messages):
+            if workload.delays is not Delays.NONE:
+                is_burst = workload.delays is Delays.BURST
+                passed_ms = (self.clock.monotonic_ns() - begun_ns) // NS_PER_MS if is_burst else 0
+                delay_ms = max(message.delay_ms - passed_ms, min(message.delay_ms, 1))
+                connection.done(producer.set(Setting.DELAY, delay_ms))
+            key = f"{self.order.name}-{act.number}-{index + 1}"
+            draft = Draft(key=key, body=f"{key} to {to}", size=message.size)
+            sent = producer.send(draft, mode=message.mode, priority=message.priority, ttl_ms=message.ttl_ms or None)
+            connection.done(sent)
+            self._sent += 1
+        if act.commits is not None:
+            connection.done(connection.session.commit() if act.commits else connection.session.rollback())
+
+    def _connection(self, workload: Workload, number: int) -> ClientConnection:
+        if workload.name not in self._connections:
+            ack = AckMode.TRANSACTED if workload.in_units else AckMode.AUTO
+            name = f"{self.order.name}.{workload.name}"
+            self._connections[workload.name] = self.connection(name, workload, number, ack)
+        return self._connections[workload.name]
+
+
+def produce(order: ClientOrder, control: Connection) -> None:
+    """Run a producer; the main function of its process."""
+    take_part(SoakProducer, order, control)

@@ -1,0 +1,376 @@
+"""The controller of a soak: the broker, the clients, the faults, and the journal of the plan and the faults."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Sequence
+from enum import Enum
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from msgspec import Struct
+
+from assay.campaign.clients import ClientDownError
+from assay.soak.client import ClientOrder, Disturbed, Go
+from assay.soak.consumer import DRAIN_LIMIT_MS, EARLY_MS, consume
+from assay.soak.faults import KINDS, Striking
+from assay.soak.plan import Plan, PlannedFault, plan_json, producer_name
+from assay.soak.processes import Clients
+from assay.soak.producer import produce
+from assay.soak.workloads import WORKLOADS, Workload, scenario_id
+from assay_adapters.ports.backend import BackendError, Instance, NoReturnError, client_protocol
+from assay_adapters.ports.capabilities import Needs, Unsupported
+from assay_evidence import events
+from assay_evidence.events import Event, PlannedScenario
+from assay_evidence.interrupts import ctrl_c_deferred
+from assay_evidence.writer import Instant, JournalWriter
+from assay_features import load_catalogue
+from assay_sdk.runners.machine_clock import MachineClock
+from assay_steps.cast.journal import instant
+from assay_steps.plugin.folder import JOURNALS, PLAN
+from assay_steps.plugin.request import Pair, RunRequest
+from assay_steps.plugin.run import MAIN, new_run_id
+
+E = TypeVar("E", bound=Event)
+
+NS_PER_MS = 1_000_000
+LEAD_MS = EARLY_MS + 500
+"""The time between the last client's readiness and the begin of the load, in milliseconds."""
+LISTEN_S = 0.1
+PATIENCE_MS = 30_000
+"""How long after the drain's limit the controller still waits for the clients, in milliseconds."""
+
+
+class How(Enum):
+    """How a soak ended."""
+
+    WHOLE = "whole"
+    STOPPED = "stopped"
+    """Ctrl-C, SIGTERM or SIGHUP ended it early."""
+    LOST = "lost"
+    """The broker failed to end in order or to start again."""
+    BROKEN = "broken"
+    """The kit or the machine failed."""
+
+
+class Ending(Struct, frozen=True, kw_only=True):
+    """The end of a soak.
+
+    Args:
+        how: How the soak ended.
+        why: The reason in one sentence; empty for a whole soak.
+        sent: The number of messages that were sent without a refusal.
+        refused: The number of messages whose send was refused, or whose unit of work was lost.
+        skipped: The number of planned messages that were too late to be sent.
+        seen: The number of received messages, redeliveries included.
+        faults: The number of faults.
+        unfinished: The number of consumers that were not silent at the end of the drain.
+        cut_off: The clients that did not close their journals.
+    """
+
+    how: How
+    why: str
+    sent: int
+    refused: int
+    skipped: int
+    seen: int
+    faults: int
+    unfinished: int
+    cut_off: tuple[str, ...] = ()
+
+
+class State(Struct, frozen=True, kw_only=True):
+    """The state of a running soak, for the display of its progress.
+
+    Args:
+        elapsed_s: The seconds since the start; negative before it.
+        sent: The number of messages sent.
+        seen: The number of messages received.
+        faults: The number of faults so far.
+        fault: The kind of the present fault; empty without one.
+        open_slices: The number of slices with consumers.
+    """
+
+    elapsed_s: float
+    sent: int
+    seen: int
+    faults: int
+    fault: str
+    open_slices: int
+
+
+class _Slice(Struct):
+    """An open slice: its begin, and how late the clients were then."""
+
+    number: int
+    begun_ns: int
+    late_ns: tuple[int, ...]
+
+
+class Soak:
+    """A soak, as a context manager that ends the broker and all processes.
+
+    Args:
+        plan: The plan.
+        pair: The backend, not started yet, and the defect.
+        request: The request that names them.
+        out: The folder of evidence, with an empty folder for journals.
+        told: Called about ten times a second with the state.
+    """
+
+    def __init__(
+        self, plan: Plan, pair: Pair, request: RunRequest, out: Path, told: Callable[[State], None] = lambda _: None
+    ) -> None:
+        self._plan = plan
+        self._pair = pair
+        self._request = request
+        self._out = out
+        self._told = told
+        self._run = new_run_id()
+        self._clock = MachineClock()
+        (out / PLAN).write_bytes(plan_json(plan))
+        self._journal = JournalWriter(out / JOURNALS / f"{MAIN}.jsonl", run=self._run, writer=MAIN)
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["__main__", "assay.soak.producer", "assay.soak.consumer"])
+        self._clients = Clients(context)
+        self._instance: Instance | None = None
+        self._start_ns = 0
+        self._open: list[_Slice] = []
+        self._opened = 0
+        self._striking: Striking | None = None
+        self._coming = list(plan.faults)
+        self._faults = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._clients.abandon()
+        if self._striking is not None:
+            self._striking.await_end()
+        if self._instance is not None:
+            self._instance.close()
+        self._pair.backend.close()
+
+    def run(self) -> Ending:
+        """Run the plan, and close the journals; Ctrl-C ends it early, with whole journals.
+
+        Raises:
+            BackendError: The broker cannot be started.
+            LookupError: The backend has no instance for a soak.
+            ClientDownError: A client did not start.
+        """
+        begin = self._begin()
+        self._write(events.Begin, **begin)
+        scenarios = tuple(
+            PlannedScenario(scenario_id(one, number), one.rules, "must", "broker")
+            for number in range(1, self._plan.slices + 1)
+            for one in self._workloads()
+        )
+        self._write(events.Plan, scenarios=scenarios)
+        try:
+            self._start(begin)
+            how, why = self._go_on_to_an_end()
+        except KeyboardInterrupt:
+            how, why = How.STOPPED, "Ctrl-C, SIGTERM or SIGHUP ended it early."
+        return self._finish(how, why)
+
+    # the start and the end --------------------------------------------------------------------------------------------
+
+    def _start(self, begin: dict[str, Any]) -> None:
+        faults = frozenset(KINDS[fault.kind].needs for fault in self._plan.faults)
+        instance = self._pair.backend.provision(Needs(capabilities=faults, own_instance=True))
+        if isinstance(instance, Unsupported):
+            raise LookupError(f"Backend {self._request.backend!r} has no broker for a soak: {instance.source.text}")
+        self._instance = instance
+        options = self._plan.options
+        endpoint = instance.endpoint(client_protocol(instance))
+        for main, count, name in ((produce, options.producers, producer_name), (consume, options.consumers, _consumer)):
+            orders = (
+                ClientOrder(
+                    name=name(number),
+                    number=number,
+                    run=self._run,
+                    journals=self._out / JOURNALS,
+                    begin=begin,
+                    request=self._request,
+                    endpoint=endpoint,
+                    plan=self._plan,
+                )
+                for number in range(1, count + 1)
+            )
+            self._clients.start(main, orders)
+        self._clients.await_ready()
+        self._start_ns = self._clock.monotonic_ns() + LEAD_MS * NS_PER_MS
+        self._clients.tell(Go(self._start_ns))
+
+    def _go_on_to_an_end(self) -> tuple[How, str]:
+        try:
+            self._go_on()
+        except NoReturnError as error:
+            return How.LOST, str(error)
+        except (ClientDownError, BackendError, LookupError) as error:
+            return How.BROKEN, str(error)
+        return How.WHOLE, ""
+
+    def _go_on(self) -> None:
+        """Open and close slices, cause faults and take reports, until every client has carried out its plan.
+
+        Raises:
+            ClientDownError: A client has ended, or does not come to its end.
+        """
+        limit_ms = self._plan.options.seconds * 1_000 + DRAIN_LIMIT_MS + PATIENCE_MS
+        while not all(report.is_done for report in self._clients.reports) or self._striking is not None:
+            if self._elapsed_ms() > limit_ms:
+                raise ClientDownError("A client did not come to its end.")
+            self._open_slices()
+            self._strike()
+            self._clients.listen(LISTEN_S)
+            self._close_slices()
+            self._told(self._state())
+
+    def _finish(self, how: How, why: str) -> Ending:
+        """Stop the clients, and close the journal."""
+        cut_off = self._clients.stop()
+        reports, names = self._clients.reports, self._clients.names
+        for one in tuple(self._open):
+            self._close(one)
+        self._clients.abandon()
+        self._journal.close(instant(self._clock), writers=(*names, MAIN))
+        return Ending(
+            how=how,
+            why=why,
+            sent=sum(report.sent for report in reports),
+            refused=sum(report.refused for report in reports),
+            skipped=sum(report.skipped for report in reports),
+            seen=sum(report.seen for report in reports),
+            faults=self._faults,
+            unfinished=sum(report.unfinished for report in reports),
+            cut_off=cut_off,
+        )
+
+    # slices -----------------------------------------------------------------------------------------------------------
+
+    def _open_slices(self) -> None:
+        while self._opened < self._plan.slices and self._elapsed_ms() >= self._opened * self._plan.slice_ms - LEAD_MS:
+            self._opened += 1
+            for one in self._workloads():
+                scenario = scenario_id(one, self._opened)
+                self._write(events.ScenarioBegin, scenario=scenario, rules=one.rules, judged="broker", strength="must")
+            late_ns = tuple(report.late_ns for report in self._clients.reports)
+            self._open.append(_Slice(self._opened, self._clock.monotonic_ns(), late_ns))
+            if self._striking is not None:
+                self._write_fault(self._striking.fault, "begin", instant(self._clock), (self._open[-1],))
+
+    def _close_slices(self) -> None:
+        consumers = self._clients.reports[self._plan.options.producers :]
+        for one in tuple(self._open):
+            if all(one.number in report.closed for report in consumers):
+                self._close(one)
+
+    def _close(self, one: _Slice) -> None:
+        """Write the end of a slice's scenarios; the harness was as late as its latest client."""
+        self._open.remove(one)
+        now = [report.late_ns for report in self._clients.reports]
+        late_ns = max((after - before for before, after in zip(one.late_ns, now, strict=False)), default=0)
+        elapsed_ns = self._clock.monotonic_ns() - one.begun_ns
+        for workload in self._workloads():
+            self._write(
+                events.ScenarioEnd,
+                scenario=scenario_id(workload, one.number),
+                elapsed_ns=elapsed_ns,
+                waited_ns=0,
+                late_ns=late_ns,
+            )
+
+    # faults -----------------------------------------------------------------------------------------------------------
+
+    def _strike(self) -> None:
+        """Begin the next fault if it is due, and end the present one if it is over.
+
+        Raises:
+            NoReturnError: The broker failed to end in order or to start again.
+            BackendError: The kit or the machine failed.
+        """
+        if self._striking is not None:
+            if self._striking.is_over:
+                self._over(self._striking)
+        elif self._coming and self._instance is not None and self._elapsed_ms() >= self._coming[0].at_ms:
+            fault = self._coming.pop(0)
+            self._clients.tell(Disturbed(over=False))
+            self._write_fault(fault, "begin", instant(self._clock), self._open)
+            self._striking = Striking(self._instance, fault)
+            self._faults += 1
+
+    def _over(self, struck: Striking) -> None:
+        self._striking = None
+        if struck.span is None:
+            raise struck.error or BackendError(f"The fault {struck.fault.kind} failed.")
+        now = instant(self._clock)
+        behind_ns = now.mono_ns - struck.span[1]
+        ended = Instant(now.boot, now.mono_ns - behind_ns, now.wall_ns - behind_ns, now.unc_ns)
+        self._write_fault(struck.fault, "end", ended, self._open)
+        self._clients.tell(Disturbed(over=True))
+
+    def _write_fault(self, fault: PlannedFault, phase: str, at: Instant, slices: Sequence[_Slice]) -> None:
+        """Write a fault's event for each scenario of the given slices."""
+        fields = {"id": fault.id, "what": fault.kind, "target": "broker", "phase": phase}
+        with ctrl_c_deferred():
+            for one in slices:
+                for workload in self._workloads():
+                    self._journal.write(events.Fault, at, scenario=scenario_id(workload, one.number), **fields)
+
+    # ------------------------------------------------------------------------------------------------------------------
+
+    def _workloads(self) -> list[Workload]:
+        return [one for one in WORKLOADS if one.name in self._plan.workloads]
+
+    def _elapsed_ms(self) -> float:
+        return (self._clock.monotonic_ns() - self._start_ns) / NS_PER_MS
+
+    def _state(self) -> State:
+        reports = self._clients.reports
+        return State(
+            elapsed_s=self._elapsed_ms() / 1_000,
+            sent=sum(report.sent for report in reports),
+            seen=sum(report.seen for report in reports),
+            faults=self._faults,
+            fault="" if self._striking is None else self._striking.fault.kind,
+            open_slices=len(self._open),
+        )
+
+    def _begin(self) -> dict[str, Any]:
+        """Return the fields of the first event of every journal of the soak."""
+        backend, options = self._pair.backend, self._plan.options
+        client, environment = backend.identity(None), backend.environment
+        own = {"client": client.ours, "broker": environment.ours}
+        faults = ", ".join(f"{fault.at_ms / 1_000:.1f} s {fault.kind}" for fault in self._plan.faults)
+        return {
+            "backend": options.backend,
+            "client": client.title,
+            "ours": tuple(part for part, is_ours in own.items() if is_ours),
+            "environment": {
+                "product": environment.product,
+                "version": environment.version,
+                **environment.details,
+                "soak": f"{options.seconds:g} s, {options.rate} messages a second",
+                "planned faults": faults or "none",
+            },
+            "catalogue_hash": load_catalogue().sha256,
+            "seed": options.seed,
+            "defect": options.defect or "",
+            "capabilities": {name.value: source.text for name, source in backend.capabilities.items()},
+            "lacks": {name.value: source.text for name, source in backend.lacks.items()},
+            "profiles": tuple(profile.value for profile in backend.profiles),
+        }
+
+    def _write(self, kind: type[E], *, scenario: str | None = None, **fields: Any) -> E:
+        with ctrl_c_deferred():
+            return self._journal.write(kind, instant(self._clock), scenario=scenario, **fields)
+
+
+def _consumer(number: int) -> str:
+    return f"consumer-{number}"

@@ -1,0 +1,143 @@
+"""Tests of ``assay soak``: the plan, two short soaks on the reference broker as a server, and wrong calls."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from tests.cli.conftest import Assay
+
+from assay.commands.soak.command import opened, planned
+from assay.exits import Exit
+from assay.soak.plan import Plan, SoakOptions, acts, make_plan, plan_json
+from assay.soak.soak import Ending, How, Soak, State
+from assay.soak.workloads import WORKLOADS, Delays
+from assay_evidence.events import Fault, Seen
+from assay_evidence.oracle import examine
+from assay_evidence.reader import Journals, read_journals
+from assay_evidence.subjects import LIMITS, Outcome
+from assay_pipeline.rules import INVARIANTS
+from assay_sdk.model.capabilities import Capability
+from assay_steps.plugin.folder import JOURNALS, PLAN, make_room
+from assay_steps.plugin.request import RunRequest
+
+OPTIONS = SoakOptions(
+    backend="reference-server",
+    seconds=20,
+    seed=1,
+    rate=50,
+    producers=2,
+    consumers=1,
+    faults=("kill", "cut"),
+    gap_s=5,
+)
+
+
+def plan_of(options: SoakOptions, *without: Capability) -> Plan:
+    """Return the plan for a pair that has all capabilities but the given ones."""
+    return make_plan(options, frozenset(Capability) - set(without), {}, {})
+
+
+# the plan -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_same_seed_gives_the_same_plan_and_another_seed_another() -> None:
+    assert plan_json(plan_of(OPTIONS)) == plan_json(plan_of(OPTIONS))
+    assert plan_of(OPTIONS).producers != plan_of(replace(OPTIONS, seed=2)).producers
+    assert plan_of(OPTIONS).faults != plan_of(replace(OPTIONS, seed=2)).faults
+
+
+def test_the_plan_has_every_workload_and_about_the_asked_rate() -> None:
+    plan = plan_of(OPTIONS)
+    sent = Counter(act.workload for number in (1, 2) for act in acts(plan, number) for _ in act.messages)
+    assert set(sent) == {one.name for one in WORKLOADS}
+    assert 0.7 < sent.total() / (OPTIONS.rate * OPTIONS.seconds) < 1.3
+    assert sum(one.messages for one in plan.producers) == sent.total()
+
+
+def test_the_messages_of_a_burst_are_due_at_the_same_moment() -> None:
+    bursts = {one.name for one in WORKLOADS if one.delays is Delays.BURST}
+    found = [act for act in acts(plan_of(OPTIONS), 1) if act.workload in bursts]
+    assert found
+    assert all(len({message.delay_ms for message in act.messages}) == 1 for act in found)
+
+
+def test_faults_come_in_turn_and_before_the_end_of_the_load() -> None:
+    plan = plan_of(replace(OPTIONS, seconds=60))
+    kinds = [fault.kind for fault in plan.faults]
+    assert {*kinds[:2]} == {*kinds[2:4]} == {"kill", "cut"}
+    assert all(0 < fault.at_ms < 60_000 for fault in plan.faults)
+
+
+def test_a_workload_that_the_pair_lacks_is_left_out_with_its_reason() -> None:
+    plan = plan_of(OPTIONS, Capability.SHARED_SUBSCRIPTION)
+    assert "shared" not in plan.workloads
+    assert [(one.what, "shared-subscription" in one.why) for one in plan.left_out] == [("shared", True)]
+
+
+# soaks ----------------------------------------------------------------------------------------------------------------
+
+
+def soaked(out: Path, told: State | None = None, **changed: object) -> tuple[Ending, Journals]:
+    """Run a soak of two seconds with two processes; stop it at the state after `told`, as Ctrl-C does."""
+    options = replace(OPTIONS, seconds=2, rate=30, producers=1, faults=("cut",), gap_s=1.5, **changed)
+    request = RunRequest(backend=options.backend, seed=options.seed, defect=options.defect)
+    pair = opened(request)
+    make_room(out)
+
+    def stop(state: State) -> None:
+        if told is not None and state.sent > told.sent:
+            raise KeyboardInterrupt
+
+    with Soak(planned(options, pair.backend), pair, request, out, stop) as soak:
+        ending = soak.run()
+    return ending, read_journals(out / JOURNALS)
+
+
+def examined(journals: Journals) -> Counter[tuple[str, Outcome]]:
+    """Count the subjects of each rule by their outcome, as the oracle finds them."""
+    forms = {rule: invariant.in_python for rule, invariant in INVARIANTS.items()}
+    return Counter((one.rule, one.outcome) for one in examine(journals.events, forms, LIMITS))
+
+
+def test_a_soak_leaves_a_history_that_the_invariants_examine(tmp_path: Path) -> None:
+    ending, journals = soaked(tmp_path / "out")
+    assert (ending.how, ending.unfinished, ending.cut_off) == (How.WHOLE, 0, ())
+    assert ending.sent > 0
+    assert journals.damage == ()
+    assert sum(isinstance(event, Seen) for event in journals.events) == ending.seen
+    assert {event.what for event in journals.events if isinstance(event, Fault)} == {"cut"}
+    found = examined(journals)
+    assert found["DD-02", Outcome.KEPT] > 0
+    assert not [rule for rule, outcome in found if outcome is Outcome.BROKEN]
+    assert (tmp_path / "out" / PLAN).exists()
+    assert multiprocessing.active_children() == []
+
+
+def test_ctrl_c_leaves_whole_journals_and_no_process(tmp_path: Path) -> None:
+    begun = State(elapsed_s=0, sent=0, seen=0, faults=0, fault="", open_slices=0)
+    ending, journals = soaked(tmp_path / "out", begun)
+    assert (ending.how, ending.cut_off) == (How.STOPPED, ())
+    assert journals.damage == ()
+    assert multiprocessing.active_children() == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--faults", "kil"], "did you mean 'kill'?"),
+        (["--backend", "reference"], "virtual time"),
+        (["--backend", "reference-serve"], "did you mean 'reference-server'?"),
+        (["--defect", "no-such"], "no-such"),
+        (["--seconds", "0"], "'--seconds'"),
+        (["--rate", "0"], "'--rate'"),
+    ],
+)
+def test_a_wrong_call_starts_nothing(assay: Assay, tmp_path: Path, arguments: list[str], says: str) -> None:
+    ended = assay("soak", "--out", tmp_path / "out", *arguments)
+    assert ended.code is Exit.USAGE
+    assert says in ended.err
+    assert not (tmp_path / "out").exists()
