@@ -66,7 +66,7 @@ def test_a_run_that_is_stopped_in_the_middle_leaves_whole_journals_and_a_report_
         assert process.stderr is not None
         assert process.stderr.readline().startswith(f"{backend}: ")
         strike(process.pid, number)
-        told, errors = process.communicate(timeout=120)
+        told, errors = process.communicate(timeout=30)
     assert process.returncode == Exit.INCONCLUSIVE
     assert "Traceback" not in told + errors
     assert "stopped: Ctrl-C, SIGTERM or SIGHUP" in told
@@ -104,7 +104,7 @@ def test_the_processes_of_a_command_that_is_killed_end_with_it(
 
 
 def test_a_kill_matrix_that_is_stopped_leaves_no_process() -> None:
-    """A shell starts background processes with SIGINT ignored; SIGTERM must stop them, too."""
+    """A shell starts background processes with SIGINT ignored; SIGTERM must stop them, too, and at once."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         process = subprocess.Popen(  # noqa: S603 - our own command

@@ -167,7 +167,7 @@ def kill_matrix(
 
     Raises:
         UntriedError: No scenario tests the rules.
-        TrialError: A trial did not run to its end; the trials that have not begun are cancelled.
+        TrialError: A trial did not run to its end; the other trials are ended.
     """
     chosen = chosen_rules(tuple(rules), tuple(profiles))
     if not chosen:
@@ -186,23 +186,19 @@ def kill_matrix(
     }
     alone = Trial(backend, None, tuple(sorted(chosen)), workers=0 if is_virtual else AT_ONCE)
     with trial_pool(os.cpu_count() if is_virtual else AT_ONCE) as pool:
-        try:
-            unbroken = pool.submit(outcomes_of, alone)
-            if not is_virtual:
-                # The run without a defect ends before other trials start: their load would delay it in real time.
-                own = _longest_first(own, unbroken.result())
-            broken = tried(pool, own, told)
-            if not is_virtual:
-                broken |= _tried_again(own, broken, told)
-            shares = {name: share_of(outcomes) for name, outcomes in tried(pool, sampled, told).items()}
-            suspects = {name: Trial(backend, name) for name, share in shares.items() if share >= SUSPECT}
-            shares |= {name: share_of(outcomes) for name, outcomes in tried(pool, suspects, told).items()}
-            matrix = _matrix(unbroken.result(), broken, defects, shares)
-            variants = convictions(unbroken.result(), tried(pool, tolerated, told))
-            return structs.replace(matrix, beyond=beyond, real_time=not is_virtual, variants=variants)
-        except BaseException:  # Ctrl-C too: leaving the pool would wait for all that is queued
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        unbroken = pool.submit(outcomes_of, alone)
+        if not is_virtual:
+            # The run without a defect ends before other trials start: their load would delay it in real time.
+            own = _longest_first(own, unbroken.result())
+        broken = tried(pool, own, told)
+        if not is_virtual:
+            broken |= _tried_again(own, broken, told)
+        shares = {name: share_of(outcomes) for name, outcomes in tried(pool, sampled, told).items()}
+        suspects = {name: Trial(backend, name) for name, share in shares.items() if share >= SUSPECT}
+        shares |= {name: share_of(outcomes) for name, outcomes in tried(pool, suspects, told).items()}
+        matrix = _matrix(unbroken.result(), broken, defects, shares)
+        variants = convictions(unbroken.result(), tried(pool, tolerated, told))
+        return structs.replace(matrix, beyond=beyond, real_time=not is_virtual, variants=variants)
 
 
 def _tried_again(
@@ -211,11 +207,7 @@ def _tried_again(
     """Run the trials of uncaught defects again, few at a time: with many, a trial may miss a short delay."""
     missed = {name: trial for name, trial in trials.items() if not share_of(broken[name])}
     with trial_pool(os.cpu_count()) as pool:
-        try:
-            return tried(pool, missed, told)
-        except BaseException:  # Ctrl-C too: leaving the pool would wait for all that is queued
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        return tried(pool, missed, told)
 
 
 def _longest_first(trials: Mapping[str, Trial], unbroken: Outcomes) -> dict[str, Trial]:

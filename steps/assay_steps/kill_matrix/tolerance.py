@@ -60,7 +60,7 @@ def tolerance(
 
     Raises:
         UntriedError: No scenario tests the rules.
-        TrialError: A trial did not run to its end; the trials that have not begun are cancelled.
+        TrialError: A trial did not run to its end; the other trials are ended.
     """
     chosen = chosen_rules(tuple(rules), tuple(profiles))
     some = tuple(sorted(chosen)) if rules or profiles else ()
@@ -75,13 +75,9 @@ def tolerance(
     if not is_virtual:
         trials = {name: Trial(backend, None, some, workers=AT_ONCE, variant=name) for name in trials}
     with trial_pool(at_once) as pool:
-        try:
-            unbroken = pool.submit(outcomes_of, alone)
-            outcomes = tried(pool, trials, told)
-            return Tolerance(convictions(unbroken.result(), outcomes, _WRONG), len(unbroken.result()))
-        except BaseException:  # Ctrl-C too: leaving the pool would wait for all that is queued
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        unbroken = pool.submit(outcomes_of, alone)
+        outcomes = tried(pool, trials, told)
+        return Tolerance(convictions(unbroken.result(), outcomes, _WRONG), len(unbroken.result()))
 
 
 _WRONG = frozenset({Verdict.FAIL, Verdict.ERROR})

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
-from multiprocessing import get_context, parent_process
+from contextlib import contextmanager
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Thread
 
 import pytest
 from msgspec import Struct
 
+from assay_adapters.leftovers import remove_folders
 from assay_adapters.owners import folder_prefix
 from assay_adapters.registry import open_backend
 from assay_evidence.verdicts import load_verdicts
@@ -131,24 +134,40 @@ def chosen_rules(rules: tuple[str, ...], profiles: tuple[str, ...]) -> set[str]:
     return {rule.id for profile in profiles or (None,) for rule in catalogue.select(profile=profile, ids=rules)}
 
 
-def trial_pool(at_once: int | None) -> ProcessPoolExecutor:
-    """Return a pool of processes for trials; the processes end with this process, even if a signal kills this process.
+@contextmanager
+def trial_pool(at_once: int | None) -> Generator[Executor, None, None]:
+    """Provide a pool of processes for trials.
+
+    An exception in the block, such as Ctrl-C, ends the processes at once, and removes their temporary folders.  The
+    processes also end with this process, even if a signal kills this process.
 
     Args:
         at_once: The number of trials that run at a time; None for one on each processor.
     """
-    return ProcessPoolExecutor(at_once, mp_context=get_context("spawn"), initializer=_watch_parent)
+    context = get_context("spawn")
+    watched, kept_open = context.Pipe(duplex=False)
+    pool = ProcessPoolExecutor(at_once, mp_context=context, initializer=_watch, initargs=(watched,))
+    try:
+        yield pool
+    except BaseException:
+        kept_open.close()
+        pool.shutdown(cancel_futures=True)
+        remove_folders()
+        raise
+    finally:
+        pool.shutdown()
+        kept_open.close()
+        watched.close()
 
 
-def _watch_parent() -> None:
-    Thread(target=_end_with_parent, name="assay-parent", daemon=True).start()
+def _watch(pipe: Connection) -> None:
+    Thread(target=_end_with, args=(pipe,), name="assay-pool", daemon=True).start()
 
 
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)  # a trial of many scenarios would go on for minutes, and its result would reach nobody
+def _end_with(pipe: Connection) -> None:
+    """End this process when the pool's owner closes the pipe or ends."""
+    pipe.poll(None)
+    os._exit(1)  # a trial of many scenarios would go on for minutes, and its result would reach nobody
 
 
 def tried(pool: Executor, trials: Mapping[str, Trial], told: Callable[[str, int, int], None]) -> dict[str, Outcomes]:
