@@ -17,20 +17,14 @@ from assay_sdk.driver import (
     CloseLink,
     CloseSession,
     Commit,
-    CommitXa,
     Credit,
     Drain,
     DriverCommand,
-    EndXa,
     Enlist,
-    ForgetXa,
     OpenReceiver,
     OpenSender,
     OpenSession,
-    Prepare,
-    RecoverXa,
     Rollback,
-    RollbackXa,
     Send,
     Settle,
     Unsubscribe,
@@ -55,12 +49,9 @@ from assay_sdk.drivers.amqp.links.sender import SenderEnd
 from assay_sdk.drivers.amqp.links.transactions import Coordinator, Transaction
 from assay_sdk.drivers.amqp.sessions import SessionEnd
 from assay_sdk.drivers.amqp.transport.attach_fields import AttachFields
+from assay_sdk.drivers.commands import CommandTable, UnknownError, find
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import JmsErrorKind, Refused
-
-
-class _UnknownError(LookupError):
-    """The error for a command that names a session, link or unit of work that does not exist."""
 
 
 class CommandedWire(LinkContext, Protocol):
@@ -78,7 +69,7 @@ class CommandedWire(LinkContext, Protocol):
         ...
 
 
-class Commands:
+class Commands(CommandTable):
     """The commands of one connection, with its sessions, links and units of work.
 
     Args:
@@ -91,8 +82,8 @@ class Commands:
         self._senders: dict[int, SenderEnd] = {}
         self._receivers: dict[int, ReceiverEnd] = {}
         self._units: dict[int, Transaction] = {}
-        # All of `DriverCommand`.  AMQP 1.0 has no XA, so the driver answers those commands as unsupported.
-        self._table: Mapping[type, Callable[[Any], None]] = {
+        # AMQP 1.0 has no XA, so the driver answers the commands of XA as unsupported.
+        functions: Mapping[type, Callable[[Any], None]] = {
             OpenSession: self._open_session,
             CloseSession: self._close_session,
             OpenSender: self._open_sender,
@@ -106,24 +97,12 @@ class Commands:
             Enlist: self._enlist,
             Commit: self._commit,
             Rollback: self._rollback,
-            EndXa: self._unsupported,
-            Prepare: self._unsupported,
-            CommitXa: self._unsupported,
-            RollbackXa: self._unsupported,
-            RecoverXa: self._unsupported,
-            ForgetXa: self._unsupported,
             Unsubscribe: self._unsubscribe,
             Cancel: self._cancel,
             Browse: self._browse,
-            Close: self._close,
+            Close: wire.close,
         }
-
-    def carry_out(self, command: DriverCommand) -> None:
-        """Carry out a command; if it names an unknown session, link or unit of work, answer `Failed`."""
-        try:
-            self._table[type(command)](command)
-        except _UnknownError as error:
-            self._wire.answers.fail(command.token, Refused(JmsErrorKind.ILLEGAL_STATE, str(error)))
+        super().__init__(wire.answers, functions, self._unsupported)
 
     def forget(self, end: LinkEnd) -> None:
         """Forget a link that has ended."""
@@ -144,25 +123,16 @@ class Commands:
     # --- look-up of sessions, links and units of work
 
     def _session(self, number: int) -> SessionEnd:
-        session = self._sessions.get(number)
-        if session is None or not session.usable:
-            raise _UnknownError(f"this connection has no open session {number}")
+        session = find(self._sessions, number, "open session")
+        if not session.usable:
+            raise UnknownError(f"this connection closes its session {number}")
         return session
 
-    def _sender(self, number: int) -> SenderEnd:
-        if number not in self._senders:
-            raise _UnknownError(f"this connection has no open sender {number}")
-        return self._senders[number]
-
     def _receiver(self, number: int) -> ReceiverEnd:
-        if number not in self._receivers:
-            raise _UnknownError(f"this connection has no open receiver {number}")
-        return self._receivers[number]
+        return find(self._receivers, number, "open receiver")
 
     def _unit(self, number: int) -> Transaction:
-        if number not in self._units:
-            raise _UnknownError(f"this connection has no unit of work {number}")
-        return self._units[number]
+        return find(self._units, number, "unit of work")
 
     def _start(self, end: LinkEnd, token: int | None = None) -> None:
         """Attach a link; if the command with this token times out, detach the link."""
@@ -172,10 +142,7 @@ class Commands:
             self._wire.answers.at_limit(token, end.give_up)
         end.open()
 
-    # --- connection and sessions
-
-    def _close(self, command: Close) -> None:
-        self._wire.close(command)
+    # --- sessions
 
     def _open_session(self, command: OpenSession) -> None:
         engine = self._wire.connection.session()
@@ -229,7 +196,7 @@ class Commands:
             end.close(command.token)
 
     def _send(self, command: Send) -> None:
-        sender = self._sender(command.link)
+        sender = find(self._senders, command.link, "open sender")
         if command.unit is None:
             sender.send(command, None)
             return
@@ -315,7 +282,7 @@ class Commands:
         unit = self._unit(command.unit)
         coordinator = self._coordinator(self._session(unit.session))
         if not unit.end(lambda: coordinator.discharge(unit, command.token, fail=fail)):
-            raise _UnknownError(f"the unit of work {command.unit} is ending already")
+            raise UnknownError(f"the unit of work {command.unit} is ending already")
         self._wire.answers.at_limit(command.token, unit.give_up)
         del self._units[command.unit]
 

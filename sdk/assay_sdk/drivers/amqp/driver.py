@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import cast
 
 from assay_sdk.amqp.conventions import Conventions
-from assay_sdk.driver import DriverEvent, Target, TargetError
+from assay_sdk.driver import DriverEvent, Target
 from assay_sdk.drivers.amqp.wire import AmqpWire
-from assay_sdk.drivers.certificates import client_context
+from assay_sdk.drivers.network import route_to
 from assay_sdk.drivers.place import Place, Scheme, read_url
-from assay_sdk.runners.real import LoopRunner
 from assay_sdk.time import Runner
 
 AMQP = Scheme("AMQP", "amqp", "amqps", 5672, 5671)
@@ -48,14 +46,8 @@ class AmqpDriver:
                 ``amqp://``.
             TypeError: The runner cannot watch sockets.
         """
-        if not hasattr(runner, "register"):
-            raise TypeError("the AMQP driver needs a runner that watches sockets: use RealRunner")
-        place = place_of(target.url)
-        if target.ca_file is not None and not place.tls:
-            raise TargetError("ca_file is given, but amqp:// has no TLS: connect with amqps://, or leave ca_file out")
-        context = client_context(target.ca_file) if place.tls else None
-        loop, epoch = cast("LoopRunner", runner), next(self._epochs)
-        return AmqpWire(target, place, sink, loop, epoch, context=context, conventions=self._conventions)
+        route = route_to(target, AMQP, runner)
+        return AmqpWire(target, route, sink, next(self._epochs), conventions=self._conventions)
 
 
 def place_of(url: str) -> Place:

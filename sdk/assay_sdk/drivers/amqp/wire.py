@@ -1,15 +1,8 @@
-"""An AMQP connection of the driver: carries out commands, handles Proton's events, and answers every token once.
-
-The code runs on the runner's loop.  `submit` only queues a command, so the SDK's engine may call it while it handles an
-event.  One job carries out all queued commands, so that Proton's output for them goes to the socket in one piece.
-"""
+"""An AMQP connection of the driver: carries out commands, handles Proton's events, and answers every token once."""
 
 from __future__ import annotations
 
-import itertools
-import ssl
 import uuid
-from collections import deque
 from collections.abc import Callable, Mapping
 from typing import cast
 
@@ -19,17 +12,7 @@ from proton import Collector, Connection, Delivery, Event, Link, Session, Transp
 from assay_sdk.amqp.codec import Prefixes
 from assay_sdk.amqp.conventions import Conventions
 from assay_sdk.amqp.terms import CONTAINER_ID, INVALID_FIELD, OPEN_FAILED
-from assay_sdk.driver import (
-    Close,
-    Closed,
-    DriverCommand,
-    DriverEvent,
-    Failed,
-    Frame,
-    Opened,
-    PeerProperties,
-    Target,
-)
+from assay_sdk.driver import DriverEvent, Frame, Opened, PeerProperties, Target
 from assay_sdk.drivers.amqp import offers
 from assay_sdk.drivers.amqp.commands import Commands
 from assay_sdk.drivers.amqp.errors import Condition, refusal
@@ -38,19 +21,14 @@ from assay_sdk.drivers.amqp.links.names import LinkNames, peer_properties
 from assay_sdk.drivers.amqp.sessions import SessionEnd
 from assay_sdk.drivers.amqp.transport.amqp_socket import AmqpSocket
 from assay_sdk.drivers.amqp.transport.attach_fields import AttachFields
-from assay_sdk.drivers.answers import Answers, lost
+from assay_sdk.drivers.answers import lost
+from assay_sdk.drivers.network import NetworkWire, Route
 from assay_sdk.drivers.place import Place
-from assay_sdk.model.capabilities import Capability
-from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
-from assay_sdk.runners.real import LoopRunner
-from assay_sdk.time import CancelJob
+from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 IDLE_TIMEOUT_S = 30.0
 """Idle timeout in seconds: a connection whose broker sends no frame for longer is lost.  The default of RabbitMQ and
 Artemis is a minute."""
-
-CLOSE_TIMEOUT_MS = 5_000
-"""The time for which the client waits for the broker's close before it closes the socket, in milliseconds."""
 
 MAX_FRAME = 1 << 20
 """Largest frame that the client accepts, in octets; the same as in Qpid JMS (``jms.maxFrameSize``)."""
@@ -67,44 +45,34 @@ _UNWANTED: Mapping[str, JmsErrorKind] = {
 """
 
 
-class AmqpWire:
+class AmqpWire(NetworkWire[AmqpSocket]):
     """An AMQP connection (`assay_sdk.driver.Wire`).
 
     Args:
         target: Broker to connect to, and how.
-        place: Host and port of the broker.
+        route: The way to the broker.
         sink: Called with each event, on the loop.
-        runner: Runner that watches the socket.
         epoch: Number of the connection among the driver's connections.
-        context: TLS context; None for a connection without TLS.
         conventions: Rules that the client must follow and that the broker does not send.
     """
 
     def __init__(
         self,
         target: Target,
-        place: Place,
+        route: Route,
         sink: Callable[[DriverEvent], None],
-        runner: LoopRunner,
         epoch: int,
         *,
-        context: ssl.SSLContext | None = None,
         conventions: Conventions = Conventions(),  # noqa: B008  a frozen value
     ) -> None:
-        self.epoch = epoch
+        super().__init__(target, route, sink, epoch)
         self.conventions = conventions
         self.prefixes = Prefixes()
         self.message_prefixes = self.prefixes
-        self.capabilities: frozenset[Capability] = frozenset()
-        self.answers = Answers(sink, runner, target.request_timeout_ms, self._flush)
         self.ends: dict[Link, LinkEnd] = {}
         self.sessions: dict[Session, SessionEnd] = {}
         self.names = LinkNames(explicit=target.client_id is not None)
         self.connection = Connection()
-        self._target = target
-        self._runner = runner
-        self._queue: deque[DriverCommand] = deque()
-        self._numbers = itertools.count(1)
         self._collector = Collector()
         self._commands = Commands(self)
         self._handlers: Mapping[object, Callable[[Event], None]] = {
@@ -119,45 +87,22 @@ class AmqpWire:
             Event.DELIVERY: self._on_delivery,
             Event.TRANSPORT_ERROR: self._on_transport_error,
         }
-        self._closing: int | None = None
-        self._is_open = False
-        self._gone = False
         transport = Transport()
         self._transport = transport
-        self._prepare(place, transport)
-        self._line = AmqpSocket(
-            place,
+        self._prepare(route.place, transport)
+        line = AmqpSocket(
+            route.place,
             target.login,
             self,
             transport,
-            runner,
+            route.runner,
             trace=target.trace,
             recording=target.recording,
-            context=context,
+            context=route.context,
         )
-        due_ns = runner.clock.monotonic_ns() + target.open_timeout_ms * 1_000_000
-        self._timer: CancelJob = runner.call_at(due_ns, self._open_timed_out)
-        runner.call_soon(self._line.start)
-
-    def submit(self, command: DriverCommand) -> None:
-        """Queue a command, which is answered once; the answer is `Failed` if the connection is lost."""
-        self._queue.append(command)
-        if len(self._queue) == 1:
-            self._runner.call_soon(self._work)
-
-    def abort(self) -> None:
-        """Drop the connection without closing it at the broker, as if the network had failed."""
-        self._runner.call_soon(lambda: self._line.drop(lost("the connection was aborted by this client")))
+        self._start(line, self._commands.carry_out)
 
     # --- called by links (`ends.LinkContext`)
-
-    def now_ms(self) -> int:
-        """Return the time of day in milliseconds since the epoch."""
-        return self._runner.clock.wall_ns() // 1_000_000
-
-    def next_delivery(self) -> int:
-        """Take a new delivery number, and return it."""
-        return next(self._numbers)
 
     def add_attach_fields(self, link_name: str, fields: AttachFields) -> None:
         """Add fields that Proton cannot set to the attach of a link."""
@@ -192,54 +137,21 @@ class AmqpWire:
         """Emit an event for a traced frame."""
         self.answers.emit(seen)
 
-    def line_gone(self, why: Refused | None) -> None:
-        """Answer `Failed` for all open commands, then report that the connection has ended."""
-        self._gone = True
-        self._timer()
-        closing, asked = self._closing, self._closing is not None
-        if closing is not None:
-            self.answers.done(closing)  # the close has succeeded, also if the connection was lost meanwhile
-        reason = why or lost("the connection is closed")
-        everything = reason if reason.kind is JmsErrorKind.CONNECTION_LOST or not self._is_open else lost(reason.text)
-        while self._queue:
-            command = self._queue.popleft()
-            self.answers.owe(command)
-        for end in tuple(self.ends.values()):
-            end.cut(everything)
-        self.answers.fail_all(everything)
-        self.answers.emit(Closed(self.epoch, None if asked else why))
+    # --- called by `NetworkWire`
 
     def _flush(self) -> None:
         self._line.flush()
 
-    # --- commands
-
-    def _work(self) -> None:
-        while self._queue and not self._gone:
-            command = self._queue.popleft()
-            self.answers.owe(command)
-            self._commands.carry_out(command)
-        if self._gone:
-            while self._queue:
-                token = self._queue.popleft().token
-                self.answers.emit(Failed(token, lost("the connection is closed: create a new one")))
-            return
+    def _worked(self) -> None:
         self._line.flush()
         self.line_fed()
 
-    def close(self, command: Close) -> None:
-        """Close the connection normally, after the frames of earlier commands."""
-        if self._closing is not None:
-            self.answers.done(command.token)
-            return
-        self._closing = command.token
-        if not self._is_open:
-            self._line.drop(None)
-            return
+    def _ask_to_close(self) -> None:
         self.connection.close()
-        self._timer()
-        due_ns = self._runner.clock.monotonic_ns() + CLOSE_TIMEOUT_MS * 1_000_000
-        self._timer = self._runner.call_at(due_ns, lambda: self._line.drop(None))
+
+    def _cut(self, why: Refused) -> None:
+        for end in tuple(self.ends.values()):
+            end.cut(why)
 
     # --- opening
 
@@ -254,16 +166,11 @@ class AmqpWire:
         connection.properties = {symbol("product"): "assay-sdk", symbol("platform"): f"proton {proton.VERSION_MAJOR}"}
         connection.open()
 
-    def _open_timed_out(self) -> None:
-        text = f"the broker did not open the connection within {self._target.open_timeout_ms} ms"
-        self._line.drop(refused(Mqrc.Q_MGR_NOT_AVAILABLE, text))
-
     def _on_open(self, _event: Event) -> None:
         properties = peer_properties(self.connection.remote_properties)
         if OPEN_FAILED in properties:
             return  # the broker's close follows, with the reason
-        self._timer()
-        self._is_open = True
+        self._set_open()
         self.capabilities = offers.capabilities(map(str, self.connection.remote_offered_capabilities or ()))
         if not offers.desired_of_sender(self.capabilities):
             self._line.link_offers = None

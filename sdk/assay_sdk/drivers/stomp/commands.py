@@ -8,30 +8,24 @@ from typing import Any, Protocol
 from assay_sdk.driver import (
     Begin,
     Browse,
-    Cancel,
     Close,
     CloseLink,
     CloseSession,
     Commit,
-    CommitXa,
     Credit,
     Drain,
     DriverCommand,
-    EndXa,
     Enlist,
-    ForgetXa,
     LinkClosed,
     OpenReceiver,
     OpenSender,
     OpenSession,
-    Prepare,
-    RecoverXa,
     Rollback,
-    RollbackXa,
     Send,
     Settle,
     Unsubscribe,
 )
+from assay_sdk.drivers.commands import CommandTable, UnknownError, find
 from assay_sdk.drivers.stomp.context import Receipt, WireContext, answering, unsupported
 from assay_sdk.drivers.stomp.messages import send_frame
 from assay_sdk.drivers.stomp.receiver import Receiver
@@ -40,12 +34,8 @@ from assay_sdk.drivers.stomp.subscriptions import subscribe_headers, unsubscribe
 from assay_sdk.drivers.stomp.units import Unit
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address
-from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
+from assay_sdk.model.reasons import Mqrc, Refused, refused
 from assay_sdk.stomp import ContentError, Frame, LocalError
-
-
-class _UnknownError(LookupError):
-    """The error for a command that names a session, link or unit of work that does not exist."""
 
 
 class CommandedWire(WireContext, Protocol):
@@ -56,7 +46,7 @@ class CommandedWire(WireContext, Protocol):
         ...
 
 
-class Commands:
+class Commands(CommandTable):
     """The commands of one connection, with its sessions, links and units of work.
 
     Args:
@@ -73,41 +63,26 @@ class Commands:
         self._temporary: dict[int, NameLookUp] = {}
         """The temporary destinations by the links that stand for them."""
         self._by_id: dict[str, Receiver | Browser | NameLookUp] = {}
-        # All of `DriverCommand`.  STOMP has no XA and cancels no messages, so the driver answers those as unsupported.
-        self._table: Mapping[type, Callable[[Any], None]] = {
+        # STOMP has no XA and cancels no messages, so the driver answers those commands as unsupported.
+        functions: Mapping[type, Callable[[Any], None]] = {
             OpenSession: self._open_session,
             CloseSession: self._close_session,
             OpenSender: self._open_sender,
             OpenReceiver: self._open_receiver,
             CloseLink: self._close_link,
             Send: self._send,
-            Credit: lambda command: self._receiver(command.link).credit(command.token, command.credit),
-            Drain: lambda command: self._receiver(command.link).drain(command.token),
+            Credit: self._credit,
+            Drain: self._drain,
             Settle: self._settle,
             Begin: self._begin,
             Enlist: self._enlist,
-            Commit: lambda command: self._take_unit(command.unit).commit(command.token),
-            Rollback: lambda command: self._take_unit(command.unit).abort(command.token),
-            EndXa: self._unsupported,
-            Prepare: self._unsupported,
-            CommitXa: self._unsupported,
-            RollbackXa: self._unsupported,
-            RecoverXa: self._unsupported,
-            ForgetXa: self._unsupported,
+            Commit: self._commit,
+            Rollback: self._rollback,
             Unsubscribe: self._unsubscribe,
-            Cancel: self._unsupported,
             Browse: self._browse,
             Close: wire.close,
         }
-
-    def carry_out(self, command: DriverCommand) -> None:
-        """Carry out a command; if it names an unknown session, link or unit of work, answer `Failed`."""
-        try:
-            self._table[type(command)](command)
-        except _UnknownError as error:
-            self._wire.answers.fail(command.token, Refused(JmsErrorKind.ILLEGAL_STATE, str(error)))
-        except (ContentError, LocalError) as error:
-            self._wire.answers.fail(command.token, Refused(JmsErrorKind.MESSAGE_FORMAT, str(error)))
+        super().__init__(wire.answers, functions, self._unsupported, (ContentError, LocalError))
 
     def message(self, frame: Frame) -> None:
         """Handle a MESSAGE frame; drop it if its subscription has ended meanwhile."""
@@ -144,18 +119,14 @@ class Commands:
 
     def _session(self, number: int) -> int:
         if number not in self._sessions:
-            raise _UnknownError(f"this connection has no open session {number}")
+            raise UnknownError(f"this connection has no open session {number}")
         return number
 
     def _receiver(self, number: int) -> Receiver:
-        if number not in self._receivers:
-            raise _UnknownError(f"this connection has no open receiver {number}")
-        return self._receivers[number]
+        return find(self._receivers, number, "open receiver")
 
     def _unit(self, number: int) -> Unit:
-        if number not in self._units:
-            raise _UnknownError(f"this connection has no unit of work {number}")
-        return self._units[number]
+        return find(self._units, number, "unit of work")
 
     def _take_unit(self, number: int) -> Unit:
         unit = self._unit(number)
@@ -247,10 +218,8 @@ class Commands:
         self._wire.answers.done(command.token)
 
     def _send(self, command: Send) -> None:
-        sender = self._senders.get(command.link)
-        if sender is None:
-            raise _UnknownError(f"this connection has no open sender {command.link}")
-        to = command.message.to or sender[1]
+        _, address = find(self._senders, command.link, "open sender")
+        to = command.message.to or address
         wire, token = self._wire, command.token
         if to is None:
             wire.answers.fail(token, refused(Mqrc.UNKNOWN_OBJECT_NAME, "the message has no destination"))
@@ -267,6 +236,12 @@ class Commands:
             wire.when_room(lambda: wire.answers.done(token))
         else:
             wire.send(frame, answering(wire, token))
+
+    def _credit(self, command: Credit) -> None:
+        self._receiver(command.link).credit(command.token, command.credit)
+
+    def _drain(self, command: Drain) -> None:
+        self._receiver(command.link).drain(command.token)
 
     def _settle(self, command: Settle) -> None:
         self._receiver(command.link).settle(command.token, command.deliveries, command.outcome)
@@ -303,6 +278,12 @@ class Commands:
 
     def _enlist(self, command: Enlist) -> None:
         self._receiver(command.link).enlist(command.token, command.deliveries, self._unit(command.unit))
+
+    def _commit(self, command: Commit) -> None:
+        self._take_unit(command.unit).commit(command.token)
+
+    def _rollback(self, command: Rollback) -> None:
+        self._take_unit(command.unit).abort(command.token)
 
     def _unsupported(self, command: DriverCommand) -> None:
         what = f"STOMP cannot carry out {type(command).__name__}"

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import cast
 
-from assay_sdk.driver import DriverEvent, Target, TargetError
-from assay_sdk.drivers.certificates import client_context
-from assay_sdk.drivers.place import Scheme, read_url
+from assay_sdk.driver import DriverEvent, Target
+from assay_sdk.drivers.network import route_to
+from assay_sdk.drivers.place import Scheme
 from assay_sdk.drivers.stomp.wire import StompWire
-from assay_sdk.runners.real import LoopRunner
 from assay_sdk.stomp.conventions import Conventions
 from assay_sdk.stomp.heartbeats import HeartBeat
 from assay_sdk.time import Runner
@@ -55,22 +53,9 @@ class StompDriver:
                 ``stomp://``.
             TypeError: The runner cannot watch sockets.
         """
-        if not hasattr(runner, "register"):
-            raise TypeError("the STOMP driver needs a runner that watches sockets: use RealRunner")
-        place = read_url(target.url, STOMP)
-        if target.ca_file is not None and not place.tls:
-            raise TargetError("ca_file is given, but stomp:// has no TLS: connect with stomps://, or leave ca_file out")
-        context = client_context(target.ca_file) if place.tls else None
-        loop, epoch = cast("LoopRunner", runner), next(self._epochs)
+        route = route_to(target, STOMP, runner)
         return StompWire(
-            target,
-            place,
-            sink,
-            loop,
-            epoch,
-            context=context,
-            conventions=self._conventions,
-            heart_beat=self._heart_beat,
+            target, route, sink, next(self._epochs), conventions=self._conventions, heart_beat=self._heart_beat
         )
 
 

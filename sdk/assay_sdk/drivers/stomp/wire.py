@@ -1,59 +1,32 @@
-"""A STOMP connection of the driver: carries out commands, handles the broker's frames, and answers every token once.
-
-The code runs on the runner's loop.  `submit` only queues a command; one job carries out all queued commands, so that
-their frames go to the socket in one piece.
-"""
+"""A STOMP connection of the driver: carries out commands, handles the broker's frames, and answers every token once."""
 
 from __future__ import annotations
 
-import itertools
-import ssl
-from collections import deque
 from collections.abc import Callable
 from typing import Literal
 
-from assay_sdk.driver import (
-    LEVEL_PROPERTY,
-    PLATFORM_PROPERTY,
-    Close,
-    Closed,
-    DriverCommand,
-    DriverEvent,
-    Failed,
-    Opened,
-    Target,
-)
+from assay_sdk.driver import LEVEL_PROPERTY, PLATFORM_PROPERTY, DriverEvent, Opened, Target
 from assay_sdk.driver import Frame as TracedFrame
-from assay_sdk.drivers.answers import Answers, lost
-from assay_sdk.drivers.place import Place
+from assay_sdk.drivers.answers import lost
+from assay_sdk.drivers.network import NetworkWire, Route
 from assay_sdk.drivers.stomp.commands import Commands
 from assay_sdk.drivers.stomp.context import Names, Receipt
 from assay_sdk.drivers.stomp.errors import refusal
 from assay_sdk.drivers.stomp.transport.line import StompLine
-from assay_sdk.model.capabilities import Capability
-from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
-from assay_sdk.runners.real import LoopRunner
+from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.stomp import Frame, HeartBeat, RemoteError, Version, agreed, encode_frame, parse_heart_beat
 from assay_sdk.stomp.conventions import Conventions, conventions_of
 from assay_sdk.stomp.extensions import CONNECTION, CONNECTION_OPEN, EXTENSIONS, OPEN_ERRORS
-from assay_sdk.time import CancelJob
-
-CLOSE_TIMEOUT_MS = 5_000
-"""The time for which the client waits for the receipt of DISCONNECT before it closes the socket, in milliseconds."""
-
-_NS_PER_MS = 1_000_000
 
 
-class StompWire:
+class StompWire(NetworkWire[StompLine]):
     """A STOMP connection (`assay_sdk.driver.Wire`).
 
     Args:
         target: Broker to connect to, and how.
-        place: Host and port of the broker.
+        route: The way to the broker.
         sink: Called with each event, on the loop.
-        runner: Runner that watches the socket.
         epoch: Number of the connection among the driver's connections.
-        context: TLS context; None for a connection without TLS.
         conventions: The broker's conventions; None to choose them when the broker has named itself.
         heart_beat: The heart-beats that the client offers and wants.
     """
@@ -61,64 +34,36 @@ class StompWire:
     def __init__(
         self,
         target: Target,
-        place: Place,
+        route: Route,
         sink: Callable[[DriverEvent], None],
-        runner: LoopRunner,
         epoch: int,
         *,
-        context: ssl.SSLContext | None,
         conventions: Conventions | None,
         heart_beat: HeartBeat,
     ) -> None:
-        self.epoch = epoch
-        self.capabilities: frozenset[Capability] = frozenset()
+        super().__init__(target, route, sink, epoch)
         self.conventions = conventions or Conventions()
         self.extensions: frozenset[str] = frozenset()
         self.names = Names(self.conventions)
         self.version = Version.V1_2
         self.has_client_id = target.client_id is not None
-        self.answers = Answers(sink, runner, target.request_timeout_ms, self._flush)
         self._given = conventions
         self._heart_beat = heart_beat
-        self._target = target
-        self._place = place
-        self._runner = runner
-        self._queue: deque[DriverCommand] = deque()
-        self._numbers = itertools.count(1)
+        self._place = route.place
         self._receipts: dict[str, Receipt] = {}
         self._output: list[bytes] = []
         self._commands = Commands(self)
-        self._closing: int | None = None
-        self._is_open = False
-        self._gone = False
-        self._working = False
-        """Whether commands are being carried out; their frames go to the socket afterwards."""
-        self._line = StompLine(
-            place, target.login, self, runner, context=context, open_timeout_ms=target.open_timeout_ms
+        line = StompLine(
+            route.place,
+            target.login,
+            self,
+            route.runner,
+            context=route.context,
+            open_timeout_ms=target.open_timeout_ms,
         )
-        due_ns = runner.clock.monotonic_ns() + target.open_timeout_ms * _NS_PER_MS
-        self._timer: CancelJob = runner.call_at(due_ns, self._open_timed_out)
-        runner.call_soon(self._line.start)
-
-    def submit(self, command: DriverCommand) -> None:
-        """Queue a command, which is answered once; the answer is `Failed` if the connection is lost."""
-        self._queue.append(command)
-        if len(self._queue) == 1:
-            self._runner.call_soon(self._work)
-
-    def abort(self) -> None:
-        """Drop the connection without closing it at the broker, as if the network had failed."""
-        self._runner.call_soon(lambda: self._line.drop(lost("the connection was aborted by this client")))
+        self._start(line, self._commands.carry_out)
 
     # --- called by commands and receivers (`WireContext`)
-
-    def now_ms(self) -> int:
-        """Return the time of day in milliseconds since the epoch."""
-        return self._runner.clock.wall_ns() // _NS_PER_MS
-
-    def next_number(self) -> int:
-        """Take a new number, and return it; each number is used once on this connection."""
-        return next(self._numbers)
 
     def send(self, frame: Frame, receipt: Receipt | None = None) -> None:
         """Send a frame, with the other frames of the same job.
@@ -145,20 +90,6 @@ class StompWire:
     def when_room(self, job: Callable[[], None]) -> None:
         """Run a job as soon as less than 1 MiB waits for the socket."""
         self._line.when_room(job)
-
-    def close(self, command: Close) -> None:
-        """Close the connection normally, after the frames of earlier commands."""
-        if self._closing is not None:
-            self.answers.done(command.token)
-            return
-        self._closing = command.token
-        if not self._is_open:
-            self._line.drop(None)
-            return
-        self.send(Frame("DISCONNECT"), lambda _: self._line.drop(None))
-        self._timer()
-        due_ns = self._runner.clock.monotonic_ns() + CLOSE_TIMEOUT_MS * _NS_PER_MS
-        self._timer = self._runner.call_at(due_ns, lambda: self._line.drop(None))
 
     # --- called by the line (`LineOwner`)
 
@@ -191,44 +122,23 @@ class StompWire:
         elif frame.command == "CONNECTED":
             self._connected(headers)
 
-    def line_gone(self, why: Refused | None) -> None:
-        """Answer `Failed` for all open commands, then report that the connection has ended."""
-        self._gone = True
-        self._timer()
-        closing = self._closing
-        if closing is not None:
-            self.answers.done(closing)  # the close has succeeded, also if the connection was lost meanwhile
-        reason = why or lost("the connection is closed")
-        everything = reason if reason.kind is JmsErrorKind.CONNECTION_LOST or not self._is_open else lost(reason.text)
-        while self._queue:
-            self.answers.owe(self._queue.popleft())
+    # --- called by `NetworkWire`
+
+    def _ask_to_close(self) -> None:
+        self.send(Frame("DISCONNECT"), lambda _: self._line.drop(None))
+
+    def _cut(self, why: Refused) -> None:
         receipts, self._receipts = self._receipts, {}
         for receipt in receipts.values():
-            receipt(everything)
-        self.answers.fail_all(everything)
-        self.answers.emit(Closed(self.epoch, None if closing is not None else why))
-
-    # --- inside
-
-    def _work(self) -> None:
-        self._working = True
-        try:
-            while self._queue and not self._gone:
-                command = self._queue.popleft()
-                self.answers.owe(command)
-                self._commands.carry_out(command)
-        finally:
-            self._working = False
-        while self._queue:
-            token = self._queue.popleft().token
-            self.answers.emit(Failed(token, lost("the connection is closed: create a new one")))
-        self._flush()
+            receipt(why)
 
     def _flush(self) -> None:
         if self._output and not self._gone:
             octets = b"".join(self._output)
             self._output.clear()
             self._line.write(octets)
+
+    # --- inside
 
     def _connected(self, headers: dict[str, str]) -> None:
         server = headers.get("server", "")
@@ -243,8 +153,7 @@ class StompWire:
             text = f"the broker at {self._place} speaks only STOMP 1.0, which has no NACK: this driver needs 1.1 or 1.2"
             self._line.drop(Refused(JmsErrorKind.UNSUPPORTED, text))
             return
-        self._timer()
-        self._is_open = True
+        self._set_open()
         self.conventions = self._given or conventions_of(server)
         self.extensions = frozenset(filter(None, headers.get(EXTENSIONS, "").split(",")))
         self.names = Names(self.conventions)
@@ -269,10 +178,6 @@ class StompWire:
             self._line.drop(Refused(JmsErrorKind.CONNECTION_LOST, why.text, objects=why.objects))
         else:
             self._line.drop(why)
-
-    def _open_timed_out(self) -> None:
-        text = f"the broker did not open the connection within {self._target.open_timeout_ms} ms"
-        self._line.drop(refused(Mqrc.Q_MGR_NOT_AVAILABLE, text))
 
     def _show(self, direction: Literal["in", "out"], frame: Frame, octets: bytes) -> None:
         """Emit a traced frame."""

@@ -62,7 +62,7 @@ def test_an_orderly_close_is_answered_and_ends_without_a_reason(opened: Bench) -
 def test_a_close_whose_answer_never_comes_ends_at_its_time_limit(
     opened: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assay_sdk.drivers.amqp.wire.CLOSE_TIMEOUT_MS", 50)
+    monkeypatch.setattr("assay_sdk.drivers.network.CLOSE_TIMEOUT_MS", 50)
     opened.peer.silent = True
     opened.done(Close)
     assert opened.expect(Closed).refused is None

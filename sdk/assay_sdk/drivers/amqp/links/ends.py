@@ -36,8 +36,8 @@ class LinkContext(Protocol):
         """Return the time of day in milliseconds since the epoch."""
         ...
 
-    def next_delivery(self) -> int:
-        """Take a new delivery number, and return it; each number is used once on this connection."""
+    def next_number(self) -> int:
+        """Take a new number, and return it; each number is used once on this connection."""
         ...
 
     def add_attach_fields(self, link_name: str, fields: AttachFields) -> None:

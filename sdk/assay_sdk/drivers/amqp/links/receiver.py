@@ -228,7 +228,7 @@ class ReceiverEnd(Incoming):
                 self.answers.done(settling.token)
             return
         for received in self.read(delivery):
-            number = self.context.next_delivery()
+            number = self.context.next_number()
             if delivery.settled:
                 delivery.settle()  # at most once: the broker has forgotten the message
             self._deliveries[number] = delivery
