@@ -100,7 +100,7 @@ def summary(verdicts: Verdicts, seconds: float | None) -> str:
     """Return one line about a run.
 
     The line has the numbers of verdicts on rules and on foreign scenarios, the number of scenarios, the duration of the
-    run, the time for which the steps waited, and the faces.
+    run, the time for which the steps waited, and the faces that ran scenarios.
     """
     scenarios = verdicts.scenarios
     waited = sum(scenario.waited_seconds for scenario in scenarios)

@@ -66,8 +66,8 @@ class Mark(Struct, frozen=True):
 def release_marks(history: History, keys: Collection[str]) -> list[Mark]:
     """Return the moments before which silence proves nothing about these messages.
 
-    These are the answer to each send, the end of each send's delivery delay (its argument ``delay_ms``), and the end of
-    each fault.  Without a send of these messages, the list is empty.
+    These are the answer to each send, the end of each send's delivery delay (its argument ``delay_ms``, in
+    milliseconds), and the end of each fault.  Without a send of these messages, the list is empty.
     """
     marks: list[Mark] = []
     for send in history.sends(keys):
@@ -87,7 +87,7 @@ class Silence(Struct, frozen=True):
         span: The first quiet watch; None if the evidence has none.
         ns: The duration of the quiet watch, without delays of the harness. Without a quiet watch, the duration of the
             longest silence.
-        needed_ns: The shortest duration that suffices.
+        needed_ns: The shortest duration that suffices, in nanoseconds.
         spoiled: Whether a silence is long enough only if it includes the delays of the harness.
         unwatched: The end of the last fault, if no watch reaches beyond it; otherwise None.
     """
@@ -152,7 +152,7 @@ class Axis:
         Args:
             watchers: The consumers whose watches count.
             after: The moments after which the quiet watch must begin; at least one.
-            quiet_ns: The shortest duration that suffices.
+            quiet_ns: The shortest duration that suffices, in nanoseconds.
         """
         if any(fault.end is None for fault in self.history.faults):
             return Silence(None, 0, quiet_ns)

@@ -76,7 +76,7 @@ def ahead_of(due_of: Mapping[str, int], keys: Sequence[str], at_ns: int) -> str:
     Args:
         due_of: The due times of messages, by key.
         keys: The messages' keys.
-        at_ns: The time.
+        at_ns: The time, in nanoseconds since the scenario's first event.
     """
     ahead = [(key, due_of[key] - at_ns) for key in keys if due_of.get(key, at_ns) > at_ns]
     return "".join(f", {duration(ns)} before {key} is due" for key, ns in ahead[:1])

@@ -87,7 +87,7 @@ class Runner(Protocol):
 
 
 class OtherProcessError(RuntimeError):
-    """The error for a runner with a thread that is used in a forked process, in which the thread does not run."""
+    """The error for the use of a runner in a forked process, in which the runner's thread does not run."""
 
     def __init__(self) -> None:
         super().__init__("this connection was made in another process: connect again in this one")

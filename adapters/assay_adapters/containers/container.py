@@ -137,7 +137,7 @@ def image_digest(image: str) -> str:
 
 
 def owner(pid: int | None = None) -> str:
-    """Return the value of `OWNER_LABEL` for containers of a process; None for this process."""
+    """Return the value of `OWNER_LABEL` for the containers of a process; without a process id, of this process."""
     return Owner.of(pid or os.getpid()).name
 
 

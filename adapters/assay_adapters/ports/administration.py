@@ -182,7 +182,7 @@ class Admin(Protocol):
         Args:
             queue: The queue's name.
             message: The message; the queue's defaults fill the fields that its descriptor lacks.
-            delay_ms: The delivery delay; None to deliver it at once.
+            delay_ms: The delivery delay in milliseconds; None to deliver the message at once.
 
         Raises:
             LookupError: The backend cannot set a field of the descriptor or the value of a property.

@@ -55,7 +55,7 @@ def left_ms(message: Message, now_ms: int) -> int:
 
 
 def is_delayed(put: Put, now_ms: int) -> bool:
-    """Check whether a send has a delay that ends after `now_ms`."""
+    """Check whether a send has a delay that ends after `now_ms`, in milliseconds since the epoch."""
     return left_ms(put.message, now_ms) > 0
 
 

@@ -159,7 +159,7 @@ class HttpListener:
         return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
     async def drain(self) -> None:
-        """Accept no more clients, wait for the requests under way up to ``drain_ms``, and close.
+        """Accept no more clients, wait for the requests under way up to ``drain_ms`` milliseconds, and close.
 
         Further calls do nothing.
         """

@@ -72,5 +72,5 @@ class Parts(Protocol):
         runner: Runner,
         views: Callable[[], Sequence[ConnectionView]],
     ) -> ListenerPort:
-        """Create the listener for administrators, with a function that returns the clients' connections to show."""
+        """Create the listener for administrators; `views` returns the clients' connections for the status page."""
         ...

@@ -66,7 +66,7 @@ class Wiring:
         runner: Runner,
         views: Callable[[], Sequence[ConnectionView]],
     ) -> ServerHttpListener:
-        """Create the listener for administrators, with a function that returns the clients' connections to show."""
+        """Create the listener for administrators; `views` returns the clients' connections for the status page."""
         return ServerHttpListener(
             queue_manager,
             runner,

@@ -1,4 +1,4 @@
-"""The tables of a store's database: save the contents of slots as rows, and load them."""
+"""The tables of a store's database: functions that save the contents of slots as rows, and load them."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ class Acts:
     # topics -----------------------------------------------------------------------------------------------------------
 
     def publish(self, delay_ms: int | None = None) -> None:
-        """Publish a persistent message; without a given delay, one in three is delayed."""
+        """Publish a persistent message with a delay in milliseconds; without a given delay, one in three is delayed."""
         if delay_ms is None:
             delay_ms = self._rng.choice((0, 0, self._rng.randint(SHORTEST_DELAY_MS, LONGEST_DELAY_MS)))
         self._send(Family.TOPIC, place(Family.TOPIC, self._number), Mode.PERSISTENT, delay_ms)
@@ -189,7 +189,7 @@ class Acts:
     # the end ----------------------------------------------------------------------------------------------------------
 
     def drain(self, family: Family, address: Address, timeout_ms: int) -> bool:
-        """Receive one of the messages that are left on a queue; return False if no message came in time.
+        """Receive a message that is left on a queue; return False if none came within ``timeout_ms`` milliseconds.
 
         Raises:
             LostError: The broker cannot be reached, or refused a call.
@@ -199,7 +199,7 @@ class Acts:
         )
 
     def drain_subscription(self, name: str, timeout_ms: int) -> bool:
-        """Receive one of the messages that are left for a subscription; return False if no message came in time.
+        """Receive a message that is left for a subscription; return False if none came in ``timeout_ms`` milliseconds.
 
         Raises:
             LostError: The broker cannot be reached, or refused a call.

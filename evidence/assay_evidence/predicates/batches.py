@@ -31,6 +31,8 @@ class Batch(Struct, frozen=True):
 class Lateness(Struct, frozen=True):
     """The delay of a batch: the time from its first possible delivery to its delivery.
 
+    All times are in nanoseconds.
+
     Args:
         ns: The delay according to the journal.
         least_ns: The shortest possible delay, because the harness may have noted the delivery late.

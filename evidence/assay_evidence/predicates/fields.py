@@ -144,8 +144,8 @@ def _fits(text: str, entries: tuple[str, ...], claim: Claim) -> bool:
 def in_range(claim: Claim, history: History) -> Finding:
     """Decide whether a field of an event is a number between two bounds, and disclose its value.
 
-    With the bound `lasts_ms`, the field belongs to a message that may expire this long after the start of its send
-    (`call`).  If the event is later and lacks the field, the finding is inconclusive.
+    With the bound `lasts_ms`, the field belongs to a message that may expire this number of milliseconds after the
+    start of its send (`call`).  If the event is later and lacks the field, the finding is inconclusive.
     """
     name, least, most = reference(claim, "field"), claim.bounds.get("least", 0), claim.bounds.get("most")
     say = Saying(claim, f"{name} is at least {least}" + ("" if most is None else f" and at most {most}"))

@@ -1,4 +1,4 @@
-"""The references and bounds that each predicate reads; a claim with any other name is a mistake in its step."""
+"""The references and bounds that each predicate reads; any other one in a claim is a mistake in the claim's step."""
 
 from __future__ import annotations
 

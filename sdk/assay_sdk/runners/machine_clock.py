@@ -35,7 +35,7 @@ class MachineClock:
 
     @property
     def boot(self) -> str:
-        """Id of this machine since its last start."""
+        """Id of the present boot of this machine: it changes at each start of the machine."""
         return self._boot
 
     @property

@@ -57,9 +57,9 @@ class Pulse:
     """The heart-beats of one end of an open connection, in both directions.
 
     Args:
-        beats_ms: The time between heart-beats that this end sends; 0 for none.
-        hears_ms: The time between heart-beats that the peer sends; 0 for none.
-        now_ms: The time at which the connection was opened.
+        beats_ms: The time between heart-beats that this end sends, in milliseconds; 0 for none.
+        hears_ms: The time between heart-beats that the peer sends, in milliseconds; 0 for none.
+        now_ms: The time at which the connection was opened, in milliseconds of the caller's clock.
     """
 
     def __init__(self, beats_ms: int, hears_ms: int, now_ms: int) -> None:

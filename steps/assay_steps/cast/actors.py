@@ -74,7 +74,10 @@ class Producer:
         ttl_ms: int | None = None,
         to: Address | None = None,
     ) -> Answer[Sent]:
-        """Send a message; the ``call`` event holds the delivery mode, priority, time to live and delay in effect."""
+        """Send a message; the ``call`` event holds the mode, priority, time to live and delay in effect.
+
+        Times are in milliseconds.
+        """
         own_mode, own_priority = MODE_VALUES[self._settings[Setting.MODE]], self._settings[Setting.PRIORITY]
         used_priority = own_priority if priority is None else priority
         args: dict[str, Scalar] = {

@@ -33,7 +33,7 @@ class Periods:
         self._scenarios.append(scenario)
 
     def at(self, wall_ns: int) -> str | None:
-        """Return the scenario that ran at a time; None if none had begun."""
+        """Return the scenario that ran at a time, in nanoseconds since the epoch; None if no scenario had begun."""
         place = bisect.bisect_right(self._begins_ns, wall_ns)
         return self._scenarios[place - 1] if place else None
 

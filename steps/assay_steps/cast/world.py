@@ -267,7 +267,10 @@ class World(Waiting):
         selector: str | None = None,
         ttl_ms: int | None = None,
     ) -> Origin:
-        """Return the origin for a consumer of a subscription, with a subscription name that is unique on the broker."""
+        """Return the origin for a consumer of a subscription, with a subscription name that is unique on the broker.
+
+        The time to live is in milliseconds.
+        """
         return Origin(
             address=topic,
             selector=selector,
@@ -357,7 +360,7 @@ class World(Waiting):
         self._last = answer
 
     def note_sent(self, label: str, draft: Draft, answer: Answer[Sent], to: Address, delay_ms: int = 0) -> SentMessage:
-        """Remember a send under the label of its message."""
+        """Remember a send, and its delay in milliseconds, under the label of its message."""
         sent = SentMessage(label=label, draft=draft, answer=answer, destination=to, delay_ms=delay_ms)
         self.messages[label] = sent
         return sent

@@ -48,7 +48,7 @@ class ConsumerFilter:
         return self.behind.listen(script)
 
     def listen_batch(self, script: Script | None, size: int, timeout_ms: int) -> Outcome[None]:
-        """Set a batch listener, or remove the batch listener if the script is None."""
+        """Set a batch listener with a timeout in milliseconds; if the script is None, remove the batch listener."""
         return self.behind.listen_batch(script, size, timeout_ms)
 
     def close(self) -> Outcome[None]:

@@ -132,7 +132,7 @@ class RestAdmin:
         Args:
             queue: The queue's name.
             message: The message.
-            delay_ms: The delivery delay; None to deliver it at once.
+            delay_ms: The delivery delay in milliseconds; None to deliver the message at once.
 
         Raises:
             LookupError: REST cannot set a field of the descriptor or the value of a property.

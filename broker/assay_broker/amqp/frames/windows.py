@@ -12,7 +12,7 @@ _LENGTH = struct.Struct(">I").unpack_from
 
 
 class IncomingWindows:
-    """The counter of a client's transfers against the incoming windows of its sessions.
+    """A counter that compares a client's transfers with the incoming windows of its sessions.
 
     Args:
         session_frames: The window of a session that is fully open, in transfers.

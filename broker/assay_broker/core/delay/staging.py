@@ -66,5 +66,5 @@ class Staging:
         return self.schedule.peek_due(now_ms)
 
     def later(self, entry: Entry, due_ms: int) -> None:
-        """Postpone the release of a copy until a new due time, because its target could not take it (DD-71)."""
+        """Postpone a copy's release until a due time in milliseconds, because its target could not take it (DD-71)."""
         self.schedule.add(entry.key, due_ms, entry)

@@ -89,7 +89,7 @@ class Expiry:
         return chain(self._own, self._shared)
 
     def add(self, key: int, due_ms: int, entry: Entry) -> None:
-        """Schedule the expiry of a copy."""
+        """Schedule the expiry of a copy for a time, in milliseconds since the epoch."""
         (self._shared if is_shared(entry.home) else self._own).add(key, due_ms, entry)
 
     def discard(self, key: int) -> None:

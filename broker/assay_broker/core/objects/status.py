@@ -44,8 +44,8 @@ def complete(definition: Definition, host: Host, live: Mapping[str, Value]) -> D
     Args:
         definition: The object.
         host: The queue manager's platform and level.
-        live: The values of the object's present state, such as CURDEPTH; a missing value is taken
-            from an unused object.
+        live: The values of the object's present state, such as CURDEPTH; a missing value becomes the value of an unused
+            object.
     """
     shown = {row.keyword: row.default for row in ATTRIBUTES[definition.kind] if row.shown}
     if definition.namespace is Namespace.QUEUE:

@@ -1,4 +1,4 @@
-"""Defects in the resumption of a subscription, and after its time to live (QS-21, QS-22)."""
+"""Defects when a subscription is resumed, and after its time to live has ended (QS-21, QS-22)."""
 
 from __future__ import annotations
 

@@ -71,7 +71,8 @@ def received(frame: Frame, link: Address, spelled: str, reader: Callable[[str], 
 def failed_deliveries(frame: Frame) -> tuple[int, bool]:
     """Return how many deliveries of a message failed before, and whether it was delivered before.
 
-    Only the reference broker counts the deliveries to a STOMP client.  From other brokers, 1 means at least one.
+    Only the reference broker counts the deliveries to a STOMP client.  For other brokers, the result 1 means that at
+    least one delivery failed.
     """
     counted = frame.headers.get("JMSXDeliveryCount", "")
     again = frame.headers.get("redelivered") == "true"

@@ -67,12 +67,15 @@ class Waiting:
         return self.instance.clock.monotonic_ns() // NS_PER_MS
 
     def wait_until(self, done: Callable[[], bool], timeout_ms: int) -> bool:
-        """Wait until a condition is true, at most ``timeout_ms`` on the backend's clock; return whether it is true."""
+        """Wait until a condition is true, at most ``timeout_ms`` milliseconds; return whether it is true.
+
+        The backend's clock counts the milliseconds.
+        """
         deadline = self.instance.clock.monotonic_ns() + timeout_ms * NS_PER_MS
         return self._run_until(done, deadline)
 
     def wait_since(self, label: str, span_ms: int) -> None:
-        """Wait until ``span_ms`` have passed since the send of a message began."""
+        """Wait until ``span_ms`` milliseconds have passed since the send of a message began."""
         self._run_until(lambda: False, self.sent_ns(label) + span_ms * NS_PER_MS)
 
     def wait_until_overdue(self, label: str) -> None:
@@ -80,7 +83,7 @@ class Waiting:
         self.wait_since(label, self.messages[label].delay_ms + self.limits.late_ms)
 
     def wait_after(self, name: str, span_ms: int) -> None:
-        """Wait until ``span_ms`` have passed since an actor began to close or drop its consumer or connection."""
+        """Wait until ``span_ms`` milliseconds have passed since an actor began to end its consumer or connection."""
         left_ns = self._recorder.left(name).mono_ns
         self._run_until(lambda: False, left_ns + span_ms * NS_PER_MS)
 

@@ -227,7 +227,7 @@ class ReferenceAdmin:
         Args:
             queue: The queue's name.
             message: The message.
-            delay_ms: The delivery delay; None to deliver it at once.
+            delay_ms: The delivery delay in milliseconds; None to deliver the message at once.
 
         Raises:
             LookupError: The reference broker cannot set a field of the descriptor.
