@@ -103,7 +103,7 @@ class ScenarioVerdict(Struct, frozen=True):
         probe: The capability that a probe looks for (`assay_evidence.concluding.probes`); empty for other scenarios.
         delayed: Whether the verdict is inconclusive because of a delay of the harness on a busy machine.
         attempt: The number of the attempt that decides (`assay_evidence.concluding.attempts`).
-        ran_as: The id of that attempt in the journal; empty for the first attempt, whose id is the scenario's.
+        ran_as: The id of that attempt in the journal; empty for the first attempt, which has the scenario's id.
     """
 
     scenario: str

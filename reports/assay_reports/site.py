@@ -59,7 +59,7 @@ def render_site(runs: Sequence[RunEvidence], out: Path, absent: Iterable[Absence
 
     Raises:
         SourceError: A run's verdicts name a rule that the catalogue does not have.
-        OutputError: No run was given, the folder cannot be written, or it holds files that are not a report's.
+        OutputError: No run was given, the folder cannot be written, or it holds files that do not belong to a report.
     """
     if not runs:
         raise OutputError(out, "no run to report on was given; name an output folder of `assay run`.")

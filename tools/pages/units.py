@@ -61,10 +61,10 @@ Important states and events:
   ends, the queue manager backs the branch out. Messages received in the branch return to their queues, marked as
   redelivered.
 - **Prepared** means *in doubt*. No client sees the messages that were sent in the branch, and no other receiver gets
-  the messages that were received in it. Sent messages keep their places on the queues, but a delayed message is not
-  staged yet. A lost connection, a restart or a kill does not end the branch. Non-persistent messages are lost with the
-  queue manager, as always. The time to live of messages continues; a message that has expired meanwhile is
-  removed when the branch ends.
+  the messages that were received in it. Sent messages keep their places on the queues, but a delayed message
+  goes to the staging queue only after the commit. A lost connection, a restart or a kill does not end the branch.
+  Non-persistent messages are lost with the queue manager, as always. The time to live of messages continues; a message
+  that has expired meanwhile is removed when the branch ends.
 - **An operator** may decide for a transaction manager that does not come back (`RESOLVE INDOUBT`, see
   [mqsc.md](mqsc.md)). The branch is then *completed* heuristically: until xa_forget, also after a restart or a kill,
   the queue manager answers xa_commit and xa_rollback with XA_HEURCOM or XA_HEURRB.

@@ -56,7 +56,7 @@ class SdkInstance(Generic[RunnerT, FaultsT]):
 
     @property
     def clock(self) -> Clock:
-        """The runner's clock, which is also the broker's."""
+        """The runner's clock, which the broker also uses."""
         return self.runner.clock
 
     def clients(self) -> Mapping[str, Client]:

@@ -31,8 +31,8 @@ class PasswordChecks:
         Args:
             user: The user's name.
             password: The password that the client sent.
-            then: Called on the loop with True if the password is the user's, else with False.  Not called if the
-                check was cancelled.
+            then: Called on the loop with True if the user has this password, else with False.  Not called if the check
+                was cancelled.
 
         Returns:
             A function that cancels the check.  A check that still waits for a thread is then never made.

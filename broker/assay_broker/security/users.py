@@ -115,7 +115,7 @@ class Users:
         return cls(_entries(path, found), exposed=bool(mode & stat.S_IROTH))
 
     def check(self, user: str, password: str) -> bool:
-        """Return whether a password is the user's; an unknown user takes as long as a wrong password.
+        """Return whether a user has this password; an unknown user takes as long as a wrong password.
 
         The server keeps a keyed hash of each right password, so only a client's first login needs the slow hashing.
         May be called from any thread.

@@ -158,7 +158,7 @@ def make_plan(
     Args:
         options: The options.
         has: The capabilities of the pair.
-        lacks: The reasons for capabilities that the pair lacks.
+        lacks: The capabilities that the pair lacks, each with the reason.
         kinds: The kinds of faults of the options that the pair cannot have, with the reason; the plan leaves them out.
     """
     able = [one for one in WORKLOADS if one.needs <= set(has)]

@@ -137,7 +137,7 @@ def feature_of(template: ScenarioTemplate) -> str:
 
 
 def is_foreign(template: ScenarioTemplate) -> bool:
-    """Return whether a scenario belongs to a user's feature instead of the kit's."""
+    """Return whether a scenario belongs to a user's feature, and not to a feature of the kit."""
     return _place(template.feature.filename)[1]
 
 

@@ -334,7 +334,10 @@ class Run:
         instance.close()
 
     def go_on_as(self, writer: str) -> None:
-        """Continue as another writer, in a process that was forked after the plan was written.
+        """Continue with a journal of another name, in a process that was forked after the plan was written.
+
+        Args:
+            writer: The name of the new journal.
 
         Raises:
             JournalError: The new writer's journal cannot be created.

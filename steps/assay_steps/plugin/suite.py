@@ -35,7 +35,7 @@ class SuiteOptions(RunRequest, frozen=True, kw_only=True):
     Args:
         out: The folder of evidence.
         workers: The number of worker processes; 0 to run the scenarios in this process.
-        pytest_args: Further arguments for pytest; test modules and feature files replace the suite's.
+        pytest_args: Further arguments for pytest; test modules and feature files replace the suite's modules.
     """
 
     out: Path

@@ -59,7 +59,7 @@ class Writer(Protocol):
     """A process's part of a run; `Run` implements this protocol."""
 
     def go_on_as(self, writer: str) -> None:
-        """Continue as another writer, in a forked process."""
+        """Continue in a forked process, with a journal of the given name."""
         ...
 
     def finish(self, *, concludes: bool) -> None:

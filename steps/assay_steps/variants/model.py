@@ -8,7 +8,9 @@ from assay_steps.behaviour import Behaviour
 
 
 class Variant(Behaviour, frozen=True, kw_only=True):
-    """A behaviour that differs from the reference pair's and keeps the rules; all scenarios of its rules must pass.
+    """A behaviour that differs from that of the reference pair, and keeps the rules.
+
+    All scenarios of its rules must pass.
 
     Args:
         allowed_by: The place in a document that allows the behaviour, or leaves it open.

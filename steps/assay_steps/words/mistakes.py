@@ -92,8 +92,8 @@ def of_tags(
         template: The scenario.
         tags: All tags of the scenario.
         catalogue: The rules.
-        foreign: Whether the scenario is a user's; it may have no rule, and may have the user's own ids as tags
-            (``@OR-12``).
+        foreign: Whether the scenario belongs to a user's feature; it may have no rule, and may have the user's own ids
+            as tags (``@OR-12``).
     """
     given = sorted(tags)
     told = f"scenario {template.name!r}"

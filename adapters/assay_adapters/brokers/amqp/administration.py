@@ -1,8 +1,8 @@
 """Administration of products that are not IBM MQ: the `Admin` port over the interface of each product.
 
 A product's `Administrator` has the operations that many products have. `ProductAdmin` translates the port's commands,
-which are those of IBM MQ, to these operations. It refuses any other command, and its refusal names the capability that
-the product lacks.
+which are commands of IBM MQ, to these operations. It refuses any other command, and its refusal names the capability
+that the product lacks.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ class ProductAdmin:
         title: The product's name.
         administrator: The product's operations.
         capabilities: The capabilities of the pair.
-        lacks: The reasons for missing capabilities.
+        lacks: The missing capabilities, each with the reason.
     """
 
     def __init__(

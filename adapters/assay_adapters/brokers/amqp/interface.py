@@ -37,7 +37,7 @@ class Interface(Protocol):
             title: The product's name.
             at: The administrator's endpoint.
             has: The capabilities of the pair.
-            lacks: The reasons for missing capabilities.
+            lacks: The missing capabilities, each with the reason.
         """
         ...
 

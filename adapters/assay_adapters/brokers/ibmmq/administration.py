@@ -31,7 +31,7 @@ class IbmMqAdmin(RestAdmin):
     Args:
         rest: The REST interface with the login of an administrator.
         messaging: The messages, with the login of an application.
-        lacks: The reasons for missing capabilities.
+        lacks: The missing capabilities, each with the reason.
     """
 
     def __init__(self, rest: MqRest, messaging: Messaging, lacks: Mapping[Capability, Source]) -> None:

@@ -1,4 +1,4 @@
-"""The capabilities of a broker: those in its file, those that the kit adds, and the reasons for missing ones."""
+"""The capabilities of a broker: from its file and from the kit; and the reasons for missing capabilities."""
 
 from __future__ import annotations
 

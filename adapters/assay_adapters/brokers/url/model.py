@@ -156,7 +156,7 @@ class Description(Struct, frozen=True, kw_only=True, rename="kebab"):
         profiles: The profiles that the product claims.
         known: The file of known outcomes; None if the product has no such file.
         capabilities: The capabilities of the broker, each with its source.
-        lacks: The reasons for capabilities that the broker lacks.
+        lacks: The capabilities that the broker lacks, each with the reason.
     """
 
     title: str

@@ -135,7 +135,7 @@ class SaslServer:
         """Handle the result of a password check; outside phase CHECKING do nothing.
 
         Args:
-            right: Whether the password is the user's.
+            right: Whether the password is the user's password.
 
         Returns:
             The octets to send to the client; empty for none.

@@ -33,7 +33,7 @@ class Passwords(Protocol):
     """The interface through which the HTTP listener uses a server's users."""
 
     def check(self, user: str, password: str) -> bool:
-        """Return whether a password is the user's; the check is slow on purpose, also for an unknown user."""
+        """Return whether a user has this password; the check is slow on purpose, also for an unknown user."""
         ...
 
 

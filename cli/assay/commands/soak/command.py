@@ -46,7 +46,7 @@ def soak(
     defect: Annotated[str | None, typer.Option(help="Switch on a named defect of the reference pair.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the plan and the journals.")] = Path("soak-out"),
 ) -> int:
-    """Send and receive under load and faults for some time, and record a history for `assay judge`."""
+    """Send and receive under load and faults for some time, and record a history for assay judge."""
     request = RunRequest(backend=backend, seed=seed, defect=defect)
     kinds = kinds_of(faults)
     pair = opened(request)

@@ -3,7 +3,8 @@
 For every step, pytest-bdd asks pytest for every fixture and makes a fixture of the found definition.  With the kit's
 vocabulary that took more than half of a run.  The definitions that a module sees do not change while its scenarios run.
 So this search reads them once for each module, and parses only definitions whose longest word is in the step.  The
-result is the same as pytest-bdd's: of several matching definitions, the one nearest to the scenario counts.
+search finds the definition that pytest-bdd would find: of several matching definitions, the one nearest to the
+scenario.
 """
 
 from __future__ import annotations
