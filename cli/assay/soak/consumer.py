@@ -145,7 +145,7 @@ class Seat:
 
 
 class SoakConsumer(ClientProcess):
-    """Has one seat for each workload of each slice."""
+    """A consumer process of a soak: it has one `Seat` for each workload of each slice."""
 
     seen = 0
     """The number of messages that the process has received."""
@@ -167,7 +167,7 @@ class SoakConsumer(ClientProcess):
         self._calm_ns = self.clock.monotonic_ns() if over else None
 
     def is_calm(self, since_ns: int, now_ns: int) -> bool:
-        """Return whether nothing has happened for `QUIET_MS`, neither a fault nor anything up to `since_ns`."""
+        """Return whether `QUIET_MS` have passed since a time and since the last fault; False during a fault."""
         return self._calm_ns is not None and now_ns - max(since_ns, self._calm_ns) >= QUIET_MS * NS_PER_MS
 
     def carry_out(self) -> None:

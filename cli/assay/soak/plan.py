@@ -77,7 +77,8 @@ class PlannedMessage(Struct, frozen=True, kw_only=True):
     """A message of the plan.
 
     Args:
-        delay_ms: The delay in milliseconds; for a burst, the delay of a message that is sent without loss of time.
+        delay_ms: The delay in milliseconds; in a burst, the producer shortens the delay by the time since
+            it began to send the burst.
         ttl_ms: The time to live in milliseconds; 0 for none.
         mode: The delivery mode.
         priority: The priority, from 0 to 9.

@@ -79,7 +79,7 @@ class Clients:
                 raise _down(one) from error
 
     def listen(self, seconds: float) -> None:
-        """Take the reports that come within some seconds; return after the first ones.
+        """Wait for reports, at most this number of seconds; take the first ones that come, and return.
 
         Raises:
             ClientDownError: A client has ended by itself.

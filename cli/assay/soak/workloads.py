@@ -194,5 +194,5 @@ def scenario_id(workload: Workload, number: int) -> str:
 
 
 def place(workload: Workload, number: int, run: str) -> Address:
-    """Return the queue or topic of a workload in a slice; its name has the end of the run's id."""
+    """Return the queue or topic of a workload in a slice; its name contains the last characters of the run's id."""
     return Address(workload.kind, f"SOAK.{run[-4:].upper()}.{number}.{workload.name.upper()}")

@@ -20,7 +20,7 @@ def find(existing: Mapping[int, _FoundT], number: int, what: str) -> _FoundT:
     """Return the session, link or unit of work that a command names.
 
     Args:
-        existing: Those of the connection, by their numbers.
+        existing: The sessions, links or units of work of the connection, by their numbers.
         number: Number in the command.
         what: What the number names, for the error's text.
 

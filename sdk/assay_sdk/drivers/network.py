@@ -90,7 +90,7 @@ _LineT = TypeVar("_LineT", bound=Line)
 class NetworkWire(ABC, Generic[_LineT]):
     """A connection over TCP or TLS (`assay_sdk.driver.Wire`).
 
-    The class of a protocol makes its socket and its commands, then calls `_start`; and it calls `_set_open` when the
+    The subclass for a protocol makes its socket and its commands, then calls `_start`.  It calls `_set_open` when the
     broker has opened the connection.
 
     Args:
