@@ -37,10 +37,10 @@ class CommandTable:
     """The functions that carry out the commands of one connection.
 
     Args:
-        answers: Open tokens of the connection.
+        answers: The tokens of the commands that are not answered yet.
         functions: Function for each kind of command that the protocol can express.
         unsupported: Function for all other kinds of commands, which answers that they are unsupported.
-        inexpressible: Errors of the functions that mean that the protocol cannot express a message.
+        inexpressible: The errors that a function raises if the protocol cannot express a message.
     """
 
     def __init__(
