@@ -10,12 +10,17 @@ The reader checks in this order:
 4. the files against each other: all must be of one run, each writer must have one file, and each writer that an ``end``
    record names must have a file.
 
+A journal in parts (`assay_evidence.files.parts`) is read as one file; a compressed part that ends early is damaged from
+there.
+
 The run's id is taken from the file with the plan, or else from the first file by name.
 """
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -23,9 +28,8 @@ from msgspec import Struct
 
 from assay_evidence.errors import JournalError, LineError
 from assay_evidence.events import AnyEvent, Begin, End, Plan
+from assay_evidence.files.parts import COMPRESSED, SUFFIX, is_journal, journals_in, writer_of
 from assay_evidence.lines import NEWLINE, DamageKind, JournalDamage, decode_line
-
-SUFFIX = ".jsonl"
 
 
 class Journals(Struct, frozen=True):
@@ -44,12 +48,12 @@ def read_journals(source: Path | Iterable[Path]) -> Journals:
     """Read the journals of one run.
 
     Args:
-        source: The folder with the journals (``*.jsonl``), or the files themselves.
+        source: The folder with the journals (``*.jsonl``, ``*.jsonl.gz``), or the files themselves.
 
     Raises:
         JournalError: The folder has no journal, or a file cannot be read.
     """
-    files = [_File(path) for path in _files(source)]
+    files = [_File(paths) for paths in _files(source)]
     run = _run_of(files)
     owners: dict[str, _File] = {}
     named: set[str] = set()
@@ -72,16 +76,18 @@ def read_journals(source: Path | Iterable[Path]) -> Journals:
     return Journals(events, tuple(damage))
 
 
-def _files(source: Path | Iterable[Path]) -> list[Path]:
+def _files(source: Path | Iterable[Path]) -> list[list[Path]]:
+    """Return the files of each journal."""
     if isinstance(source, Path) and source.is_dir():
-        found = [path for path in source.iterdir() if path.name.endswith(SUFFIX)]
+        found = journals_in(source.iterdir())
         where = str(source)
     else:
-        found = [source] if isinstance(source, Path) else list(source)
+        named = [source] if isinstance(source, Path) else list(source)
+        found = [*journals_in(named), *([path] for path in named if not is_journal(path))]
         where = "the list given"
     if not found:
         raise JournalError(f"There is no journal (*{SUFFIX}) in {where}: name the folder with a run's journals.")
-    return sorted(found, key=lambda path: (path.name, path))
+    return sorted(found, key=lambda paths: (paths[0].name, paths[0]))
 
 
 def _run_of(files: list[_File]) -> str | None:
@@ -90,18 +96,26 @@ def _run_of(files: list[_File]) -> str | None:
 
 
 class _File:
-    """One journal file, with the events and the damage that the reader has found in it."""
+    """One journal, with the events and the damage that the reader has found in its file or its parts."""
 
-    def __init__(self, path: Path) -> None:
-        self.name = path.name
+    def __init__(self, paths: list[Path]) -> None:
+        self.name = paths[0].name
+        """The file's name; for a journal in parts, the name of the part that was read last."""
         self.run: str | None = None
-        self.writer = path.name.removesuffix(SUFFIX)
+        self.writer = writer_of(paths[0])
         self.events: dict[int, AnyEvent] = {}
         self.damage: list[JournalDamage] = []
         self.end: End | None = None
         self.plans = False
         self._next = 0
-        self._read(path)
+        self._lines = 0
+        self._digest = hashlib.sha256()
+        # Damage before the first intact line is recorded at the end, because only that line names the writer.
+        self._early: list[tuple[str, DamageKind, int, str]] = []
+        for path in paths:
+            self.name = path.name
+            self._read(path)
+        self._conclude()
 
     def blame(self, kind: DamageKind, line: int, text: str) -> None:
         """Record damage to this file."""
@@ -112,36 +126,46 @@ class _File:
         return [self.events[seq] for seq in sorted(self.events)]
 
     def _read(self, path: Path) -> None:
-        digest = hashlib.sha256()
         number = 0
-        # Damage before the first intact line is recorded at the end, because only that line names the writer.
-        early: list[tuple[DamageKind, int, str]] = []
         try:
-            with path.open("rb") as file:
+            with gzip.open(path) if path.name.endswith(COMPRESSED) else path.open("rb") as file:
                 for number, line in enumerate(file, start=1):
-                    if self.end is not None:
-                        self.blame("count", number, "A line follows the end record.")
-                        continue
-                    try:
-                        event = self._intact(line)
-                    except LineError as error:
-                        if self.run is None:
-                            early.append((error.kind, number, error.text))
-                        else:
-                            self.blame(error.kind, number, error.text)
-                    else:
-                        self._take(event, number, digest.hexdigest() if isinstance(event, End) else "")
-                    digest.update(line)
+                    self._lines += 1
+                    self._read_line(line, number)
+        except (EOFError, gzip.BadGzipFile, zlib.error):
+            self._blame_line("undecodable", number + 1, "The compressed file is torn or altered from here on.")
         except OSError as error:
             raise JournalError(
                 f"The journal {path} cannot be read ({error.strerror}): correct its access rights."
             ) from error
-        for kind, line_number, text in early:
-            self.blame(kind, line_number, text)
+
+    def _read_line(self, line: bytes, number: int) -> None:
+        if self.end is not None:
+            self.blame("count", number, "A line follows the end record.")
+            return
+        try:
+            event = self._intact(line)
+        except LineError as error:
+            self._blame_line(error.kind, number, error.text)
+        else:
+            self._take(event, number, self._digest.hexdigest() if isinstance(event, End) else "")
+        self._digest.update(line)
+
+    def _blame_line(self, kind: DamageKind, number: int, text: str) -> None:
+        if self.run is None:
+            self._early.append((self.name, kind, number, text))
+        else:
+            self.blame(kind, number, text)
+
+    def _conclude(self) -> None:
+        """Record the damage that only the whole journal shows."""
+        for name, kind, number, text in self._early:
+            self.damage.append(JournalDamage(kind, self.writer, name, number, text))
         if not isinstance(self.events.get(0), Begin):
             self.blame("no-begin", 0, "The journal does not start with a begin record.")
         if self.end is None:
-            self.blame("no-end", number, "The journal does not end with an end record: its writer was interrupted.")
+            text = "The journal does not end with an end record: its writer was interrupted."
+            self.blame("no-end", self._lines, text)
 
     def _intact(self, line: bytes) -> AnyEvent:
         if not line.endswith(NEWLINE):
@@ -171,9 +195,10 @@ class _File:
 
     def _close(self, end: End, number: int, digest: str) -> None:
         self.end = end
-        if end.events != number - 1:
+        before = self._lines - 1
+        if end.events != before:
             self.blame(
-                "count", number, f"The end record counts {end.events} lines before it, but the file has {number - 1}."
+                "count", number, f"The end record counts {end.events} lines before it, but the file has {before}."
             )
         if end.sha256 != digest:
             self.blame("digest", number, "The end record's digest is not that of the bytes before it.")

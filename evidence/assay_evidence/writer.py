@@ -1,14 +1,15 @@
-"""The writer of a journal: one file for each writer, and one `os.write` for each line.
+"""The writer of a journal: one plain file, or numbered parts for a long run (`assay_evidence.files.parts`).
 
-A kill of the process leaves at most the last line incomplete.  Each writer makes a new file, so no line follows an
-incomplete one.  The caller gives the time of each event, because only the caller knows the right clock for the event.
+Each writer makes new files, so no line follows an incomplete one.  The caller gives the time of each event, because
+only the caller knows the right clock for the event.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 import threading
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -17,11 +18,10 @@ from msgspec import Struct
 
 from assay_evidence.errors import JournalError
 from assay_evidence.events import Begin, End, Event
+from assay_evidence.files.parts import JournalFile, PartFiles, PartLimits, PlainFile
 from assay_evidence.lines import encode_line
 
 SCHEMA_VERSION = 1
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
-_MODE = 0o644  # readable by other users, who may make reports; the process's umask may restrict it further
 
 E = TypeVar("E", bound=Event)
 
@@ -53,16 +53,18 @@ class JournalWriter:
         path: The file to create, usually ``<writer>.jsonl``; it must not exist.
         run: The run's id.
         writer: The writer's name, unique in the run.
+        parts: The limits of a journal in parts, for a long run; then `path` names the folder and the writer.  None for
+            one plain file, in which each line is written at once.
 
     Raises:
         JournalError: The file exists or cannot be created.
     """
 
-    def __init__(self, path: Path, *, run: str, writer: str) -> None:
+    def __init__(self, path: Path, *, run: str, writer: str, parts: PartLimits | None = None) -> None:
         self.path = path
         self.run = run
         self.writer = writer
-        self._descriptor: int | None = _make(path)
+        self._file: JournalFile | None = PlainFile(path) if parts is None else PartFiles(path, parts)
         self._lock = threading.Lock()
         self._digest = hashlib.sha256()
         self._seq = 0
@@ -90,8 +92,8 @@ class JournalWriter:
             return self._append(kind, at, scenario, fields)
 
     def _append(self, kind: type[E], at: Instant, scenario: str | None, fields: dict[str, Any]) -> E:
-        descriptor = self._descriptor
-        if descriptor is None:
+        file = self._file
+        if file is None:
             raise JournalError(f"The journal {self.path} is closed or broken, so no event can be added.")
         event = kind(
             v=SCHEMA_VERSION,
@@ -106,18 +108,7 @@ class JournalWriter:
             **fields,
         )
         line = encode_line(event)
-        try:
-            written = os.write(descriptor, line)
-        except OSError as error:
-            self._release()
-            raise JournalError(
-                f"The journal {self.path} cannot be written ({error.strerror}): free disk space or name another folder."
-            ) from error
-        if written != len(line):
-            self._release()
-            raise JournalError(
-                f"Only {written} of {len(line)} octets of a line reached the journal {self.path}: its disk is full."
-            )
+        self._try(lambda: file.write(line))
         self._digest.update(line)
         self._seq += 1
         self._last = at
@@ -134,16 +125,37 @@ class JournalWriter:
             JournalError: The end record could not be written.
         """
         with self._lock:
-            if self._descriptor is None:
+            file = self._file
+            if file is None:
                 return
             fields = {"events": self._seq, "sha256": self._digest.hexdigest(), "writers": writers}
             self._append(End, at, None, fields)
+            self._file = None
+            self._try(lambda: file.close(whole=True))
+
+    def _try(self, action: Callable[[], None]) -> None:
+        """Write to the file; after an error, close the journal.
+
+        Raises:
+            JournalError: The file could not be written in full.
+        """
+        try:
+            action()
+        except JournalError:
             self._release()
+            raise
+        except OSError as error:
+            self._release()
+            raise JournalError(
+                f"The journal {self.path} cannot be written ({error.strerror}): free disk space or name another folder."
+            ) from error
 
     def _release(self) -> None:
-        descriptor, self._descriptor = self._descriptor, None
-        if descriptor is not None:
-            os.close(descriptor)
+        """Close the file of a journal without an end record."""
+        file, self._file = self._file, None
+        if file is not None:
+            with suppress(OSError, JournalError):
+                file.close(whole=False)
 
     def __enter__(self) -> Self:
         return self
@@ -156,17 +168,3 @@ class JournalWriter:
             return
         with self._lock:
             self._release()
-
-
-def _make(path: Path) -> int:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists():
-            raise JournalError(
-                f"The journal {path} exists, and a run never adds to evidence: name another output folder."
-            )
-        return os.open(path, _FLAGS, _MODE)
-    except OSError as error:
-        raise JournalError(
-            f"The journal {path} cannot be created ({error.strerror}): name a folder with write access."
-        ) from error

@@ -7,20 +7,20 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from assay_evidence.files.parts import SUFFIX, journals_in
 from assay_pipeline.errors import NoJournalError
 
-SUFFIX = ".jsonl"
 RUN_FOLDER = "journals"
 """The name of the journals' folder in a run's output folder."""
 
 
 class JournalFile(Struct, frozen=True):
-    """The journal of one writer.
+    """The journal of one writer, or a part of it.
 
     Args:
         folder: The folder that the user named; the files of one folder are judged together.
-        path: The path of the journal.
-        octets: The journal's size in bytes.
+        path: The path of the file.
+        octets: The file's size in bytes, compressed if it is.
     """
 
     folder: str
@@ -32,7 +32,8 @@ def find_journals(folders: Iterable[Path]) -> tuple[JournalFile, ...]:
     """List the journals of runs.
 
     Args:
-        folders: Output folders of runs, or folders of ``.jsonl`` files. A folder that is named twice counts once.
+        folders: Output folders of runs, or folders of ``.jsonl`` and ``.jsonl.gz`` files. A folder that is named
+            twice counts once.
 
     Raises:
         NoJournalError: A folder is missing or holds no journal, or no folder was named.
@@ -51,7 +52,7 @@ def _journals_of(folder: Path) -> list[JournalFile]:
     inner = folder / RUN_FOLDER
     place = inner if inner.is_dir() else folder
     try:
-        found = sorted(path for path in place.iterdir() if path.suffix == SUFFIX and path.is_file())
+        found = sorted(path for paths in journals_in(filter(Path.is_file, place.iterdir())) for path in paths)
         files = [JournalFile(str(folder), str(path), path.stat().st_size) for path in found]
     except OSError as error:
         raise NoJournalError(folder, f"it cannot be read ({error.strerror})") from error

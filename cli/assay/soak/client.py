@@ -19,6 +19,7 @@ from assay_adapters.ports.backend import Instance
 from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.ports.client import AckMode, ClientObserver, Endpoint
 from assay_evidence import events
+from assay_evidence.files.parts import PartLimits
 from assay_evidence.writer import JournalWriter
 from assay_steps.behaviour import Behaviour
 from assay_steps.cast.journal import ScenarioJournal, instant
@@ -263,7 +264,7 @@ def take_part(making: Making, order: ClientOrder, control: Connection) -> None:
         raise LookupError(f"A client cannot use the broker: {instance.source.text}")
     with suppress(EOFError, BrokenPipeError), Heartbeat() as heartbeat:
         path = order.journals / f"{order.name}.jsonl"
-        with JournalWriter(path, run=order.run, writer=order.name) as journal:
+        with JournalWriter(path, run=order.run, writer=order.name, parts=PartLimits()) as journal:
             journal.write(events.Begin, instant(instance.clock), **order.begin)
             around = Surroundings(
                 control=control, instance=instance, behaviour=pair.behaviour, journal=journal, heartbeat=heartbeat

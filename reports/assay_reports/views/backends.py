@@ -201,7 +201,7 @@ def _files(folder: Path | None, site: Path) -> Iterable[FileView]:
     for name, what in _MACHINE_FILES:
         if (folder / name).is_file():
             yield FileView(_relative(folder / name, site), name, what)
-    for journal in sorted((folder / "journals").glob("*.jsonl")):
+    for journal in sorted((folder / "journals").glob("*.jsonl*")):
         yield FileView(_relative(journal, site), f"journals/{journal.name}", "a writer's journal")
 
 

@@ -14,6 +14,8 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from assay_evidence.files.parts import COMPRESSED, SUFFIX
+
 JOURNALS = "journals"
 VERDICTS = "verdicts.json"
 JUNIT = "junit.xml"
@@ -221,7 +223,7 @@ def _foreign(part: Path) -> Path | None:
     if not part.is_dir() or not any(part.iterdir()):
         return None
     if part.name == JOURNALS:
-        return next((one for one in part.iterdir() if one.suffix != ".jsonl"), None)
+        return next((one for one in part.iterdir() if not one.name.endswith((SUFFIX, COMPRESSED))), None)
     if part.name == REPORT and not (part / SITE).is_file():
         return next(part.iterdir())
     return None
