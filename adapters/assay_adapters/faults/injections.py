@@ -23,13 +23,14 @@ class HalvesInjection:
 
     Args:
         runner: The runner that waits and has the clock.
-        down: Takes the broker down.
+        down: Takes the broker down; may return the time at which the fault struck, in nanoseconds of the runner's
+            monotonic clock, if this was later than the call.
         heal: Brings the broker back, and waits until it answers.
         lasts: Whether the fault lasts until `heal` is called; otherwise it ends by itself.
     """
 
     def __init__(
-        self, runner: Runner, down: Callable[[], None], heal: Callable[[], None], *, lasts: bool = False
+        self, runner: Runner, down: Callable[[], int | None], heal: Callable[[], None], *, lasts: bool = False
     ) -> None:
         self._lasts = lasts
         self._runner = runner
@@ -47,7 +48,7 @@ class HalvesInjection:
                 return
             self._begin_ns = self._runner.clock.monotonic_ns()
             try:
-                self._down()
+                self._begin_ns = self._down() or self._begin_ns
             except Exception as error:  # noqa: BLE001  `wait` raises it again
                 self._error = error
                 return

@@ -1,17 +1,19 @@
-"""A meeting of scenarios that share one broker and one restart: the broker ends once for all of them.
+"""A meeting of scenarios that share one broker and one restart or kill: the broker ends once for all of them.
 
 A product in a container takes seconds of processor time to start. If ten scenarios each need a restart, they use the
-same broker at the same time, each in a process of its own, and meet before the restart. Kills are not shared
-(`assay_adapters.ports.capabilities.SHARED_FAULTS`). The meeting's state is a JSON file, which a process locks for each
-change; a process that died is no longer a member.
+same broker at the same time, each in a process of its own, and meet before the restart. Scenarios that share a kill
+meet before the last action that the kill must follow at once; then they act at the same moment, and the last one that
+has acted kills the broker. The meeting's state is a JSON file, which a process locks for each change; a process that
+died is no longer a member.
 
 A member (one scenario) has one of these states:
 
 ======== ============================================================================================================
 acting   The scenario runs, and the broker must stay as it is.
-asking   The scenario wants the fault. It continues with the next state when all members are asking.
-ready    The scenario has noted the begin of its fault, and its proxy refuses connections. When all members are ready,
-         one of them ends the broker.
+asking   The scenario wants the fault. When all members are asking, they agree on a moment, continue at this moment
+         with the action that the fault follows, if they have one, and become ready.
+ready    The scenario has acted, and its proxy refuses connections. When all members are ready, one of them ends the
+         broker; the last one that becomes ready does so at once.
 ======== ============================================================================================================
 
 The broker has one of these states:
@@ -47,6 +49,8 @@ _POLL_NS = 200_000_000
 
 With 20 ms, the waiting processes took a sixth of the processor time of a run on Artemis.
 """
+_NOTICE_NS = 250_000_000
+"""The time from the members' agreement to the moment at which they continue, in nanoseconds: all read it before."""
 _LIMIT_NS = 300 * 10**9
 """The longest wait for other members: longer than the steps of any scenario between two faults take."""
 
@@ -94,6 +98,8 @@ class _State(Struct):
         broker: The state of the broker.
         performer: The process that ends the broker and starts it again; None while none does.
         place: The container; None before the first scenario enters.
+        moment_ns: The moment at which all members continue after their agreement, on the monotonic clock.
+        struck_ns: The moment at which a member began to end the broker, on the same clock.
         error: The reason why the broker failed; empty for none.
     """
 
@@ -101,6 +107,8 @@ class _State(Struct):
     broker: BrokerState = BrokerState.UP
     performer: int | None = None
     place: Place | None = None
+    moment_ns: int = 0
+    struck_ns: int = 0
     error: str = ""
 
 
@@ -151,7 +159,7 @@ class Meeting:
             state.members.pop(self._me, None)
 
     def gather(self) -> None:
-        """Ask for the fault, and wait until all members ask for it.
+        """Ask for the fault, wait until all members ask for it, and then for the moment at which they all continue.
 
         Raises:
             BackendError: The broker has failed, or another member takes too long.
@@ -159,12 +167,18 @@ class Meeting:
         with self._changed() as state:
             state.members[self._me] = MemberState.ASKING
         self._await(self._has_gathered, self._run)
+        with self._changed() as state:
+            moment_ns = state.moment_ns
+        self._runner.run_until(lambda: False, moment_ns)
 
-    def end(self, action: Callable[[], None]) -> None:
+    def end(self, action: Callable[[], None]) -> int:
         """Wait until all members are ready, and until one of them, perhaps this process, has ended the broker.
 
         Args:
             action: Ends the broker; only one of the processes calls it.
+
+        Returns:
+            The moment at which the action began, in nanoseconds of the monotonic clock.
 
         Raises:
             BackendError: The broker did not go down.
@@ -172,7 +186,11 @@ class Meeting:
         with self._changed() as state:
             state.members[self._me] = MemberState.READY
         if self._await(self._ended, _pause) is BrokerState.ENDING:
-            self._perform(action, BrokerState.DOWN)
+            struck_ns = self._runner.clock.monotonic_ns()
+            self._perform(action, BrokerState.DOWN, struck_ns)
+            return struck_ns
+        with self._changed() as state:
+            return state.struck_ns
 
     def begin_again(self, action: Callable[[], None]) -> None:
         """Wait until one of the members, perhaps this process, has started the broker again.
@@ -191,6 +209,7 @@ class Meeting:
     def _has_gathered(self, state: _State) -> bool:
         if state.broker is BrokerState.UP and {*state.members.values()} == {MemberState.ASKING}:
             state.broker = BrokerState.ENDING
+            state.moment_ns = self._runner.clock.monotonic_ns() + _NOTICE_NS
         return state.broker is BrokerState.ENDING
 
     def _ended(self, state: _State) -> bool:
@@ -210,7 +229,7 @@ class Meeting:
 
     # the file --------------------------------------------------------------------------------------------------------
 
-    def _perform(self, action: Callable[[], None], then: BrokerState) -> None:
+    def _perform(self, action: Callable[[], None], then: BrokerState, struck_ns: int | None = None) -> None:
         try:
             action()
         except Exception as error:
@@ -219,6 +238,7 @@ class Meeting:
             raise
         with self._changed() as state:
             state.broker = then
+            state.struck_ns = struck_ns or state.struck_ns
             if then is BrokerState.UP:
                 state.performer = None
                 state.members = dict.fromkeys(state.members, MemberState.ACTING)

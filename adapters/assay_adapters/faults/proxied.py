@@ -46,12 +46,20 @@ class Stoppable(Protocol):
         """
         ...
 
-    def kill(self) -> None:
-        """End the broker's process at once, and wait until the process has ended."""
+    def kill(self) -> int | None:
+        """End the broker's process at once, and wait until the process has ended.
+
+        Returns:
+            The time of the kill on the monotonic clock, in nanoseconds, if it was later than the call; else None.
+        """
         ...
 
-    def stop(self) -> None:
-        """Stop the broker normally, and wait until its process has ended."""
+    def stop(self) -> int | None:
+        """Stop the broker normally, and wait until its process has ended.
+
+        Returns:
+            The time at which the stop began, as for `kill`.
+        """
         ...
 
 
@@ -63,8 +71,9 @@ class ProxiedFaults:
         proxy: The proxy to which the broker's clients connect.
         runner: The runner that waits for triggers.
         history: Gets a note of each fault; None for no notes.
-        gather: Called before a fault that ends the broker now, if other scenarios use the broker, too; returns when
-            they all want the fault. None if the scenario has the broker for itself.
+        gather: Called before a fault that ends the broker now, or before the action that this fault follows (`meet`),
+            if other scenarios use the broker, too; returns when they all want the fault. None if the scenario has the
+            broker for itself.
     """
 
     def __init__(
@@ -81,6 +90,7 @@ class ProxiedFaults:
         self._runner = runner
         self._history = history or History()
         self._gather = gather
+        self._has_met = False
         self._sights: set[str] = set()
 
     @property
@@ -110,7 +120,9 @@ class ProxiedFaults:
             if not isinstance(when, Now):
                 why = f"Other scenarios use this broker, so {fault} cannot wait for {when}."
                 return Unsupported("fault", Source(why))
-            self._gather()
+            if not self._has_met:
+                self._gather()
+            self._has_met = False
         match when:
             case Now():
                 injection.fire()
@@ -123,6 +135,12 @@ class ProxiedFaults:
                 self._proxy.arm(when, injection.fire)
         return injection
 
+    def meet(self) -> None:
+        """Wait for the other scenarios that use the broker (`SharedFaults`); return at once if there are none."""
+        if self._gather is not None:
+            self._gather()
+            self._has_met = True
+
     def seen(self, key: str) -> None:
         """Cause the faults that wait for the first reception of the message with this key."""
         if key in self._sights:
@@ -132,12 +150,17 @@ class ProxiedFaults:
             # message before this job runs, the proxy causes the fault at the settlement.
             self._runner.call_soon(lambda: self._proxy.seen(key))
 
-    def stop(self) -> None:
-        """Stop the broker normally; the proxy refuses connections until `start`."""
+    def stop(self) -> int | None:
+        """Stop the broker normally; the proxy refuses connections until `start`.
+
+        Returns:
+            The time at which the stop began, if it was later than the call; else None.
+        """
         self._history.note("stopped normally")
         self._proxy.shut()
-        self._broker.stop()
+        struck_ns = self._broker.stop()
         self._proxy.cut()
+        return struck_ns
 
     def start(self, changed: Mapping[str, object] | None = None) -> None:
         """Start the broker again, and accept connections.
@@ -176,11 +199,12 @@ class ProxiedFaults:
         self._proxy.shut()
         self._proxy.cut()
 
-    def _kill(self) -> None:
+    def _kill(self) -> int | None:
         self._history.note("killed")
         self._proxy.shut()
-        self._broker.kill()
+        struck_ns = self._broker.kill()
         self._proxy.cut()
+        return struck_ns
 
 
 def _nothing() -> None:

@@ -137,6 +137,11 @@ class Proxy:
         """The number of connections that the proxy carries now."""
         return len(self._lines)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the proxy accepts clients."""
+        return self._server is not None
+
     def open(self) -> None:
         """Accept clients again, on the same port.
 

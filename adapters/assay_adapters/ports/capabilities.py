@@ -36,13 +36,11 @@ class Needs(Struct, frozen=True, kw_only=True):
     shared_fault: Capability | None = None
 
 
-SHARED_FAULTS = frozenset({Capability.RESTART, Capability.CUT})
-"""The faults that several scenarios can share. A kill cannot be shared, because it must follow its scenario's step at
-once: during a wait for other scenarios, a broker that writes its data late would write it, and so hide its defect.
-"""
+SHARED_FAULTS = frozenset({Capability.RESTART, Capability.KILL, Capability.CUT})
+"""The faults that several scenarios can share, if their steps permit it (`assay_steps.processes.meetings`)."""
 
 TIMED = frozenset({Capability.DELIVERY_DELAY, Capability.TIME_TO_LIVE, Capability.SUBSCRIPTION_TTL})
-"""The capabilities of scenarios with delays or expiry, which cannot wait for other scenarios before a restart."""
+"""The capabilities of scenarios with delays or expiry, which cannot wait for other scenarios while this time runs."""
 
 
 class Unsupported(Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -139,6 +139,24 @@ class Faults(Protocol):
 
         Raises:
             LookupError: The instance has no such member.
+        """
+        ...
+
+
+@runtime_checkable
+class SharedFaults(Protocol):
+    """Faults that may end a broker for several scenarios at once.
+
+    A class of faults may have the method `meet` in addition to the methods of `Faults`.
+    """
+
+    def meet(self) -> None:
+        """Wait until all scenarios that use the broker want its end; the scenario's next fault ends it.
+
+        The scenario calls the method before the last action that the fault must follow at once.
+
+        Raises:
+            BackendError: Another scenario takes too long, or the broker has failed.
         """
         ...
 

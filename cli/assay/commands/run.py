@@ -43,7 +43,7 @@ REFERENCE = "reference"
 """The name of the default backend: the reference broker in this process."""
 CORES = 4
 """The most processes for the in-process backend; with more processes, a run takes longer, because each must start."""
-REAL_WORKERS = 20
+REAL_WORKERS = 24
 """The number of processes for a real broker.  Its scenarios mostly wait, so many processes can share a few cores."""
 OWN_WORKERS = 24
 """The number of processes for the kit's own server.  It starts faster than a JVM, so more scenarios can run at once."""

@@ -101,7 +101,6 @@ class NetworkWire(ABC, Generic[_LineT]):
     """
 
     _line: _LineT
-    _timer: CancelJob
     _carry_out: Callable[[DriverCommand], None]
 
     def __init__(self, target: Target, route: Route, sink: Callable[[DriverEvent], None], epoch: int) -> None:
@@ -115,6 +114,9 @@ class NetworkWire(ABC, Generic[_LineT]):
         self._closing: int | None = None
         self._is_open = False
         self._gone = False
+        # The loop may run on another thread than the constructor.  If a busy machine holds up this thread, the loop
+        # runs the timer before `_start` has noted it.
+        self._timer: CancelJob = _nothing
         self._working = False
         """Whether queued commands are being carried out; `_worked` follows."""
 
@@ -231,3 +233,7 @@ class NetworkWire(ABC, Generic[_LineT]):
     def _open_timed_out(self) -> None:
         text = f"the broker did not open the connection within {self._target.open_timeout_ms} ms"
         self._line.drop(refused(Mqrc.Q_MGR_NOT_AVAILABLE, text))
+
+
+def _nothing() -> None:
+    """Cancel nothing: the timer is not set yet."""

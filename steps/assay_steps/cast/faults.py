@@ -14,6 +14,7 @@ from assay_adapters.ports.faults import (
     Injection,
     Kill,
     Restart,
+    SharedFaults,
     StoreError,
     Trigger,
     Unreachable,
@@ -93,6 +94,15 @@ class ScenarioFaults:
         if isinstance(injection, Unsupported):
             raise LookupError(f"This backend cannot do that: {injection.source.text}")
         return injection
+
+    def meet(self) -> None:
+        """Wait for the scenarios that share the next fault; return at once if the scenario has its broker for itself.
+
+        Raises:
+            BackendError: Another scenario takes too long, or the broker has failed.
+        """
+        if isinstance(self._instance.faults, SharedFaults):
+            self._instance.faults.meet()
 
     def arm_for_later(self, fault: FaultRequest, when: Trigger) -> None:
         """Arm a fault; a later step waits until it has happened."""

@@ -11,13 +11,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import get_args
 
 import pytest
-from msgspec import Struct, convert
+from msgspec import Struct, convert, structs
 from pytest_bdd.parser import ScenarioTemplate
 from pytest_bdd.scenario import scenario_wrapper_template_registry
 
@@ -28,6 +28,7 @@ from assay_features import Catalogue, Judged, Role, feature_root
 from assay_sdk.model.capabilities import Capability
 from assay_steps.plugin.feature_files import FeatureFile, written_tags
 from assay_steps.plugin.steps.lost import lost_arguments, lost_steps
+from assay_steps.processes.meetings import Told, last_work, meeting_lines
 from assay_steps.words.mistakes import (
     NEEDS_PREFIX,
     PROBE_PREFIX,
@@ -83,6 +84,8 @@ class Case(Struct, frozen=True):
         tags: The tags of a foreign scenario that the kit does not know; empty for the kit's scenarios.
         role: The scenario's part in the verdict on the rule.
         probe: The capability that a probe looks for; None for other scenarios.
+        meets: The lines of the steps before which it waits for the scenarios that share its faults.
+        work: The sentence of the step before its shared kill, without names; empty without a shared kill.
     """
 
     id: str
@@ -97,6 +100,8 @@ class Case(Struct, frozen=True):
     tags: tuple[str, ...] = ()
     role: Role = Role.CORE
     probe: Capability | None = None
+    meets: frozenset[int] = frozenset()
+    work: str = ""
 
     @property
     def judges_client(self) -> bool:
@@ -107,6 +112,14 @@ class Case(Struct, frozen=True):
     def judges_broker(self) -> bool:
         """Whether the scenario judges the broker, alone or together with the client."""
         return Judged.BROKER in self.judged.split("+")
+
+    def can_count(self, ours: Collection[str]) -> bool:
+        """Return whether the scenario can count for its rule; one of the role ``kit`` counts for the kit's parts only.
+
+        Args:
+            ours: The parts of the pair that the kit made, ``client`` or ``broker`` or both.
+        """
+        return self.role is not Role.KIT or self.foreign or all(part in ours for part in self.judged.split("+"))
 
     @property
     def planned(self) -> PlannedScenario:
@@ -257,6 +270,7 @@ def case_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str], boo
     rule = catalogue.rule(rules[0]) if rules else None
     own = own_tags(template, tags)
     feature, foreign = feature_of(template), is_foreign(template)
+    needs, meets, work = _meetings(needs_of(tags), item, template)
     return Case(
         id=f"{feature}::{template.name}{row_of(item)}",
         feature=feature,
@@ -266,12 +280,26 @@ def case_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str], boo
         judged="+".join(sorted(JUDGED_TAGS[tag] for tag in own & JUDGED_TAGS.keys()))
         or ("+".join(part.value for part in rule.judged) if rule else UNRULED_JUDGED),
         profile=rule.profile.value if rule else "",
-        needs=needs_of(tags),
+        needs=needs,
         foreign=foreign,
         tags=tuple(sorted(written_tags(template) & tags - known_tags(catalogue))) if foreign else (),
         role=next((Role(tag) for tag in ROLE_TAGS if tag in own), Role.CORE),
         probe=probe_of(tags),
+        meets=meets,
+        work=work,
     )
+
+
+def _meetings(needs: Needs, item: pytest.Item, template: ScenarioTemplate) -> tuple[Needs, frozenset[int], str]:
+    """Return a scenario's needs, without a shared fault if its steps do not permit one; its `meets` and its `work`."""
+    fault, timed = needs.shared_fault, bool(needs.capabilities & TIMED)
+    if fault is not Capability.KILL and not (fault is Capability.RESTART and timed):
+        return needs, frozenset(), ""
+    steps = [Told(step.line_number, step.name) for step in template.render(_values_of(item)).steps]
+    lines = meeting_lines(steps, timed=timed)
+    if lines is None:
+        return structs.replace(needs, shared_fault=None), frozenset(), ""
+    return needs, lines, last_work(steps) if fault is Capability.KILL else ""
 
 
 def probe_of(tags: Iterable[str]) -> Capability | None:
@@ -300,9 +328,15 @@ def own_tags(template: ScenarioTemplate, tags: set[str]) -> set[str]:
 
 def row_of(item: pytest.Item) -> str:
     """Return the row of a scenario outline as ``[value, value]``; empty for a plain scenario."""
-    callspec = getattr(item, "callspec", None)
-    row = callspec.params.get("_pytest_bdd_example", {}) if callspec else {}
+    row = _values_of(item)
     return f"[{', '.join(str(value) for value in row.values())}]" if row else ""
+
+
+def _values_of(item: pytest.Item) -> Mapping[str, object]:
+    """Return the values of a scenario outline's row by their names; empty for a plain scenario."""
+    callspec = getattr(item, "callspec", None)
+    values: Mapping[str, object] = callspec.params.get("_pytest_bdd_example", {}) if callspec else {}
+    return values
 
 
 def kind_tags() -> tuple[str, ...]:
@@ -346,8 +380,7 @@ def _shared(needed: frozenset[Capability]) -> Capability | None:
     """Return the fault that a scenario can share with other scenarios; None if it needs another or several."""
     faults = needed & FAULT_CAPABILITIES
     first, *others = sorted(faults - {Capability.CUT} or faults) or (None,)
-    waits = first is not Capability.CUT
-    return first if first in SHARED_FAULTS and not others and not (waits and needed & TIMED) else None
+    return first if first in SHARED_FAULTS and not others else None
 
 
 def _one_of(tags: Iterable[str], prefix: str, known: tuple[str, ...]) -> str | None:

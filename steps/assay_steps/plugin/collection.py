@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from assay_adapters.ports.backend import FaultSharing
+from assay_features import Role
+from assay_sdk.model.capabilities import Capability
 from assay_steps.plugin import checks
 from assay_steps.plugin.cases import CASE, Case, case_of, feature_of, mistakes_of, repeated_rows, templates
 from assay_steps.plugin.narrowing import narrowed
@@ -15,7 +19,7 @@ from assay_steps.plugin.probes import wanted_probes
 from assay_steps.plugin.run import MAIN, Run
 from assay_steps.plugin.steps.lookup import is_ours
 from assay_steps.plugin.suite import INI, SUITE
-from assay_steps.processes.scheduling import group_of, interleaved, write_groups
+from assay_steps.processes.scheduling import Groups, groups_of, interleaved, write_groups
 from assay_steps.words.mistakes import SHAPED_LIKE_OURS
 
 FIRST_WORKER = "gw0"
@@ -56,6 +60,7 @@ class Collection:
         self._process = process
         self._selected: dict[str, Case] = {}
         self._probes: list[pytest.Item] = []
+        self._groups: Groups = {}
         self._tries_own_modules = config.inipath == INI and str(SUITE) not in config.args
 
     @pytest.hookimpl(tryfirst=True)
@@ -98,11 +103,13 @@ class Collection:
                 item.add_marker(case.profile)
             if case.probe is not None:
                 self._probes.append(item)
-            elif self._run.selects(case) and item.get_closest_marker("skip") is None:
+            elif self._run.selects(case) and self._run.can_count(case) and item.get_closest_marker("skip") is None:
                 self._selected[item.nodeid] = case
                 (kept if self._run.options.names(case.id) else dropped).append(item)
             else:
                 dropped.append(item)
+        if self._run.backend.fault_sharing is FaultSharing.TOGETHER:
+            _keep_exact_kills([item for item in kept if CASE in item.stash])
         if dropped:
             config.hook.pytest_deselected(items=dropped)
         items[:] = interleaved(kept, _feature) if self._process.is_one_of_many and not self._run.virtual else kept
@@ -127,15 +134,29 @@ class Collection:
             session.items[:0] = wanted_probes(self._probes, session.items, narrowed=self._run.narrowed)
         cases = {item.nodeid: item.stash[CASE] for item in session.items if CASE in item.stash}
         self._run.plan(list(cases.values()), [case for test, case in self._selected.items() if test not in cases])
+        self._groups = groups_of({test: case.needs for test, case in cases.items()}, self._run.backend.fault_sharing)
         if not self._process.controls:
-            write_groups(
-                self._run.groups, {item.nodeid: group for item in session.items if (group := self.group(item))}
-            )
+            write_groups(self._run.groups, self._groups)
 
     def group(self, item: pytest.Item) -> str:
         """Return the group of a test, which one process runs as a whole; empty if any process may run the test."""
-        case = item.stash.get(CASE, None)
-        return "" if case is None else group_of(case.id, case.needs, self._run.backend.fault_sharing)
+        return self._groups.get(item.nodeid, "")
+
+
+def _keep_exact_kills(items: Iterable[pytest.Item]) -> None:
+    """Let the first kill of each rule and kind of work have its broker for itself, and so follow the work at once.
+
+    Before a shared kill, each scenario waits until the last one has acted, which takes some milliseconds.  A broker
+    that writes its data this late shows it to the scenarios that have their broker for themselves.
+    """
+    met: set[tuple[tuple[str, ...], str]] = set()
+    for item in sorted(items, key=lambda item: item.stash[CASE].role is not Role.CORE):
+        case = item.stash[CASE]
+        kind = case.rules[:1], case.work
+        if case.needs.shared_fault is Capability.KILL and kind not in met:
+            met.add(kind)
+            alone = structs.replace(case.needs, shared_fault=None)
+            item.stash[CASE] = structs.replace(case, needs=alone, meets=frozenset())
 
 
 def _feature(item: pytest.Item) -> str:

@@ -276,11 +276,13 @@ class AssayPlugin:
     def pytest_bdd_before_step_call(
         self, request: pytest.FixtureRequest, step: Step, step_func: Callable[..., object]
     ) -> None:
-        """Refuse a coroutine as a step, and note the step's sentence for its claims."""
+        """Refuse a coroutine, note the step's sentence for its claims, and wait for scenarios with the same fault."""
         checks.refuse_coroutine(step_func)
         world = request.node.stash.get(WORLD, None)
         if world is not None:
             world.evidence.begin(step.name)
+            if step.line_number in request.node.stash[CASE].meets:
+                world.faults.meet()
         current = request.node.stash.get(CURRENT_STEP, None)
         if current is not None:
             current.function = step_func

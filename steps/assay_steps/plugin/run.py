@@ -29,7 +29,7 @@ from assay_evidence.judge import judge
 from assay_evidence.reader import Journals, read_journals
 from assay_evidence.verdicts import ScenarioVerdict, Verdicts, verdicts_json
 from assay_evidence.writer import JournalWriter
-from assay_features import load_catalogue
+from assay_features import Judged, load_catalogue
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.durations import format_duration
 from assay_sdk.runners.machine_clock import MachineClock
@@ -201,6 +201,14 @@ class Run:
         """Return whether the run tests a rule of a case; for a case without rules, whether no rules were chosen."""
         names_rules = self.options.profile is not None or bool(self.options.rules)
         return not self.selected.isdisjoint(case.rules) or not (case.rules or names_rules)
+
+    def can_count(self, case: Case) -> bool:
+        """Return whether a case can count for its rule on this pair; True for all if the options name scenarios."""
+        ours = {
+            Judged.CLIENT.value: self.backend.identity(self.options.face).ours,
+            Judged.BROKER.value: self.backend.environment.ours,
+        }
+        return bool(self.options.scenarios) or case.can_count([part for part, is_ours in ours.items() if is_ours])
 
     @property
     def narrowed(self) -> bool:

@@ -8,6 +8,7 @@ a file before it reports its collection, and the controller's scheduler reads th
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from operator import itemgetter
 from pathlib import Path
@@ -29,28 +30,35 @@ Groups = dict[str, str]
 """The groups of tests, by the tests' ids; tests without a group are missing."""
 
 
-SHARERS = {Capability.RESTART: 8}
+SHARERS = {Capability.RESTART: 10, Capability.KILL: 6}
 """The number of workers whose scenarios share one broker and its faults (`Needs.shared_fault`), by the fault."""
 
 
-def group_of(case_id: str, needs: Needs, sharing: FaultSharing) -> str:
-    """Compute the group of a scenario; every process gets the same result.
+def groups_of(needs: Mapping[str, Needs], sharing: FaultSharing) -> Groups:
+    """Divide tests into groups of about the same size; every process gets the same result.
 
     Args:
-        case_id: The scenario's id.
-        needs: The scenario's needs.
+        needs: The needs of the tests' scenarios, by the tests' ids.
         sharing: How scenarios with faults share the brokers of the backend.
-
-    Returns:
-        The group's name; empty for a scenario that any worker may run.
     """
+    counts: Counter[str] = Counter()
+    groups: Groups = {}
+    for test, need in needs.items():
+        kind, most = _kind_of(need, sharing)
+        if kind:
+            groups[test] = f"{kind}-{counts[kind] % most}"
+            counts[kind] += 1
+    return groups
+
+
+def _kind_of(needs: Needs, sharing: FaultSharing) -> tuple[str, int]:
+    """Return the kind of the groups for a scenario and their number; an empty kind if any worker may run it."""
     if not needs.own_instance or sharing is FaultSharing.NONE:
-        return ""
-    number = sum(case_id.encode())
+        return "", 0
     if sharing is FaultSharing.IN_TURN or needs.shared_fault is None:
-        return f"faults-{number % FAULT_GROUPS}"
+        return "faults", FAULT_GROUPS
     sharers = SHARERS.get(needs.shared_fault)
-    return "" if sharers is None else f"{needs.shared_fault}-{number % sharers}"
+    return ("", 0) if sharers is None else (needs.shared_fault.value, sharers)
 
 
 def interleaved(items: Iterable[T], kind: Callable[[T], Hashable]) -> list[T]:

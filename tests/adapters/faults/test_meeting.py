@@ -119,6 +119,32 @@ def test_a_fault_waits_for_a_scenario_that_does_not_want_it_yet(scene: Scene) ->
     assert scene.notes.read()[-4:] == ["acts", "ends", "starts", "is back"]
 
 
+def test_all_members_act_at_the_same_moment_and_learn_when_the_broker_was_struck(scene: Scene) -> None:
+    def part(meeting: Meeting) -> None:
+        scene.enter(meeting)
+        scene.notes.write("is in")
+        scene.notes.wait_for("is in", 3)
+        meeting.gather()
+        acted_ns = time.monotonic_ns()
+        scene.notes.write(f"acts {acted_ns}")
+        struck_ns = meeting.end(lambda: scene.notes.write("ends"))
+        assert struck_ns >= acted_ns
+        scene.notes.write(f"struck {struck_ns}")
+        meeting.begin_again(lambda: scene.notes.write("starts"))
+        meeting.leave()
+
+    for _ in range(3):
+        scene.begin(part)
+    assert scene.join() == [0, 0, 0]
+    notes = scene.notes.read()
+    acted = [int(note.partition(" ")[2]) for note in notes if note.startswith("acts")]
+    struck = {int(note.partition(" ")[2]) for note in notes if note.startswith("struck")}
+    assert len(acted) == 3
+    assert len(struck) == 1
+    assert max(acted) <= struck.pop()
+    assert notes.index("ends") > max(place for place, note in enumerate(notes) if note.startswith("acts"))
+
+
 def test_a_scenario_enters_after_the_fault(scene: Scene) -> None:
     def first(meeting: Meeting) -> None:
         scene.enter(meeting)

@@ -96,6 +96,30 @@ def test_a_fault_that_ends_a_shared_broker_waits_for_the_other_scenarios(bench: 
     assert bench.notes.did == ["gather", "stop", "start"]
 
 
+def test_scenarios_that_have_met_before_their_last_action_do_not_wait_again(bench: Bench) -> None:
+    bench.faults = ProxiedFaults(
+        bench.notes, bench.proxy, bench.runner, gather=lambda: bench.notes.did.append("gather")
+    )
+    bench.faults.meet()
+    assert not isinstance(bench.arm(Kill()).wait(), Unsupported)
+    assert not isinstance(bench.arm(Kill()).wait(), Unsupported)
+    assert bench.notes.did == ["gather", "kill", "start", "gather", "kill", "start"]
+
+
+def test_a_broker_of_one_scenario_needs_no_meeting(bench: Bench) -> None:
+    bench.faults.meet()
+    assert not isinstance(bench.arm(Kill()).wait(), Unsupported)
+    assert bench.notes.did == ["kill", "start"]
+
+
+def test_a_fault_begins_when_the_broker_is_struck(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    later_ns = bench.runner.clock.monotonic_ns() + 10**9
+    monkeypatch.setattr(bench.notes, "kill", lambda: later_ns)
+    span = bench.arm(Kill()).wait()
+    assert not isinstance(span, Unsupported)
+    assert span[0] == later_ns
+
+
 def test_a_fault_that_ends_a_shared_broker_happens_at_no_instant_of_one_scenario(bench: Bench) -> None:
     bench.faults = ProxiedFaults(bench.notes, bench.proxy, bench.runner, gather=lambda: None)
     refused = bench.faults.inject(Kill(), AfterAnswer("a key"))

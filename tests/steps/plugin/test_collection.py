@@ -7,6 +7,10 @@ import json
 import pytest
 from tests.steps.plugin.runs import KEPT, judged, own, run
 
+from assay_adapters.ports.capabilities import Needs
+from assay_features import Role
+from assay_steps.plugin.cases import Case
+
 pytest_plugins = ["pytester"]
 
 
@@ -25,6 +29,24 @@ def test_strength_judged_and_needs_come_from_a_scenarios_own_tags(pytester: pyte
     assert "no call that cancels a delayed message" in first["reason"]
     assert (first["role"], second["role"]) == ("evidence", "core")
     assert (second["strength"], second["judged"], second["verdict"]) == ("must", "broker", "pass")
+
+
+@pytest.mark.parametrize(
+    ("role", "judged_part", "foreign", "counts"),
+    [
+        (Role.KIT, "broker", False, False),
+        (Role.KIT, "client+broker", False, False),
+        (Role.KIT, "client", False, True),
+        (Role.KIT, "broker", True, True),
+        (Role.CORE, "broker", False, True),
+    ],
+)
+def test_a_scenario_of_the_kits_own_demands_counts_for_the_kits_parts_only(
+    role: Role, judged_part: str, foreign: bool, counts: bool
+) -> None:
+    case = Case("id", "feature", "name", (), "must", judged_part, "", Needs(), foreign=foreign, role=role)
+    assert case.can_count(["client"]) is counts
+    assert case.can_count(["client", "broker"])
 
 
 def test_a_row_of_an_outline_is_a_scenario_of_its_own(pytester: pytest.Pytester) -> None:

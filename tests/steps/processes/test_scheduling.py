@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,26 +11,27 @@ from hypothesis import strategies as st
 from assay_adapters.ports.backend import FaultSharing
 from assay_adapters.ports.capabilities import Needs
 from assay_steps.plugin.cases import needs_of
-from assay_steps.processes.scheduling import FAULT_GROUPS, group_of, interleaved
+from assay_steps.processes.scheduling import FAULT_GROUPS, groups_of, interleaved
 
 NAMES = [f"delay/early.feature::scenario {number}" for number in range(100)]
 
 
 def groups(needs: Needs, sharing: FaultSharing) -> set[str]:
-    return {group_of(name, needs, sharing) for name in NAMES}
+    found = groups_of(dict.fromkeys(NAMES, needs), sharing)
+    return {found.get(name, "") for name in NAMES}
 
 
 @pytest.mark.parametrize(
     ("tags", "kind", "least"),
     [
         (("needs-restart",), "restart", FAULT_GROUPS + 1),
-        (("needs-kill",), "faults", FAULT_GROUPS),
+        (("needs-kill",), "kill", FAULT_GROUPS + 1),
+        (("needs-kill", "needs-cut"), "kill", FAULT_GROUPS + 1),
         (("needs-restart", "needs-cut"), "restart", FAULT_GROUPS + 1),
         (("needs-restart", "needs-kill"), "faults", FAULT_GROUPS),
         (("needs-kill-at-answer", "needs-kill"), "faults", FAULT_GROUPS),
         (("needs-restart", "own-instance"), "faults", FAULT_GROUPS),
-        (("needs-restart", "needs-delivery-delay"), "faults", FAULT_GROUPS),
-        (("needs-restart", "needs-time-to-live"), "faults", FAULT_GROUPS),
+        (("needs-restart", "needs-delivery-delay"), "restart", FAULT_GROUPS + 1),
     ],
 )
 def test_scenarios_with_the_same_plain_fault_form_groups_of_their_own(
@@ -48,6 +51,14 @@ def test_where_brokers_serve_in_turn_each_fault_needs_one_of_the_few_brokers() -
     for tag in ("needs-restart", "needs-kill", "needs-cut", "own-instance"):
         assert len(groups(needs_of((tag,)), FaultSharing.IN_TURN)) == FAULT_GROUPS
         assert groups(needs_of((tag,)), FaultSharing.NONE) == {""}
+
+
+def test_the_groups_of_a_fault_have_about_the_same_size() -> None:
+    needs = {**dict.fromkeys(NAMES[:57], needs_of(("needs-restart",))), NAMES[90]: needs_of(("needs-kill",))}
+    found = groups_of(needs, FaultSharing.TOGETHER)
+    sizes = Counter(found.values())
+    assert sizes.pop("kill-0") == 1
+    assert set(sizes.values()) == {5, 6}
 
 
 def test_those_that_are_alike_are_dealt_out_evenly() -> None:

@@ -33,8 +33,8 @@ class OwnPlace:
 
     @property
     def is_broken(self) -> bool:
-        """Whether the broker has ended, because a fault failed."""
-        return self.container.exit_code() is not None
+        """Whether a fault has failed, so that the broker has ended or the proxy accepts no clients any more."""
+        return not self.proxy.is_open or self.container.exit_code() is not None
 
     def faults(self) -> ProxiedFaults:
         """Return the faults for one scenario."""
@@ -91,7 +91,12 @@ class JointPlace:
     def faults(self, proxy: Proxy) -> ProxiedFaults:
         """Return the faults for one scenario."""
         broker = _JointBroker(self.container, self.meeting)
-        return ProxiedFaults(broker, proxy, self._runner, self.history, gather=self.meeting.gather)
+        return ProxiedFaults(broker, proxy, self._runner, self.history, gather=self._gather)
+
+    def _gather(self) -> None:
+        # Another process may have started the broker again, and this process may have to kill it.
+        self.container.find_process()
+        self.meeting.gather()
 
     def close(self) -> None:
         """Leave the meeting and close the proxy; remove the container if no other process owns or uses it."""
@@ -158,11 +163,11 @@ class _JointBroker:
     def start(self, changed: Mapping[str, object] | None = None) -> None:
         self._meeting.begin_again(lambda: StoppableContainer(self._container).start(changed))
 
-    def kill(self) -> None:
-        raise BackendError("other scenarios use this broker, so no scenario may kill it")
+    def kill(self) -> int:
+        return self._meeting.end(self._container.kill)
 
-    def stop(self) -> None:
-        self._meeting.end(self._container.stop)
+    def stop(self) -> int:
+        return self._meeting.end(self._container.stop)
 
 
 class _Unstoppable:

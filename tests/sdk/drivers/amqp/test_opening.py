@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
 from typing import Any
 
 from proton import Condition, symbol
 from tests.sdk.drivers.amqp.peer import bench
 
-from assay_sdk.driver import Closed, Frame, Login, Opened, OpenSession
+from assay_sdk.driver import Closed, DriverEvent, Frame, Login, Opened, OpenSession, Target
+from assay_sdk.drivers.amqp.driver import AmqpDriver
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc
+from assay_sdk.runners.real import RealRunner
+from assay_sdk.time import CancelJob
 
 
 def test_an_open_tells_capabilities_and_what_the_peer_says_of_itself() -> None:
@@ -67,6 +71,26 @@ def test_a_silent_broker_ends_the_attempt_at_its_time_limit() -> None:
         assert isinstance(closed, Closed)
         assert closed.refused is not None
         assert "50 ms" in closed.refused.text
+
+
+class _Hasty(RealRunner):
+    """A runner that runs a timed job at once, as if a busy machine held up `connect` until the time limit."""
+
+    def call_at(self, due_ns: int, job: Callable[[], None]) -> CancelJob:
+        job()
+        return super().call_at(due_ns, lambda: None)
+
+
+def test_the_time_limit_may_end_before_the_attempt_has_begun() -> None:
+    said: list[DriverEvent] = []
+    runner = _Hasty()
+    AmqpDriver().connect(Target(url="amqp://127.0.0.1:5672", open_timeout_ms=1), said.append, runner)
+    assert runner.run_until(lambda: bool(said), None)
+    runner.close()
+    (closed,) = said
+    assert isinstance(closed, Closed)
+    assert closed.refused is not None
+    assert closed.refused.mqrc == Mqrc.Q_MGR_NOT_AVAILABLE
 
 
 def test_nobody_at_the_address_is_said_with_the_address() -> None:
