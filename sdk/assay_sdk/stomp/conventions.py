@@ -37,8 +37,13 @@ class Conventions(Struct, frozen=True, kw_only=True):
 
     Args:
         capabilities: The capabilities that this broker offers to a client.
+        host: The header host of CONNECT; empty for the host of the URL. The broker names itself after CONNECT, so the
+            driver uses this field only if the application has given it these conventions.
         prefixes: The prefixes of kinds of destinations, for the kinds whose prefix differs from
             `assay_sdk.stomp.messages.PREFIXES`.
+        slash: The text that stands for a slash in the name of a destination.
+        aliases: Headers that the broker adds to a MESSAGE, each with the driver's header that has the same meaning;
+            empty for a header that the driver leaves out.
         expires: The header of the expiry.
         expires_in: Whether the header `expires` has a duration from the send, and not a time of day.
         delay: The header of the delivery time.
@@ -52,12 +57,17 @@ class Conventions(Struct, frozen=True, kw_only=True):
         no_local: The header that excludes messages of its own connection from a subscription.
         browser: The header that makes a subscription a browser; empty if the broker has no browsers.
         window: The headers that ask for a window of messages, for a broker without the extension credit.
+        nack_returns: Whether the broker delivers a message again after a NACK, before later messages. If not, the
+            driver keeps a message that the application gives back, and delivers it to the same receiver again.
         rejects: The headers that a NACK needs to reject a message for good, because no client can process it.
         receipt_before_commit: Whether the receipt of a SEND in a transaction comes before the COMMIT.
     """
 
     capabilities: frozenset[Capability] = _ALL
+    host: str = ""
     prefixes: Mapping[AddressKind, str] = {}
+    slash: str = "/"
+    aliases: Headers = ()
     expires: str = "expires"
     expires_in: bool = False
     delay: str = "AMQ_SCHEDULED_TIME"
@@ -71,6 +81,7 @@ class Conventions(Struct, frozen=True, kw_only=True):
     no_local: str = "no-local"
     browser: str = "browser"
     window: Headers = ()
+    nack_returns: bool = True
     rejects: Headers = (("requeue", "false"),)
     receipt_before_commit: bool = True
 
@@ -80,6 +91,7 @@ REFERENCE = Conventions()
 
 ACTIVEMQ = Conventions(
     capabilities=_ALL - {Capability.SHARED_SUBSCRIPTION},
+    aliases=(("scheduledJobId", ""),),
     delay="AMQ_SCHEDULED_DELAY",
     delay_for=True,
     unset_priority="",
@@ -90,12 +102,20 @@ ACTIVEMQ = Conventions(
     shared_name="",
     no_local="activemq.noLocal",
     window=(("activemq.prefetchSize", "1000"),),
+    nack_returns=False,
     rejects=(),
 )
 """Apache ActiveMQ Classic.  Its NACK moves a message to the dead-letter queue at once."""
 
 ARTEMIS = Conventions(
-    capabilities=_ALL - {Capability.SHARED_SUBSCRIPTION, Capability.BROWSE, Capability.TEMPORARY_DESTINATION},
+    capabilities=_ALL
+    - {
+        Capability.SHARED_SUBSCRIPTION,
+        Capability.BROWSE,
+        Capability.TEMPORARY_DESTINATION,
+        Capability.LOCAL_TRANSACTION,
+    },
+    aliases=(("_AMQ_SCHED_DELIVERY", "AMQ_SCHEDULED_TIME"), ("_AMQ_GROUP_ID", "JMSXGroupID")),
     unset_priority="",
     message_id=False,
     shared=(),
@@ -103,9 +123,10 @@ ARTEMIS = Conventions(
     shared_name="",
     browser="",
     window=(("consumer-window-size", "-1"),),
+    nack_returns=False,
     rejects=(),
 )
-"""Apache ActiveMQ Artemis.  It takes a NACK for an ACK."""
+"""Apache ActiveMQ Artemis.  It takes a NACK for an ACK, and an ACK in a transaction takes effect at once."""
 
 RABBITMQ = Conventions(
     capabilities=frozenset(
@@ -117,6 +138,8 @@ RABBITMQ = Conventions(
             Capability.LOCAL_TRANSACTION,
         )
     ),
+    host="/",
+    slash="%2F",
     expires="expiration",
     expires_in=True,
     unset_priority="",
@@ -128,9 +151,10 @@ RABBITMQ = Conventions(
     no_local="",
     browser="",
     window=(("prefetch-count", "1000"),),
+    nack_returns=False,
     receipt_before_commit=False,
 )
-"""RabbitMQ 4.0 without the plug-in for delayed messages.  Its COMMIT is not atomic."""
+"""RabbitMQ 4.0 without the plug-in for delayed messages, with its virtual host ``/``.  Its COMMIT is not atomic."""
 
 PRODUCTS: Mapping[str, Conventions] = {
     "assay/": REFERENCE,

@@ -17,7 +17,7 @@ Receipt = Callable[[Refused | None], None]
 
 
 class Names:
-    """The destinations of one connection, as headers write them.
+    """The destinations of one connection, as headers write them, and the other names of headers.
 
     Args:
         conventions: The broker's conventions.
@@ -25,6 +25,8 @@ class Names:
 
     def __init__(self, conventions: Conventions) -> None:
         self._prefixes = {**PREFIXES, **conventions.prefixes}
+        self._slash = conventions.slash
+        self.aliases = conventions.aliases
         self.own: dict[Address, str] = {}
         """The texts of the connection's own temporary destinations."""
         self.deleted: set[Address] = set()
@@ -33,13 +35,13 @@ class Names:
 
     def write(self, address: Address) -> str:
         """Return a destination as the value of a header."""
-        return self.own.get(address) or self._prefixes[address.kind] + address.name
+        return self.own.get(address) or self._prefixes[address.kind] + address.name.replace("/", self._slash)
 
     def read(self, text: str) -> Address:
         """Return the destination that a header's value names; a text without a known prefix is the name of a queue."""
         for kind, prefix in self._prefixes.items():
             if prefix and text.startswith(prefix):
-                return Address(kind, text.removeprefix(prefix))
+                return Address(kind, text.removeprefix(prefix).replace(self._slash, "/"))
         return Address(AddressKind.QUEUE, text)
 
 

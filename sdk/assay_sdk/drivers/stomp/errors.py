@@ -33,7 +33,9 @@ def refusal(frame: Frame, did: str = "answered with an ERROR and closed the conn
         did: What the broker did, in words that follow "the broker".
     """
     headers = frame.headers
-    said = headers.get("message") or frame.body.decode(errors="replace").strip() or "no reason given"
+    body = frame.body[:_SHOWN].decode(errors="replace").strip()
+    lines = dict.fromkeys(filter(None, (headers.get("message"), body.partition("\n")[0])))
+    said = ": ".join(lines) or "no reason given"
     text = f"the broker {did}: {said[:_SHOWN]}"
     objects = tuple(filter(None, headers.get("mqrc-objects", "").split(",")))
     kind = _KINDS.get(headers.get(ERROR_KIND, ""))
@@ -45,6 +47,6 @@ def refusal(frame: Frame, did: str = "answered with an ERROR and closed the conn
             return refused(Mqrc(int(number)), text, *objects)
         except ValueError:  # `Mqrc` lacks the reason code; the refusal still has the number
             return Refused(JmsErrorKind.MESSAGING, text, mqrc=int(number), objects=objects)
-    everything = f"{said} {frame.body[:_SHOWN].decode(errors='replace')}"
+    everything = f"{said} {body}"
     found = (kind for words, kind in WORDS.items() if re.search(words, everything, re.IGNORECASE))
     return Refused(next(found, JmsErrorKind.MESSAGING), text, objects=objects)

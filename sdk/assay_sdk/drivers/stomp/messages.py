@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from assay_sdk.drivers.stomp.context import Names
 from assay_sdk.model.message import Address, Message
 from assay_sdk.stomp import ContentError, Frame
 from assay_sdk.stomp.conventions import Conventions
@@ -48,14 +49,14 @@ def send_frame(message: Message, to: Address, conventions: Conventions, writer: 
     return Frame("SEND", headers, body)
 
 
-def received(frame: Frame, link: Address, spelled: str, reader: Callable[[str], Address], now_ms: int) -> Message:
+def received(frame: Frame, link: Address, spelled: str, names: Names, now_ms: int) -> Message:
     """Return the message of a MESSAGE.
 
     Args:
         frame: The MESSAGE.
         link: The destination of the subscription.
         spelled: The subscription's header destination, which a MESSAGE repeats.
-        reader: Returns the destination that a header means.
+        names: The destinations and headers, as the broker writes them.
         now_ms: The time of arrival, in milliseconds since the epoch.
 
     Raises:
@@ -63,9 +64,12 @@ def received(frame: Frame, link: Address, spelled: str, reader: Callable[[str], 
     """
     headers = frame.headers
     headers.setdefault("persistent", _MISSING)
+    for alias, meant in names.aliases:
+        if (value := headers.pop(alias, None)) is not None and meant:
+            headers.setdefault(meant, value)
     said = headers.get("destination", spelled)
-    to = link if said == spelled else reader(said)
-    return read_message(headers, frame.body, to, reader, message_id=headers.get("message-id", ""), now_ms=now_ms)
+    to = link if said == spelled else names.read(said)
+    return read_message(headers, frame.body, to, names.read, message_id=headers.get("message-id", ""), now_ms=now_ms)
 
 
 def failed_deliveries(frame: Frame) -> tuple[int, bool]:

@@ -1,12 +1,15 @@
 """Receivers: subscriptions with credit, and their deliveries.
 
 A broker with the extension `assay_sdk.stomp.extensions.CREDIT` sends as many messages as the engine has given credit.
-Other brokers send messages ahead, up to a window. Messages beyond the credit then wait in the driver.
+Other brokers send messages ahead, up to a window. Messages beyond the credit then wait in the driver. A message that
+the engine gives back also waits there, if the broker would not deliver it again after a NACK.
 """
 
 from __future__ import annotations
 
 from collections import deque
+
+from msgspec import Struct
 
 from assay_sdk.driver import Arrived, Drained, Durability, OpenReceiver, Outcome
 from assay_sdk.drivers.stomp.context import Receipt, WireContext, answering
@@ -15,6 +18,20 @@ from assay_sdk.drivers.stomp.units import Unit
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.stomp import ContentError, Frame, Version
 from assay_sdk.stomp.extensions import CREDIT, DELIVERY_FAILED, DRAIN
+
+
+class _Waiting(Struct):
+    """A message that waits in the driver for credit.
+
+    Args:
+        order: Its place in the order in which the broker sent the messages.
+        frame: The MESSAGE.
+        failed: How often the application has failed to process it since the broker sent it.
+    """
+
+    order: int
+    frame: Frame
+    failed: int = 0
 
 
 class Receiver:
@@ -37,8 +54,12 @@ class Receiver:
         self.durable_name = command.name if command.durability is Durability.DURABLE and not command.shared else None
         """The name of the receiver's unshared durable subscription; None for another subscription."""
         self._credit = 0
-        self._ahead: deque[Frame] = deque()
-        """The messages that the broker has sent beyond the credit."""
+        self._came = 0
+        """The number of messages that the broker has sent."""
+        self._ahead: deque[_Waiting] = deque()
+        """The messages that the broker has sent beyond the credit, and those that the engine has given back."""
+        self._kept: dict[int, _Waiting] | None = None if context.conventions.nack_returns or self.settled else {}
+        """The messages of the unsettled deliveries, if the driver itself delivers them again."""
         self._keys: dict[int, str] = {}
         """The names that ACK and NACK use for the unsettled deliveries."""
         self._enlisted: dict[int, Unit] = {}
@@ -53,10 +74,12 @@ class Receiver:
 
     def message(self, frame: Frame) -> None:
         """Handle a MESSAGE."""
+        self._came += 1
+        waiting = _Waiting(self._came, frame)
         if self._credit > 0:
-            self._arrive(frame)
+            self._arrive(waiting)
         else:
-            self._ahead.append(frame)
+            self._ahead.append(waiting)
 
     def credit(self, token: int, credit: int) -> None:
         """Add credit: the broker may send more messages, and messages that wait in the driver are delivered.
@@ -107,6 +130,12 @@ class Receiver:
         if self.settled or not keys:
             self._context.answers.done(token)
             return
+        if self._kept is not None:
+            kept = [self._kept.pop(number) for number in deliveries]
+            if outcome in {Outcome.RELEASED, Outcome.MODIFIED}:
+                self._take_back(kept, failed=outcome is Outcome.MODIFIED)
+                self._context.answers.done(token)
+                return
         command, more = self._outcome(outcome)
         for key in keys[:-1]:
             self._context.send(Frame(command, {**self._key(key), **more}))
@@ -128,15 +157,23 @@ class Receiver:
         self._keys.clear()
         self._enlisted.clear()
         self._ahead.clear()
+        if self._kept is not None:
+            self._kept.clear()
         self._context.send(Frame("UNSUBSCRIBE", {"id": self.id}), receipt)
 
-    def _arrive(self, frame: Frame) -> None:
-        context = self._context
+    def _take_back(self, kept: list[_Waiting], *, failed: bool) -> None:
+        """Let messages wait for credit again, in their old places; the broker does not learn of it."""
+        for waiting in kept:
+            waiting.failed += failed
+        self._ahead = deque(sorted((*kept, *self._ahead), key=lambda waiting: waiting.order))
+
+    def _arrive(self, waiting: _Waiting) -> None:
+        context, frame = self._context, waiting.frame
         key = frame.headers.get("ack" if context.version is Version.V1_2 else "message-id", "")
         count, again = failed_deliveries(frame)
         try:
             message = received(
-                frame, self.address, self._headers["destination"], context.names.read, now_ms=context.now_ms()
+                frame, self.address, self._headers["destination"], context.names, now_ms=context.now_ms()
             )
         except ContentError:
             if not self.settled:  # as the AMQP driver, which rejects a message that it cannot decode
@@ -148,6 +185,9 @@ class Receiver:
         self._credit -= 1
         number = context.next_number()
         self._keys[number] = key
+        if self._kept is not None:
+            self._kept[number] = waiting
+            count, again = count + waiting.failed, again or waiting.failed > 0
         context.answers.emit(Arrived(self.number, number, context.epoch, message, count, again))
 
     def _place(self) -> dict[str, str]:
@@ -173,6 +213,8 @@ class Receiver:
         for number in deliveries:
             self._enlisted.pop(number, None)
             self._keys.pop(number, None)
+            if self._kept is not None:
+                self._kept.pop(number, None)
 
     def _knows(self, token: int, deliveries: tuple[int, ...], *, returned: bool = False) -> bool:
         """Return whether all deliveries can still be settled; if not, answer `Failed`.

@@ -44,9 +44,7 @@ class Browser:
             context.answers.done(self._token, tuple(self._found))
             return True
         try:
-            self._found.append(
-                received(frame, self._address, self._spelled, context.names.read, now_ms=context.now_ms())
-            )
+            self._found.append(received(frame, self._address, self._spelled, context.names, now_ms=context.now_ms()))
         except ContentError:
             return False  # as the AMQP driver, a browser passes over a message that it cannot decode
         return False

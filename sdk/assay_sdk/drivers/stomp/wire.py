@@ -95,8 +95,12 @@ class StompWire(NetworkWire[StompLine]):
 
     def line_ready(self) -> None:
         """Send CONNECT, because the socket is connected."""
-        headers = {"accept-version": "1.1,1.2", "host": self._place.host, "heart-beat": str(self._heart_beat)}
-        headers[EXTENSIONS] = OPEN_ERRORS
+        headers = {
+            "accept-version": "1.1,1.2",
+            "host": self.conventions.host or self._place.host,
+            "heart-beat": str(self._heart_beat),
+            EXTENSIONS: OPEN_ERRORS,
+        }
         if self._target.client_id is not None:
             headers["client-id"] = self._target.client_id
         if self._target.login is not None:
@@ -167,7 +171,7 @@ class StompWire(NetworkWire[StompLine]):
         """Handle an ERROR: it answers one frame, and ends the connection unless it says otherwise (STOMP 1.2)."""
         stays = self._is_open and frame.headers.get(CONNECTION) == CONNECTION_OPEN
         why = refusal(frame, "refused this" if stays else "answered with an ERROR and closed the connection")
-        answered = self._receipts.pop(frame.headers.get("receipt-id", ""), None)
+        answered = self._receipts.pop(self._at_fault(frame, why), None)
         if answered is not None:
             answered(why)
         if stays:
@@ -178,6 +182,16 @@ class StompWire(NetworkWire[StompLine]):
             self._line.drop(Refused(JmsErrorKind.CONNECTION_LOST, why.text, objects=why.objects))
         else:
             self._line.drop(why)
+
+    def _at_fault(self, frame: Frame, why: Refused) -> str:
+        """Return the receipt of the frame that an ERROR answers; empty if it is unknown.
+
+        Artemis and RabbitMQ leave receipt-id out.  Then a known kind of error belongs to the only frame that waits.
+        """
+        named = frame.headers.get("receipt-id", "")
+        if named or why.kind is JmsErrorKind.MESSAGING or len(self._receipts) != 1:
+            return named
+        return next(iter(self._receipts))
 
     def _show(self, direction: Literal["in", "out"], frame: Frame, octets: bytes) -> None:
         """Emit a traced frame."""

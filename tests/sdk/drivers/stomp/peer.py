@@ -30,6 +30,8 @@ class Peer:
         self.beats = 0
         """The ends of lines that arrived between frames."""
         self.beaten = threading.Event()
+        self.asked: Frame | None = None
+        """The latest CONNECT."""
         self._line: socket.socket | None = None
 
     @property
@@ -42,7 +44,7 @@ class Peer:
             self._line.close()
         self._line, _ = self.listener.accept()
         threading.Thread(target=self._read, args=(self._line,), daemon=True).start()
-        asked = self.next("CONNECT")
+        self.asked = asked = self.next("CONNECT")
         self.say("CONNECTED", version=version, server=server, **headers)
         return asked
 

@@ -34,6 +34,8 @@ from assay_sdk.driver import (
     Unsubscribe,
 )
 from assay_sdk.model.message import Address, AddressKind, Message
+from assay_sdk.stomp import Frame, Version, encode_frame
+from assay_sdk.stomp.conventions import RABBITMQ
 
 QUEUE, TOPIC = Address(AddressKind.QUEUE, "Q"), Address(AddressKind.TOPIC, "T")
 NOW_MS = 1_700_000_000_000
@@ -126,6 +128,68 @@ def test_units_of_work_are_transactions(peer: Peer) -> None:
         client.submit(Settle(9, 2, (came.delivery,), Outcome.MODIFIED))
         peer.receipt(peer.next("NACK"))
         assert isinstance(client.answer(9), Done)
+
+
+def test_a_message_given_back_comes_again_where_a_nack_would_not_return_it(peer: Peer) -> None:
+    with connected(peer, server="ActiveMQ/6.1") as client:
+        receiving(client, peer)
+        client.submit(Credit(3, 2, 2))
+        for number in range(3):
+            message(peer, number)
+        second, first = client.until(Arrived, 2), client.until(Arrived)
+        client.submit(
+            Settle(4, 2, (second.delivery,), Outcome.RELEASED), Settle(5, 2, (first.delivery,), Outcome.MODIFIED)
+        )
+        assert isinstance(client.answer(5), Done)
+        client.submit(Credit(6, 2, 3))
+        last = client.until(Arrived, 5)
+        came = [event for event in client.events if isinstance(event, Arrived)][2:]
+        assert [(event.message.message_id, event.count, event.redelivered) for event in came] == [
+            ("m0", 1, True),
+            ("m1", 0, False),
+            ("m2", 0, False),
+        ]
+        client.submit(Settle(7, 2, (came[0].delivery, last.delivery), Outcome.ACCEPTED))
+        assert [peer.next("ACK").headers["id"] for _ in range(2)] == ["a0", "a2"]
+
+
+def test_headers_that_a_broker_adds_are_no_properties(peer: Peer) -> None:
+    with connected(peer, server="ActiveMQ-Artemis/2.56.0") as client:
+        receiving(client, peer)
+        client.submit(Credit(3, 2, 1))
+        added = {"_AMQ_SCHED_DELIVERY": "1", "_AMQ_GROUP_ID": "g", "mine": "x"}
+        headers = {"subscription": "receiver-2", "destination": "/queue/Q", "message-id": "m", "ack": "a", **added}
+        peer.raw(encode_frame(Frame("MESSAGE", headers), Version.V1_2))
+        came = client.until(Arrived).message
+        assert (came.delivery_time_ms, came.group_id, came.properties) == (1, "g", {"mine": "x"})
+
+
+def test_rabbitmq_has_another_slash_and_its_virtual_host_if_the_application_says_so(peer: Peer) -> None:
+    queue, topic = Address(AddressKind.QUEUE, "a/b"), Address(AddressKind.TOPIC, "a/b")
+    with connected(peer, server="RabbitMQ/4.0.9", conventions=RABBITMQ) as client:
+        assert peer.asked is not None
+        assert peer.asked.headers["host"] == "/"
+        client.submit(OpenSession(1, 1), OpenSender(2, 1, 2, queue))
+        client.submit(Send(3, 2, Message(to=queue, reply_to=topic)))
+        headers = peer.next("SEND").headers
+        assert (headers["destination"], headers["reply-to"]) == ("/queue/a%2Fb", "/topic/a%2Fb")
+        client.submit(OpenReceiver(token=4, session=1, link=5, address=QUEUE), Credit(5, 5, 1))
+        peer.receipt(peer.next("SUBSCRIBE"))
+        named = {name.replace("-", "_"): headers[name] for name in ("destination", "reply-to")}
+        peer.say("MESSAGE", subscription="receiver-5", message_id="m", ack="a", **named)
+        came = client.until(Arrived).message
+        assert (came.to, came.reply_to) == (queue, topic)
+
+
+def test_an_error_without_the_receipt_answers_the_only_frame_that_waits_if_its_kind_is_known(peer: Peer) -> None:
+    with connected(peer, server="ActiveMQ-Artemis/2.56.0") as client:
+        client.submit(OpenSession(1, 1), OpenReceiver(token=2, session=1, link=2, address=QUEUE, selector="a = ="))
+        peer.next("SUBSCRIBE")
+        peer.say("ERROR", b"a = =\nat some place", message='Invalid selector "a = ="')
+        answer = client.answer(2)
+        assert isinstance(answer, Failed)
+        assert answer.refused.kind is JmsErrorKind.INVALID_SELECTOR
+        assert answer.refused.text.endswith(': Invalid selector "a = =": a = =')
 
 
 def test_rabbitmqs_receipt_of_a_send_in_a_transaction_is_not_waited_for(peer: Peer) -> None:
