@@ -1,4 +1,4 @@
-"""The backend of every product that speaks AMQP 1.0 and runs in a container.
+"""The backend of every product that runs in a container, with clients over AMQP 1.0 or STOMP.
 
 Many scenarios share one instance, and each has its own destinations. Scenarios with faults connect through the kit's
 proxy:
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -22,7 +22,7 @@ from msgspec import structs
 from assay_adapters.brokers.amqp.instance import ProductInstance
 from assay_adapters.brokers.amqp.places import JointPlace, OwnPlace, SharedPlace, remove_place
 from assay_adapters.brokers.amqp.product import Product
-from assay_adapters.brokers.base import ALL_FACES, AmqpBackend
+from assay_adapters.brokers.base import AmqpBackend
 from assay_adapters.containers.container import (
     LOOPBACK,
     Container,
@@ -45,23 +45,27 @@ from assay_sdk.model.capabilities import Capability
 from assay_sdk.time import Runner
 
 _OPEN_LIMIT_MS = 2_000
+_PROTOCOLS: Mapping[str, str] = {"amqp": "AMQP 1.0", "stomp": "STOMP 1.2"}
+"""The names of the protocols in reports."""
+_DRIVERS: Mapping[str, str] = {"amqp": "proton", "stomp": "stomp"}
+"""The package that the driver of each protocol needs."""
 _GIVEN = (Needs().platform, Needs().level, Needs().topology)
 
 
 def answers(driver: Driver, runner: Runner, endpoint: Endpoint) -> Opened | None:
-    """Check whether a broker answers: open an AMQP connection with a session, and close it.
+    """Check whether a broker answers: open a connection with a session, and close it.
 
     The answer to the session shows that the broker keeps the connection open. A broker may end a connection just after
     it has opened the connection, and this end may cross with the client's own close.
 
     Args:
-        driver: The AMQP driver.
+        driver: The driver of the protocol.
         runner: A real runner.
         endpoint: The broker's URL and login.
 
     Returns:
-        The properties of the broker's open frame; None if no broker answers yet, or if the broker closes the
-        connection, as Broker-J does until its virtual host is active.
+        The properties of the broker's open frame, or CONNECTED; None if no broker answers yet, or if the broker closes
+        the connection, as Broker-J does until its virtual host is active.
 
     Raises:
         BackendError: The broker refuses the login.
@@ -95,7 +99,6 @@ class ProductBackend(AmqpBackend):
         meetings: The folder in which scenarios of several processes meet for a shared fault; None for no such faults.
     """
 
-    faces = ALL_FACES
     fault_sharing = FaultSharing.TOGETHER
 
     def __init__(
@@ -108,6 +111,7 @@ class ProductBackend(AmqpBackend):
     ) -> None:
         super().__init__(shared, wire, runner)
         self.name = product.name
+        self.faces = product.faces
         self.capabilities = product.capabilities
         self.lacks = product.lacks
         self.profiles = product.profiles
@@ -125,7 +129,7 @@ class ProductBackend(AmqpBackend):
         """The tested product, with the version that its image names."""
         image = self._image or self._product.wanted_images()[0]
         version = image.rpartition(":")[2].partition("-")[0]
-        details = {"image": image, "protocol": "AMQP 1.0"}
+        details = {"image": image, "protocol": _PROTOCOLS[self._product.protocol]}
         if self._image is not None:
             details["digest"] = image_digest(self._image)
         if self._product.not_run_here:
@@ -135,7 +139,9 @@ class ProductBackend(AmqpBackend):
     def probe(self) -> Available | Unavailable:
         """Return whether this machine can start the product, without starting it."""
         product = self._product
-        if (absent := missing_packages(("proton", "docker", "testcontainers"), extra="amqp,containers")) is not None:
+        protocol = product.protocol
+        packages = (_DRIVERS[protocol], "docker", "testcontainers")
+        if (absent := missing_packages(packages, extra=f"{protocol},containers")) is not None:
             return absent
         found = probe_image(
             product.wanted_images(),
@@ -190,12 +196,20 @@ class ProductBackend(AmqpBackend):
         if started:
             sweep_quietly()
 
+    def _driver(self) -> Driver:
+        if self._product.protocol == "amqp":
+            return super()._driver()
+        from assay_sdk.drivers.stomp import StompDriver
+
+        driver: Driver = StompDriver(self._product.stomp)
+        return driver if self._filter is None else self._filter(driver)
+
     # --- instances
 
     def _endpoint(self, port: int, admin_port: int | None = None) -> Endpoint:
         login, management = self._product.login, self._product.management
         admin = None if admin_port is None or management is None else management.endpoint(admin_port, login)
-        return Endpoint(f"amqp://{LOOPBACK}:{port}", login, admin)
+        return Endpoint(f"{self._product.protocol}://{LOOPBACK}:{port}", login, admin)
 
     def _shared_instance(self, *, proxied: bool = False) -> ProductInstance:
         endpoint = self._attached
@@ -213,7 +227,7 @@ class ProductBackend(AmqpBackend):
             return self._instance(endpoint, port)
         if self._cut is None:
             self._cut = SharedPlace(port, self._runner)
-        behind = structs.replace(endpoint, url=f"amqp://{LOOPBACK}:{self._cut.proxy.port}")
+        behind = structs.replace(endpoint, url=f"{self._product.protocol}://{LOOPBACK}:{self._cut.proxy.port}")
         return self._instance(behind, port, self._cut.faults(), self._cut.history)
 
     def _joint_instance(self, fault: Capability, meetings: Path) -> ProductInstance:

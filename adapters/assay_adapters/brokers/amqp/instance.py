@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from assay_adapters.brokers.amqp.creating import QueuesOnUse
 from assay_adapters.brokers.amqp.product import Product
-from assay_adapters.brokers.base import ALL_FACES, SdkInstance
+from assay_adapters.brokers.base import SdkInstance
 from assay_adapters.brokers.creating import CreatingDriver
 from assay_adapters.containers.files import folder_holds
 from assay_adapters.faults.proxied import ProxiedFaults
@@ -27,7 +27,7 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
         product: The product.
         endpoint: The URL and login for clients.
         runner: The I/O loop.
-        driver: The AMQP driver, with the run's filter.
+        driver: The driver, with the run's filter.
         environment: The tested product.
         port: The published port of the product's container; None if it is unknown.
         faults: The faults that a scenario can cause; None for a shared instance.
@@ -51,8 +51,9 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
         self.admin = product.admin_of(endpoint.admin)
         if product.defines_queues and self.admin is not None:
             driver = CreatingDriver(driver, QueuesOnUse(self.admin))
-        super().__init__(ALL_FACES, runner, driver, environment, faults)
+        super().__init__(product.faces, runner, driver, environment, faults)
         self.members = (product.name,)
+        self.protocol: WireProtocol = product.protocol
         self._product = product
         self._endpoint = endpoint
         self._port = port
@@ -63,13 +64,12 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
         """Return the URL and login with which clients connect.
 
         Raises:
-            LookupError: The instance has no such member, or the protocol is not AMQP.
+            LookupError: The instance has no such member, or its clients use another protocol.
         """
-        if protocol != "amqp" or member not in {None, *self.members}:
-            product = self._product
-            raise LookupError(
-                f"{product.title} has no {protocol} endpoint for {member or product.name} here; it has amqp."
-            )
+        product = self._product
+        if protocol != product.protocol or member not in {None, *self.members}:
+            asked = f"{protocol} endpoint for {member or product.name}"
+            raise LookupError(f"{product.title} has no {asked} here; it has {product.protocol}.")
         return self._endpoint
 
     def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:

@@ -1,19 +1,22 @@
-"""A product: its conventions, image and capabilities, as data."""
+"""A product with one protocol: its conventions, image and capabilities, as data."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import Literal
 
 from msgspec import Struct
 
 from assay_adapters.brokers.amqp.interface import Interface
+from assay_adapters.brokers.base import ALL_FACES, JMS_FACES, Faces
 from assay_adapters.ports.administration import Admin
 from assay_adapters.ports.client import Endpoint, Source
 from assay_features import Profile
 from assay_sdk.amqp.conventions import Conventions
 from assay_sdk.driver import Login
 from assay_sdk.model.capabilities import Capability
+from assay_sdk.stomp.conventions import Conventions as StompConventions
 
 
 class Licence(Struct, frozen=True):
@@ -36,21 +39,23 @@ class Licence(Struct, frozen=True):
 
 
 class Product(Struct, frozen=True, kw_only=True):
-    """A product that speaks AMQP 1.0.
+    """A product whose clients use AMQP 1.0 or STOMP.
 
     Args:
-        name: The backend's name, which is also part of the name of `image_variable`.
+        name: The backend's name: the product's name, with ``+stomp`` if the clients use STOMP.
         title: The product's name.
         images: The images in the order of preference: first the image that images/build makes, then the public image.
         login: The account that the kit uses.
         environment: The environment variables of the product's container; some of them create the account in a public
             image.
-        conventions: Rules that a client must follow and that the product does not send when a connection opens.
+        protocol: The protocol of the clients.
+        conventions: Rules that an AMQP client must follow and that the product does not send when a connection opens.
+        stomp: What STOMP leaves open; None for what the driver knows by the name in the product's CONNECTED.
         data_folders: The folders in which the product's images keep messages.
         capabilities: The capabilities of broker, client and adapter together, each with its source.
         lacks: The capabilities that the pair lacks, each with the reason.
         profiles: The profiles that the backend claims for the product.
-        port: The port for AMQP inside the container.
+        port: The port of the protocol inside the container.
         management: The interface for administrators; None if the kit has no administrator for the product.
         defines_queues: Whether the administrator creates each queue before a client uses it.
         licence: The licence that the user must accept; None if there is none to accept.
@@ -64,7 +69,9 @@ class Product(Struct, frozen=True, kw_only=True):
     images: tuple[str, ...]
     login: Login
     environment: Mapping[str, str] = {}
+    protocol: Literal["amqp", "stomp"] = "amqp"
     conventions: Conventions = Conventions()
+    stomp: StompConventions | None = None
     data_folders: tuple[str, ...]
     capabilities: Mapping[Capability, Source]
     lacks: Mapping[Capability, Source]
@@ -78,9 +85,19 @@ class Product(Struct, frozen=True, kw_only=True):
     start_limit_s: int = 90
 
     @property
+    def image_name(self) -> str:
+        """The product's name in the names of images, without a protocol."""
+        return self.name.partition("+")[0]
+
+    @property
     def image_variable(self) -> str:
         """The environment variable with which a user names another image."""
-        return f"ASSAY_IMAGE_{self.name.upper().replace('-', '_')}"
+        return f"ASSAY_IMAGE_{self.image_name.upper().replace('-', '_')}"
+
+    @property
+    def faces(self) -> Faces:
+        """The faces of the SDK that the clients use; MQ Light has AMQP only."""
+        return ALL_FACES if self.protocol == "amqp" else JMS_FACES
 
     def wanted_images(self) -> tuple[str, ...]:
         """Return the image that the environment variable names, or else the images of the product."""
@@ -97,7 +114,7 @@ class Product(Struct, frozen=True, kw_only=True):
     @property
     def remedy(self) -> str:
         """The advice for a user without an image."""
-        source = self.source_of_images or f"build one with images/build {self.name}"
+        source = self.source_of_images or f"build one with images/build {self.image_name}"
         return f"{source}, or name another one in {self.image_variable}"
 
     def admin_of(self, at: Endpoint | None) -> Admin | None:

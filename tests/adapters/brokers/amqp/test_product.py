@@ -6,22 +6,29 @@ import pytest
 from msgspec import structs
 
 from assay_adapters.brokers.activemq.product import ACTIVEMQ
+from assay_adapters.brokers.activemq.stomp import ACTIVEMQ_STOMP
 from assay_adapters.brokers.amqp.backend import ProductBackend
 from assay_adapters.brokers.amqp.product import Product
 from assay_adapters.brokers.artemis.product import ARTEMIS
+from assay_adapters.brokers.artemis.stomp import ARTEMIS_STOMP
 from assay_adapters.brokers.broker_j.product import BROKER_J
 from assay_adapters.brokers.ibmmq.product import IBM_MQ
 from assay_adapters.brokers.rabbitmq.product import RABBITMQ
+from assay_adapters.brokers.rabbitmq.stomp import RABBITMQ_STOMP
 from assay_adapters.ports.backend import Available, Unavailable
 from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.registry import not_run_here, open_backend
 from assay_evidence.events import NOT_RUN_HERE
 from assay_sdk.model.capabilities import Capability
+from assay_sdk.stomp.conventions import ACTIVEMQ as ACTIVEMQ_CONVENTIONS
+from assay_sdk.stomp.conventions import ARTEMIS as ARTEMIS_CONVENTIONS
+from assay_sdk.stomp.conventions import RABBITMQ as RABBITMQ_CONVENTIONS
 
 PRODUCTS = [ARTEMIS, ACTIVEMQ, BROKER_J, RABBITMQ, IBM_MQ]
+OVER_STOMP = [ARTEMIS_STOMP, ACTIVEMQ_STOMP, RABBITMQ_STOMP]
 
 
-@pytest.fixture(params=PRODUCTS, ids=lambda product: product.name)
+@pytest.fixture(params=[*PRODUCTS, *OVER_STOMP], ids=lambda product: product.name)
 def product(request: pytest.FixtureRequest) -> Product:
     return request.param
 
@@ -43,6 +50,18 @@ def test_the_environment_names_another_image(product: Product, monkeypatch: pyte
     monkeypatch.setenv(product.image_variable, "registry.example/theirs:9.8.7-special")
     assert product.wanted_images() == ("registry.example/theirs:9.8.7-special",)
     assert ProductBackend(product).environment.version == "9.8.7"
+
+
+def test_over_stomp_the_container_is_the_same_and_the_driver_declares_no_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_IMAGE_ARTEMIS", "registry.example/theirs:1")
+    assert ARTEMIS_STOMP.wanted_images() == ("registry.example/theirs:1",)
+    assert ARTEMIS_STOMP.remedy.startswith("build one with images/build artemis,")
+    assert (ARTEMIS_STOMP.port, ARTEMIS_STOMP.management) == (61613, ARTEMIS.management)
+    assert ProductBackend(ARTEMIS_STOMP).environment.details["protocol"] == "STOMP 1.2"
+    declared = (ARTEMIS_CONVENTIONS, ACTIVEMQ_CONVENTIONS, RABBITMQ_CONVENTIONS)
+    for product, conventions in zip(OVER_STOMP, declared, strict=True):
+        assert conventions.capabilities - product.capabilities.keys() <= {Capability.PRIORITY}
+        assert product.faces == ("simplified", "classic")
 
 
 def test_a_variable_has_no_dash() -> None:

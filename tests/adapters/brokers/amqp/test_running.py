@@ -1,4 +1,4 @@
-"""Tests of real brokers that the one AMQP backend starts: ActiveMQ, Broker-J and RabbitMQ."""
+"""Tests of real brokers that the backend of products starts: three over AMQP, and three over STOMP."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from collections.abc import Iterator
 import pytest
 
 from assay_adapters.brokers.activemq.product import ACTIVEMQ
+from assay_adapters.brokers.activemq.stomp import ACTIVEMQ_STOMP
 from assay_adapters.brokers.amqp.backend import ProductBackend
 from assay_adapters.brokers.amqp.instance import ProductInstance
 from assay_adapters.brokers.amqp.product import Product
+from assay_adapters.brokers.artemis.stomp import ARTEMIS_STOMP
 from assay_adapters.brokers.broker_j.product import BROKER_J
 from assay_adapters.brokers.rabbitmq.product import RABBITMQ
+from assay_adapters.brokers.rabbitmq.stomp import RABBITMQ_STOMP
 from assay_adapters.faults.injections import HalvesInjection
-from assay_adapters.ports.backend import Unavailable
+from assay_adapters.ports.backend import Unavailable, client_protocol
 from assay_adapters.ports.capabilities import Needs
 from assay_adapters.ports.client import AckMode, ClientSession, Draft, Origin, Setting
 from assay_adapters.ports.faults import At, Kill
@@ -31,7 +34,10 @@ SOON_MS = 10_000
 SECOND_NS = 1_000_000_000
 
 
-@pytest.fixture(scope="module", params=[ACTIVEMQ, BROKER_J, RABBITMQ], ids=lambda product: product.name)
+STARTED = [ACTIVEMQ, BROKER_J, RABBITMQ, ARTEMIS_STOMP, ACTIVEMQ_STOMP, RABBITMQ_STOMP]
+
+
+@pytest.fixture(scope="module", params=STARTED, ids=lambda product: product.name)
 def product(request: pytest.FixtureRequest) -> Product:
     return request.param
 
@@ -53,7 +59,8 @@ def instance(product: Product) -> Iterator[ProductInstance]:
 
 
 def session(instance: ProductInstance, client_id: str | None = None) -> ClientSession:
-    connected = instance.clients()["simplified"].connect(instance.endpoint("amqp"), client_id=client_id)
+    endpoint = instance.endpoint(client_protocol(instance))
+    connected = instance.clients()["simplified"].connect(endpoint, client_id=client_id)
     assert isinstance(connected, Ok), connected
     opened = connected.value.session(AckMode.AUTO)
     assert isinstance(opened, Ok), opened
@@ -117,5 +124,5 @@ def test_a_durable_subscription_collects_while_its_consumer_is_closed(
 
 def test_a_wrong_password_is_refused(product: Product, instance: ProductInstance) -> None:
     client = instance.clients()["simplified"]
-    answer = client.connect(instance.endpoint("amqp"), login=Login(product.login.user, "wrong"))
+    answer = client.connect(instance.endpoint(client_protocol(instance)), login=Login(product.login.user, "wrong"))
     assert not isinstance(answer, Ok)

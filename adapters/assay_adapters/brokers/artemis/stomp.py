@@ -1,0 +1,41 @@
+"""Apache Artemis with clients over STOMP: its capabilities."""
+
+from __future__ import annotations
+
+from assay_adapters.brokers.amqp.stomp import over_stomp
+from assay_adapters.brokers.artemis.product import ARTEMIS
+from assay_adapters.ports.client import Source
+from assay_sdk.model.capabilities import Capability
+from assay_sdk.stomp import conventions
+
+_STOMP = "Artemis 2.56.0 user manual, stomp.adoc"
+_UTILS = "StompUtils.java"
+_SESSION = "StompSession.java"
+
+ARTEMIS_STOMP = over_stomp(
+    ARTEMIS,
+    conventions.ARTEMIS,
+    has={
+        Capability.DELIVERY_DELAY: Source("Artemis applies AMQ_SCHEDULED_TIME.", _UTILS),
+        Capability.TIME_TO_LIVE: Source("The header expires is the time of expiry.", _UTILS),
+        Capability.PRIORITY: Source("The header priority is the message's priority.", _UTILS),
+        Capability.NON_PERSISTENT: Source("The header persistent decides; absent, it is false.", _UTILS),
+        Capability.SELECTOR: Source("Artemis applies the header selector of a SUBSCRIBE.", _STOMP),
+        Capability.TOPIC: Source("The acceptor's prefix /topic/ stands for multicast.", _STOMP),
+        Capability.DURABLE_SUBSCRIPTION: Source(
+            "The headers client-id and durable-subscription-name make a durable subscription.", _STOMP
+        ),
+        Capability.ANSWERED_ACKNOWLEDGEMENT: Source("Artemis acknowledges before it sends the receipt.", _SESSION),
+        Capability.CLIENT_ID: Source("Artemis knows the header client-id of CONNECT.", _STOMP),
+    },
+    lacks={
+        Capability.BROWSE: Source("A SUBSCRIBE cannot browse.", _STOMP),
+        Capability.TEMPORARY_DESTINATION: Source("STOMP's destinations have no temporary ones in Artemis.", _STOMP),
+        Capability.SHARED_SUBSCRIPTION: Source("A SUBSCRIBE has no name that clients could share.", _SESSION),
+        Capability.LOCAL_TRANSACTION: Source(
+            "An ACK in a transaction takes effect at once, and an ABORT does not take it back.",
+            "Artemis 2.56.0 user manual, stomp.adoc; seen with a plain socket: docs/findings.md",
+        ),
+    },
+)
+"""Apache Artemis over STOMP."""
