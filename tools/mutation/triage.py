@@ -48,7 +48,7 @@ class Triage(Struct, frozen=True):
     group: tuple[Group, ...] = ()
 
     def of(self, name: str) -> Group | None:
-        """Return the group of a mutant: by its whole name, or else by an entry that ends in `*`; None without one."""
+        """Return the group that lists a mutant, by its whole name or else by an entry with `*`; None if none does."""
         exact = (group for group in self.group if name in group.mutants)
         like = (group for group in self.group if any(_covers(entry, name) for entry in group.mutants))
         return next(exact, None) or next(like, None)

@@ -208,7 +208,7 @@ class View:
         return self._held.by_link(of)
 
     def unsettled(self, of: Settle | Detach | Disconnect) -> tuple[Deliver, ...]:
-        """Return the deliveries that `held` returns, and the deliveries that an open unit of work has settled."""
+        """Return the deliveries of `held`, with those that were settled in a unit of work that is still open."""
         return self._unsettled.of(of)
 
     def ended(self, command: Command) -> list[Unit]:

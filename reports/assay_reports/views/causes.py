@@ -61,7 +61,7 @@ def cause_of(verdict: ScenarioVerdict, events: Sequence[AnyEvent]) -> Cause:
 
 
 def wording_of(reason: str, names: Iterable[str] = ()) -> str:
-    """Replace quotations, names, and words with a digit by an ellipsis.
+    """Put an ellipsis in the place of each quotation, each name and each word that contains a digit.
 
     Args:
         reason: The reason, a sentence.

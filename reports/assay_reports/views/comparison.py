@@ -49,7 +49,7 @@ ABSENT: dict[AbsenceState, str] = {
 
 
 class Absence(Struct, frozen=True):
-    """A backend without a column.
+    """A backend that has no column in the matrix.
 
     Args:
         backend: The backend's name.

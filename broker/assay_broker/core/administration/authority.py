@@ -86,7 +86,7 @@ class Authorities:
         return iter(tuple(self._records.values()))
 
     def like(self, record: AuthorityRecord) -> AuthorityRecord | None:
-        """Return the present record with the profile, object type and entity of a record; None if none exists."""
+        """Return the stored record with the profile, object type and entity of the given record; None without one."""
         return self._records.get(_key(record))
 
     def put(self, record: AuthorityRecord) -> None:
