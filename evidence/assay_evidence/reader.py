@@ -28,7 +28,7 @@ from msgspec import Struct
 
 from assay_evidence.errors import JournalError, LineError
 from assay_evidence.events import AnyEvent, Begin, End, Plan
-from assay_evidence.files.parts import COMPRESSED, SUFFIX, is_journal, journals_in, writer_of
+from assay_evidence.files.parts import SUFFIX, is_journal, journals_in, open_journal, writer_of
 from assay_evidence.lines import NEWLINE, DamageKind, JournalDamage, decode_line
 
 
@@ -128,7 +128,7 @@ class _File:
     def _read(self, path: Path) -> None:
         number = 0
         try:
-            with gzip.open(path) if path.name.endswith(COMPRESSED) else path.open("rb") as file:
+            with open_journal(path) as file:
                 for number, line in enumerate(file, start=1):
                     self._lines += 1
                     self._read_line(line, number)

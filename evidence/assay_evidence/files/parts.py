@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol, cast
 
 from msgspec import Struct
 
@@ -217,6 +217,20 @@ def journals_in(paths: Iterable[Path]) -> list[list[Path]]:
         if number not in parts or path.name.endswith(COMPRESSED):
             parts[number] = path
     return [[parts[number] for number in sorted(parts)] for parts in groups.values()]
+
+
+def open_journal(path: Path) -> BinaryIO:
+    """Open a file of a journal for reading, plain or compressed.
+
+    If the writer has compressed the part since the folder was listed, the compressed form is opened.
+
+    Raises:
+        OSError: The file cannot be opened.
+    """
+    try:
+        return cast("BinaryIO", gzip.open(path)) if path.name.endswith(COMPRESSED) else path.open("rb")
+    except FileNotFoundError:
+        return cast("BinaryIO", gzip.open(path.with_name(f"{path.name}.gz")))
 
 
 def writer_of(path: Path) -> str:

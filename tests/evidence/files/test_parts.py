@@ -97,6 +97,12 @@ def test_a_part_in_both_forms_counts_once(tmp_path: Path) -> None:
     assert first.with_suffix("") not in {Path(file.path) for file in find_journals([tmp_path])}
 
 
+def test_a_part_that_was_compressed_since_the_folder_was_listed_is_read(tmp_path: Path) -> None:
+    begun(tmp_path).close(AT)
+    listed = [path.with_suffix("") for path in tmp_path.iterdir()]
+    assert read_journals(listed).damage == ()
+
+
 def test_the_judge_finds_the_parts(tmp_path: Path) -> None:
     begun(tmp_path).close(AT)
     assert [Path(file.path).name for file in find_journals([tmp_path])] == names(tmp_path)
