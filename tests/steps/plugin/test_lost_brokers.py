@@ -9,7 +9,7 @@ import pytest
 
 from assay_broker.shell import QueueManager
 from assay_broker.stores.errors import FullError
-from assay_evidence.verdicts import Verdict, load_verdicts
+from assay_evidence.verdicts import ScenarioVerdict, Verdict, load_verdicts
 from assay_steps.plugin.suite import SuiteOptions, run_suite
 
 SCENARIO = "persistence/matrix_queue.feature::*kill*"
@@ -31,7 +31,19 @@ def test_only_a_brokers_own_error_after_a_kill_breaks_the_rule(
         raise raised
 
     monkeypatch.setattr(QueueManager, "kill", broken)
-    options = SuiteOptions(out=tmp_path / "out", scenarios=(SCENARIO,), workers=0, probes=False)
-    run_suite(options)
-    killed = [one for one in load_verdicts(tmp_path / "out" / "verdicts.json").scenarios if "kill" in one.scenario]
-    assert {one.verdict for one in killed} == {verdict}
+    assert {one.verdict for one in _killed(tmp_path / "out")} == {verdict}
+
+
+def test_a_broker_that_does_not_run_after_a_kill_breaks_the_rule(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(QueueManager, "kill", QueueManager.stop)
+    killed = _killed(tmp_path / "out")
+    assert {one.verdict for one in killed} == {Verdict.FAIL}
+    assert killed[0].reason == "The broker did not come back: the queue manager ASSAY does not run after its start"
+
+
+def _killed(out: Path) -> list[ScenarioVerdict]:
+    """Run scenarios with a kill, and return their verdicts."""
+    run_suite(SuiteOptions(out=out, scenarios=(SCENARIO,), workers=0, probes=False))
+    return [one for one in load_verdicts(out / "verdicts.json").scenarios if "kill" in one.scenario]

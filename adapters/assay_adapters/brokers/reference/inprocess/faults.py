@@ -193,9 +193,9 @@ def _act(fault: FaultRequest, target: MemberUnderFault) -> Callable[[], Callable
     manager = target.queue_manager
     match fault:
         case Restart(level=level, opmode=opmode):
-            return partial(_through, partial(manager.restart, level=level, opmode=opmode))
+            return partial(_through, manager, partial(manager.restart, level=level, opmode=opmode))
         case Kill():
-            return partial(_through, manager.kill)
+            return partial(_through, manager, manager.kill)
         case StoreError(times=times):
             return partial(target.kept.fail, times)
         case BlockWrite(queue=queue):
@@ -209,11 +209,11 @@ def _act(fault: FaultRequest, target: MemberUnderFault) -> Callable[[], Callable
             return acts[type(fault)]
 
 
-def _through(restart: Callable[[], None]) -> None:
+def _through(manager: QueueManager, restart: Callable[[], None]) -> None:
     """End the broker and start it again on its files.
 
     Raises:
-        NoReturnError: The broker raised an exception, and the machine did not cause it.
+        NoReturnError: The broker raised an exception that the machine did not cause, or does not run afterwards.
     """
     try:
         restart()
@@ -221,3 +221,5 @@ def _through(restart: Callable[[], None]) -> None:
         raise
     except Exception as error:
         raise NoReturnError(f"{type(error).__name__}: {error}") from error
+    if not manager.up:
+        raise NoReturnError(f"the queue manager {manager.name} does not run after its start")
