@@ -61,6 +61,23 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       And "after" never sees "m1" to "m6"
 
     @evidence @needs-store-error
+    Scenario: If the store refuses a commit, a message that the branch has sent comes at the second try only
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "s" in xa mode
+      And branch "b" has been started in session "s"
+      When message "m1" is sent in session "s" to the queue
+      And branch "b" is ended
+      And branch "b" is prepared
+      And the broker's store refuses the next write
+      And branch "b" is committed
+      And message "control" is sent to the queue
+      Then the receiver sees "control" exactly once
+      And the receiver sees nothing of "m1" for 1 s
+      When branch "b" is committed
+      Then the receiver sees "m1" exactly once
+
+    @evidence @needs-store-error
     Scenario: If the store refuses a rollback, the second try returns three batches
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue

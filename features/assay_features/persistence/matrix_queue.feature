@@ -331,6 +331,28 @@ Feature: Messages on a queue, through restart and kill
       And the receiver sees "written" exactly once
       And the receiver never sees the refused "unwritten"
 
+    @kit @needs-store-error
+    Scenario Outline: A message that the store could not write is not there after the broker <event>
+      Given an empty queue
+      And message "before" is sent to the queue
+      When the broker's store refuses the next write
+      And message "unwritten" is sent to the queue
+      And message "written" is sent to the queue
+      And the broker <event>
+      And a receiver starts to wait on the queue
+      Then the receiver sees "before" and "written" exactly once
+      And the receiver never sees the refused "unwritten"
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
     @evidence @needs-store-error
     Scenario: A waiting consumer gets a message after a hundred others that the store could not write
       Given an empty queue

@@ -25,6 +25,19 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
         | at-least-once | at-most-once  | not settled | 1     |
         | at-least-once | at-least-once | not settled | 2     |
 
+    @kit @needs-virtual-time
+    Scenario Outline: A client can subscribe with quality of service <quality>
+      In this process, our own broker refuses no subscription, so a refusal would be the client's.
+
+      Given a topic
+      When subscriber "s" tries to come to the topic with quality of service <quality>
+      Then it is accepted
+
+      Examples:
+        | quality       |
+        | at-most-once  |
+        | at-least-once |
+
     Scenario: Over the wire, the client accepts the messages that the application has acknowledged, and no others
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription

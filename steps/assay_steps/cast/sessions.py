@@ -250,11 +250,20 @@ class Session:
             args={"name": name, "shared": shared},
         )
 
-    def browse(self, queue: Address, selector: str | None = None) -> Answer[tuple[Seen, ...]]:
-        """Browse a queue, with a selector or None; the answer holds the messages in the queue's order."""
+    def browse(
+        self, queue: Address, selector: str | None = None, *, headers: tuple[str, ...] = ()
+    ) -> Answer[tuple[Seen, ...]]:
+        """Browse a queue; the answer holds the messages in the queue's order.
+
+        Args:
+            queue: The queue.
+            selector: The selector; None for all messages.
+            headers: The headers of each message to write to the journal, each as ``<header> of <key>``.
+        """
 
         def listing(found: tuple[Seen, ...]) -> dict[str, Any]:
-            return {"keys": tuple(seen.key for seen in found)}
+            shown = {f"{header} of {seen.key}": seen.fields[header] for seen in found for header in headers}
+            return {"keys": tuple(seen.key for seen in found), "value": shown}
 
         return self.recorder.record(
             self.name,

@@ -21,6 +21,7 @@ BEYOND_THE_WIRE: Mapping[str, str] = {
             "second-acknowledgement-unwritten",
             "shared-bound-at-restart",
             "staged-lost-at-second-restart",
+            "store-refused-after-restart",
             "subscriptions-lost-at-second-restart",
             "ttl-ignored-after-restart",
             "ttl-spent-after-restart",
@@ -37,6 +38,7 @@ BEYOND_THE_WIRE: Mapping[str, str] = {
     "non-persistent-again-unmarked": "Over AMQP 1.0, the client computes the redelivered mark from the delivery count.",
     "ttl-in-seconds": "Over AMQP 1.0, a subscription's time to live is in whole seconds.",
     "no-client-id-needed": "Over AMQP 1.0, each connection has a client id.",
+    "subscribes-twice-in-one-call": "Its scenario runs in virtual time only, where no broker refuses a subscription.",
     "line-loss-consumes": (
         "The AMQP server returns a link's messages before it reports a lost connection (see `returned-consumed`)."
     ),

@@ -270,6 +270,12 @@ BRANCHES_DEFECTS = (
         apply=lambda: _after_refusal(CommitBranch, BackOutBranch),
     ),
     Defect(
+        name="refused-commit-commits",
+        rules=("BT-13",),
+        text="When the store refuses the commit of a branch, the broker tells the client, and commits the branch.",
+        apply=lambda: _after_refusal(CommitBranch, CommitBranch),
+    ),
+    Defect(
         name="refused-rollback-commits",
         rules=("BT-13", "DD-26"),
         text="When the store refuses the rollback of a branch, the broker commits the branch.",

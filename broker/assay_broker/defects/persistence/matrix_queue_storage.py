@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Command, Commit, Put, Settle
+from assay_broker.core.commands import Command, Commit, Put, Settle, StoreFailed
 from assay_broker.core.effects import Answer, Effect
 from assay_broker.core.messages.bodies import opened
 from assay_broker.core.records import MessageMarked, MessageRemoved, MessageStored, Record, SubscriptionDefined
@@ -103,6 +103,24 @@ def _store_refused_accepted() -> Seams:
         return replace(answer, refused=None) if by_store and of_send else answer
 
     return filters(command, effects=effects)
+
+
+@defect(made, "store-refused-after-restart", "PD-20")
+def _refused_after_restart() -> Seams:
+    """A restart brings back messages that the store refused."""
+    newest: list[Record] = []
+    refused: list[Record] = []
+
+    def note(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+        newest[:] = [record for record in records if isinstance(record, MessageStored)]
+        return tuple(records)
+
+    def command(passing: Command, _now_ms: int, _view: View) -> Commands | None:
+        if isinstance(passing, StoreFailed):
+            refused.extend(newest)
+        return None
+
+    return filters(command, read=lambda records, _view: (*records, *refused), written=note)
 
 
 def _read_altered(alter: Callable[[Message], Message]) -> Seams:
@@ -289,4 +307,5 @@ PERSISTENCE_MATRIX_QUEUE_STORAGE_DEFECTS = (
     _second_restart_loses,
     _unit_loses_taken,
     _expiry_lost,
+    _refused_after_restart,
 )

@@ -6,10 +6,13 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from assay_adapters.ports.client import ClientConsumer, Origin, Qos
+from assay_adapters.ports.outcome import Ok, Outcome
 from assay_broker.defects.sends import as_text
 from assay_sdk.driver import DriverCommand, OpenReceiver, Send, Settle
 from assay_sdk.driver import Outcome as Settlement
-from assay_steps.defects.model import Defect, on_wire
+from assay_steps.defects.model import Defect, at_port, on_wire
+from assay_steps.defects.ports import SessionFilter, in_sessions
 from assay_steps.defects.qos.light_clients import HoldingLinks, LightLinks, resends, sends_as, subscribes
 from assay_steps.defects.wires import FilteredWire, commands, wires
 
@@ -58,6 +61,18 @@ class _Released(LightLinks):
         return (replace(command, outcome=Settlement.RELEASED),)
 
 
+class _SubscribesTwice(SessionFilter):
+    """The client subscribes twice in one call, and tells the application the answer to the second try."""
+
+    def consumer(
+        self, of: Origin, *, actor: str, qos: Qos | None = None, auto_confirm: bool | None = None
+    ) -> Outcome[ClientConsumer]:
+        first = super().consumer(of, actor=actor, qos=qos, auto_confirm=auto_confirm)
+        if qos is None or not isinstance(first, Ok):
+            return first
+        return super().consumer(of, actor=actor, qos=qos, auto_confirm=auto_confirm)
+
+
 QOS_QUALITIES_DEFECTS = (
     Defect(
         name="at-most-once-waits",
@@ -103,4 +118,5 @@ QOS_QUALITIES_DEFECTS = (
     ),
     on_wire(wires, _AnotherOfTwo, "confirms-the-oldest", "QS-01", "QS-14"),
     on_wire(wires, _Released, "confirmed-as-released", "QS-01", "QS-13"),
+    at_port(in_sessions, _SubscribesTwice, "subscribes-twice-in-one-call", "QS-01"),
 )

@@ -13,6 +13,7 @@ from assay_adapters.ports.client import AckMode, Script
 from assay_adapters.ports.faults import At, BeforeAnswer, BlockWrite, Cut
 from assay_sdk.driver import Durability
 from assay_steps.cast.claims import Evidence, listed
+from assay_steps.cast.recording import Answer
 from assay_steps.cast.timing.waiting import NS_PER_MS
 from assay_steps.cast.world import Role, World
 from assay_steps.vocabulary.clients.sending import producer_for, send
@@ -58,6 +59,12 @@ def role_of(world: World, name: str, place: Place, terms: Terms) -> Role:
 @when(phrase("subscriber {name:Name} comes to {place:Place} with {terms:Terms}"))
 def _(world: World, name: str, place: Place, terms: Terms) -> None:
     world.play(name, role_of(world, name, place, terms)).needed().listen(Script()).needed()
+
+
+@when(phrase("subscriber {name:Name} tries to come to {place:Place} with {terms:Terms}"))
+def _(world: World, name: str, place: Place, terms: Terms) -> None:
+    answer = world.play(name, role_of(world, name, place, terms))
+    world.last = Answer(answer.ref, answer.outcome)
 
 
 @given(phrase("subscriber {name:Name}, of the client of {other:Name}, on {place:Place} with {terms:Terms}"))

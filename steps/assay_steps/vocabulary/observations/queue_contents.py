@@ -157,6 +157,19 @@ def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
     evidence.claim("equal-fields", {"at": event, "field.CorrelId": original})
 
 
+@then(
+    phrase("user {user:Name} sees {label:Name} on {place:Place} with a new id, and its original one as correlation id")
+)
+def _(world: World, evidence: Evidence, user: str, label: str, place: Place) -> None:
+    key = world.key(label)
+    session = world.session(f"user {user}", user=user, member=place.member)
+    answer = session.browse(world.address(place), headers=JMS_IDS)
+    original = str(world.messages[label].answer.needed().fields["JMSMessageID"])
+    evidence.claim("found-by-browse", {"call": answer.ref, "kids": key}, {"count": 1})
+    evidence.claim("mentions", {"at": answer.ref, f"field.JMSMessageID of {key}": original}, {"absent": 1})
+    evidence.claim("equal-fields", {"at": answer.ref, f"field.JMSCorrelationID of {key}": original})
+
+
 @then(phrase("{labels:Names} on {place:Place} have different message ids"))
 def _(world: World, evidence: Evidence, labels: tuple[str, ...], place: Place) -> None:
     _different(world, evidence, place, labels, 1)

@@ -223,6 +223,18 @@ def sends_refused_by_the_store(story: Story) -> None:
         story.run(10)
 
 
+def refused_by_the_store_before_a_restart(story: Story) -> None:
+    one = story.client("one")
+    story.store.fail(1)
+    one.put("unwritten")
+    story.run(10)
+    one.put("written")
+    story.run(10)
+    story.queue_manager.restart()
+    story.client("after").listen(3, Q)
+    story.run(10)
+
+
 def credit_after_a_refusal_by_the_store(story: Story) -> None:
     one = story.client("one")
     one.listen(3, Q, credit=1)
@@ -260,6 +272,7 @@ RETURNING_STORIES = (
     retained_over_a_restart,
     gone_before_the_commit,
     sends_refused_by_the_store,
+    refused_by_the_store_before_a_restart,
     credit_after_a_refusal_by_the_store,
     returns_refused_by_the_store,
     unsubscription_refused_by_the_store,

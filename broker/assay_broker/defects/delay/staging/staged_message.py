@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import NativeBrowse
 from assay_broker.core.commands import Browse, Command, FromMember, Put
-from assay_broker.core.effects import Answer, Deliver
+from assay_broker.core.effects import Answer, Browsed, Deliver
 from assay_broker.core.messages.bodies import opened
 from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.networks.parcels import Carry
@@ -17,7 +17,16 @@ from assay_broker.core.records import MessageStored, Record
 from assay_broker.defects.delay.filters import arrivals, in_branch, staged
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import change_of, is_topic, resent, rows
-from assay_broker.defects.shapes import Commands, delayed_messages, delayed_puts, deliveries, filters, read, shown
+from assay_broker.defects.shapes import (
+    Commands,
+    delayed_messages,
+    delayed_puts,
+    deliveries,
+    filters,
+    read,
+    replies,
+    shown,
+)
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message, Property
@@ -183,6 +192,19 @@ def _one_id(row: Described) -> Described:
     return replace(row, descriptor={**row.descriptor, "MsgId": "AA" * 24}) if staged else row
 
 
+@defect(replies, "browsed-under-own-id", "DD-37")
+def _browsed_own_id(answer: Answer, asked: Command, _now_ms: int, _view: View) -> Answer:
+    """A client that browses the staging queue sees the messages' original ids, although an administrator does not."""
+    if not isinstance(asked, Browse) or asked.address.name != STAGING_QUEUE or not isinstance(answer.value, tuple):
+        return answer
+    return replace(answer, value=tuple(_own_id(one) for one in answer.value if isinstance(one, Browsed)))
+
+
+def _own_id(found: Browsed) -> Browsed:
+    message = opened(found.message)
+    return replace(found, message=replace(message, message_id=message.correlation_id))
+
+
 @defect(made, "delayed-without-rank", "DD-39")
 def _without_rank() -> Seams:
     """A queue orders a delayed message as a message of priority 4, whatever its priority is."""
@@ -280,6 +302,7 @@ STAGED_MESSAGE_DEFECTS = (
     _browsed_keeps_ids,
     _counted,
     _one_id,
+    _browsed_own_id,
     _without_rank,
     _never_marked,
     _bare,
