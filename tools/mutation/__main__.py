@@ -18,6 +18,7 @@ from tools.mutation.triage import Triage, load_triage
 
 def main(  # noqa: PLR0917 - typer makes options of them
     module: Annotated[list[str] | None, typer.Option(help="A module, or module:function; may be repeated.")] = None,
+    mutant: Annotated[list[str] | None, typer.Option(help="A mutant, as the tool prints it; may be repeated.")] = None,
     package: Annotated[list[str] | None, typer.Option(help="A package in targets.py; may be repeated.")] = None,
     sample: Annotated[int | None, typer.Option(help="The number of mutants to try, chosen by the seed.")] = None,
     seed: Annotated[int, typer.Option(help="The seed that chooses the sample.")] = 0,
@@ -41,13 +42,16 @@ def main(  # noqa: PLR0917 - typer makes options of them
     elif survivors:
         before = [result for path in survivors for result in read_results(path)]
         left = tuple(result.mutant for result in before if result.status != CONVICTED and again(result, triage).counts)
-        modules = tuple({name.partition(": ")[0] for name in left})
-        tried = _tried(Plan(modules, names=left, jobs=jobs, most=most), triage, out, console)
+        tried = _tried(Plan(_modules(left), names=left, jobs=jobs, most=most), triage, out, console)
         found = merged([again(result, triage) for result in before], tried)
         out.write_bytes(msgspec.json.format(msgspec.json.encode(found)))
     else:
-        plan = Plan(tuple(module or ()), tuple(package or ()), sample, seed, jobs=jobs, most=most, each=each)
+        names = tuple(mutant or ())
+        modules = (*(module or ()), *_modules(names))
+        plan = Plan(modules, tuple(package or ()), sample, seed, names, jobs=jobs, most=most, each=each)
         found = _tried(plan, triage, out, console)
+        for name in sorted(set(names) - {result.mutant for result in found}):
+            console.print(f"No mutant is called {name}, or its code is the same as before.", markup=False)
     figures = rows(found)
     for result in found:
         if result.counts and result.status != CONVICTED:
@@ -56,6 +60,11 @@ def main(  # noqa: PLR0917 - typer makes options of them
     if figures[-1].running * 100 < floor:
         console.print(f"The score is below {floor:g} %.")
         raise typer.Exit(1)
+
+
+def _modules(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the modules of mutants, each once."""
+    return tuple({name.partition(": ")[0] for name in names})
 
 
 def _tried(plan: Plan, triage: Triage, out: Path, console: Console) -> list[Result]:
