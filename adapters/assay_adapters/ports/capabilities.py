@@ -25,7 +25,7 @@ class Needs(Struct, frozen=True, kw_only=True):
         topology: The network of the queue managers: one queue manager for ``single``, two for the other topologies.
         own_instance: Whether no other scenario may use the instance; True for all scenarios with faults.
         shared_fault: The fault that the scenario can share with other scenarios on one instance (`SHARED_FAULTS`). None
-            if the scenario needs no such fault, or needs its own instance for another reason, too.
+            if the scenario needs no such fault, or if something besides the fault requires its own instance.
     """
 
     capabilities: frozenset[Capability] = frozenset()

@@ -132,7 +132,7 @@ def handed_in(view: View, address: Address, *messages: Message) -> tuple[Command
 
 
 def cancelled(view: View, *lost: str) -> tuple[Command, ...]:
-    """Return commands that remove staged messages, by their message ids; no commands without ids."""
+    """Return commands that remove staged messages, by their message ids; an empty tuple if no id is given."""
     return (Connect(view.agent, None), *(Cancel(view.agent, None, id_) for id_ in lost)) if lost else ()
 
 

@@ -29,7 +29,7 @@ class Connections(Cast[Connection]):
     """The connections of a scenario, by the names that the steps use.
 
     Args:
-        waiting: Waits for the steps of the scenario.
+        waiting: The object that carries out the waits of the scenario's steps.
         recorder: Records the scenario's calls.
         sightings: The events that the scenario's clients report.
         names: The names of the scenario's objects at the broker.

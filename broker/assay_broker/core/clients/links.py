@@ -121,7 +121,9 @@ def attach(state: State, turn: Turn, connection: Connection, command: Attach) ->
     """Open a receiver.
 
     Returns:
-        The number of the batch that stores the durable subscription, which another client may have created; 0 for none.
+        The number of the batch that stores the receiver's durable subscription; 0 if the receiver has none, or if the
+        subscription is older than the last start of the queue manager. For a subscription that existed before the
+        command, this is the batch of the command that created it, which another client may have sent.
 
     Raises:
         RefusalError: The destination's name or the selector is not valid, or the user has no authority to get or

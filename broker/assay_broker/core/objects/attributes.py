@@ -31,7 +31,7 @@ class Text(Struct, frozen=True):
 
 
 class Name(Struct, frozen=True):
-    """The values of an attribute that is an object's name, or blank; its length is limited in characters."""
+    """The values of an attribute that holds an object's name or a blank; a name has at most `longest` characters."""
 
     longest: int = 48
 

@@ -21,7 +21,7 @@ def weight(entry: Entry) -> int:
 
 
 class Copies(dict[int, Entry]):
-    """The message copies of a queue by key, with their memory.
+    """The message copies of a queue by key, and the amount of memory that they take.
 
     The caller adds copies with `add`, and removes them with `discard` or `clear`. After a change of a copy's message
     the caller calls `weigh`.

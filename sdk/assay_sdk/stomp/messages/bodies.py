@@ -73,8 +73,9 @@ def default_kind(content_type: str | None) -> Kind:
 def kind_of(headers: Mapping[str, str], content_type: str | None, body: bytes) -> Kind:
     """Return the kind of the body of a SEND.
 
-    A frame without amq-msg-type has text if its content type is a type of text. Otherwise the rule of ActiveMQ and
-    Artemis applies: bytes with a content-length, text without one. A body that is not UTF-8 is bytes in any case.
+    A frame without amq-msg-type has text if its content type is a type of text, and bytes if it has another content
+    type. Without a content type the rule of ActiveMQ and Artemis applies: bytes with a content-length, text without
+    one. A body that is not UTF-8 is bytes in any case.
 
     Raises:
         ContentError: The header amq-msg-type has an unknown value.

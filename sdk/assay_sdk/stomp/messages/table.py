@@ -91,8 +91,8 @@ TABLE: tuple[Row, ...] = (
         ("amq-msg-type",),
         "the body's section",
         "amq-msg-type",
-        "text, bytes, map, list, empty or amqp; default: text for content types of text, bytes with content-length, "
-        "else text",
+        "text, bytes, map, list, empty or amqp; default: text for a body in UTF-8 that has a content type of text, "
+        "or neither content-type nor content-length; otherwise bytes",
         lost="the widths of numbers in a map or list, which are JSON",
     ),
     Row(
