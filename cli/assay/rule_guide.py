@@ -171,7 +171,7 @@ def _invariants() -> dict[str, Examined]:
     for file, text in _sources(EXAMINING):
         for node in ast.parse(text).body:
             match node:
-                case ast.Assign(targets=[ast.Name(id="INVARIANT")], value=ast.Call(keywords=keywords)):
+                case ast.Assign(value=ast.Call(func=ast.Name(id="Invariant"), keywords=keywords)):
                     fields = {word.arg: word.value.value for word in keywords if isinstance(word.value, ast.Constant)}
                     found[str(fields["rule"])] = Examined(str(fields["text"]), file)
                 case _:

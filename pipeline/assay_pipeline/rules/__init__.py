@@ -1,7 +1,7 @@
 """The invariants: rules of the catalogue as conditions on the history of a run.
 
-Each module of this package describes one invariant in its docstring, and declares it as `INVARIANT`
-(`assay_pipeline.invariant.Invariant`).  The package finds a new module without a registration.
+Each module of this package examines one topic.  Its docstring describes the module's invariants, and each invariant is
+a constant of the module (`assay_pipeline.invariant.Invariant`).  The package finds a new module without a registration.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from assay_pipeline.invariant import Invariant
 
 def _declared() -> Iterator[Invariant]:
     for module in iter_modules(__path__):
-        invariant: Invariant = import_module(f"{__name__}.{module.name}").INVARIANT
-        yield invariant
+        constants = vars(import_module(f"{__name__}.{module.name}")).values()
+        yield from (constant for constant in constants if isinstance(constant, Invariant))
 
 
 def _by_rule() -> dict[str, Invariant]:
