@@ -16,6 +16,12 @@ The invariants read only these tables:
 - ``browses``: the times at which a destination was browsed.
 - ``admins``: the commands of administrators.
 - ``batches``: one row for each batch, with the size of its listener.
+- ``parties``: one row for each actor.  It tells whether all its consumers receive at most once (``receives_once``),
+  whether it sends at most once (``sends_once``), whether it has only one subscription name and one client id
+  (``single``), and whether it connects to another queue manager than the first (``remote``).
+- ``settles``: one row for each message that a client accepted outside of a unit of work, or in a unit of work that was
+  committed; ``final_at`` is the time of the acceptance or of the commit.
+- ``leaves``: one row for each call that ends a consumer, a session or a connection.
 
 The messages, actors and destinations of a scenario are separate from those of all other scenarios.  Events outside of
 scenarios belong to the scenario with the empty name.
@@ -27,6 +33,7 @@ from msgspec import Struct
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
+from assay_pipeline.clients import leaves, parties, settles
 from assay_pipeline.moments import any_of, duration, moment, no, number
 
 CASE = ("folder", "run", "scenario")
@@ -47,6 +54,9 @@ class History(Struct, frozen=True):
     browses: DataFrame
     admins: DataFrame
     batches: DataFrame
+    parties: DataFrame
+    settles: DataFrame
+    leaves: DataFrame
 
 
 def build_history(events: DataFrame) -> History:
@@ -71,6 +81,9 @@ def build_history(events: DataFrame) -> History:
         browses=browses.select(*CASE, "destination", F.col("answered_at").alias("at")),
         admins=told.where(F.col("kind") == "admin").select(*CASE, "at", "command"),
         batches=_batches(told, calls),
+        parties=parties(calls, CASE),
+        settles=settles(told, CASE),
+        leaves=leaves(calls, CASE),
     )
 
 
@@ -140,7 +153,7 @@ def _sends(told: DataFrame, calls: DataFrame) -> DataFrame:
 
 def _sightings(told: DataFrame, calls: DataFrame, sends: DataFrame) -> DataFrame:
     seen = told.where(F.col("kind") == "seen").select(
-        *CASE, F.col("msg.kid").alias("kid"), "actor", "destination", "at",
+        *CASE, F.col("msg.kid").alias("kid"), "actor", "link", "destination", "at",
         F.lit("false").cast("boolean").alias("look"), F.col("msg").alias("seen"),
     )  # fmt: skip
     sent_to = sends.select(*MESSAGE, "destination").distinct()

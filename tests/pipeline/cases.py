@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 from tests.pipeline.case import BROKEN, KEPT, UNDECIDED, Case
+from tests.pipeline.miniatures.deliveries import DELIVERIES
+from tests.pipeline.miniatures.publications import PUBLICATIONS
+from tests.pipeline.miniatures.repeats import REPEATS
 from tests.pipeline.original_cases import ORIGINALS
 from tests.pipeline.tales import TOPIC, Tale, Telling
 
@@ -362,6 +365,9 @@ CASES = (
     Case("DD-02", "a fault leaves too little of the watch", _fault_in_the_watch, {}),
     Case("DD-02", "another boot's clock is compared by the wall", _two_boots, {"m": BROKEN}),
     *ORIGINALS,
+    *REPEATS,
+    *DELIVERIES,
+    *PUBLICATIONS,
     Case("DD-56", "nobody is handed an expired message", _expiring(None, from_ms=3_000), {"m": KEPT}),
     Case("DD-56", "an expired message is handed over", _expiring(1_500, from_ms=1_500), {"m": BROKEN}),
     Case("DD-56", "handed over late but within the limit", _expiring(1_250, from_ms=1_100), {}),

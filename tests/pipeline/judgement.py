@@ -10,6 +10,7 @@ from msgspec import Struct
 from tests.evidence.histories import refusal
 from tests.pipeline.case import Case
 from tests.pipeline.cases import CASES
+from tests.pipeline.miniatures.perturbed import perturbed
 from tests.pipeline.random_tales import telling
 from tests.pipeline.tales import Tale, Telling, write_run
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 RANDOM = "random"
-RANDOM_SCENARIOS = 600
+RANDOM_SCENARIOS = 500
 WHOLE = "whole"
 REMARKED = "remarked"
 HELD_UP = "held up"
@@ -65,7 +66,7 @@ def judge_everything(spark: SparkSession, root: Path, place: Path) -> Judgement:
     """Write all runs and judge them."""
     for case in CASES:
         write_run(root / folder_of(case), [case.telling])
-    write_run(root / RANDOM, [telling(number) for number in range(RANDOM_SCENARIOS)])
+    write_run(root / RANDOM, [*map(telling, range(RANDOM_SCENARIOS)), *perturbed(CASES)])
     write_run(root / REMARKED, [_unsupported, _broken, _seen_when_due])
     write_run(root / HELD_UP, map(_held_up, BREACHES))
     write_run(root / ENDED, [_ended(_breach("BT-04"))], ours=("client",))

@@ -1,0 +1,72 @@
+"""The history's tables about clients: their qualities of service, their settlements, and the ends of their links."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
+
+from assay_pipeline.moments import any_of, no
+
+LEAVING = ("abort", "close-connection", "close-session", "close-consumer")
+"""The calls that end a consumer."""
+
+
+def parties(calls: DataFrame, case: tuple[str, ...]) -> DataFrame:
+    """Make the table ``parties``: one row for each actor.
+
+    Args:
+        calls: All calls with their answers.
+        case: The columns of the key.
+    """
+    made = (F.col("op") == "consumer") & F.col("accepted")
+    args = F.col("args")
+    careless = args["qos"] == "at-most-once"
+    name = F.when(made, F.coalesce(args["name"], F.lit("")))
+    client = F.when(F.col("op") == "connect", F.coalesce(args["client_id"], F.lit("")))
+    return calls.groupBy(*case, "actor").agg(
+        (any_of(made) & F.coalesce(F.bool_and(F.when(made, F.coalesce(careless, no()))), no())).alias("receives_once"),
+        any_of((F.col("op") == "producer") & careless).alias("sends_once"),
+        ((F.count_distinct(name) <= 1) & (F.count_distinct(client) <= 1)).alias("single"),
+        any_of((F.col("op") == "connect") & args["member"].isNotNull()).alias("remote"),
+    )
+
+
+def leaves(calls: DataFrame, case: tuple[str, ...]) -> DataFrame:
+    """Make the table ``leaves``: one row for each call that ends a consumer.
+
+    Args:
+        calls: All calls with their answers.
+        case: The columns of the key.
+    """
+    return calls.where(F.col("op").isin(*LEAVING)).select(
+        *case, "actor", "at", "answered_at", (F.col("op") == "abort").alias("abrupt")
+    )
+
+
+def settles(told: DataFrame, case: tuple[str, ...]) -> DataFrame:
+    """Make the table ``settles``: one row for each message that a client accepted, with the time that counts.
+
+    Args:
+        told: All events.
+        case: The columns of the key.
+    """
+    key = (*case, "writer")
+    accepted = told.where((F.col("kind") == "settle") & (F.col("outcome") == "accepted")).select(
+        *key, F.col("msg.kid").alias("kid"), "actor", "link", "at", "unit"
+    )
+    ending: Column = F.struct(F.col("at.seq").alias("seq"), F.col("op").alias("end"), "at").alias("ending")
+    units = told.where((F.col("kind") == "unit") & F.col("op").isin("begin", "commit", "rollback")).select(
+        *key, "unit", ending
+    )
+    alone = accepted.where(F.col("unit").isNull()).select(
+        *case, "kid", "actor", "link", "at", F.col("at").alias("final_at")
+    )
+    together = (
+        accepted.join(units, [*key, "unit"])
+        .where(F.col("ending.seq") > F.col("at.seq"))
+        .groupBy(*case, "kid", "actor", "link", "at")
+        .agg(F.min_by("ending", "ending.seq").alias("ending"))
+        .where(F.col("ending.end") == "commit")
+        .select(*case, "kid", "actor", "link", "at", F.col("ending.at").alias("final_at"))
+    )
+    return alone.unionByName(together)

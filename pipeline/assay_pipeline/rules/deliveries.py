@@ -1,0 +1,196 @@
+"""DD-03: a delayed message is delivered once its delay is over.
+
+*Examined*: every message with a delay above 0 that a client sent to a queue, that was confirmed and never expires, and
+whose id was sent once.  Its sender does not send at most once.
+
+*Kept*: a consumer received the message, or a browse found it, at the send plus the delay or later.
+
+*Broken*: the message was never seen, and the queue was drained after it was due and all faults were over.  A queue is
+drained if a consumer of it waited in vain for at least `LATE_MS`, and every other consumer that ever came to the queue
+either waited so, too, or had left in an orderly way before.
+
+*Not examinable*:
+
+- a message that was only seen before its delay was over, which DD-02 examines
+- an unseen message that a consumer may hold, or may have received at most once
+- an unseen message that the broker may lose: a non-persistent one after a fault, or any after a fault other than those
+  of `SURVIVED`
+- an unseen message that an administrator may have kept back (`quiet.withheld`), or whose queue may lack room or lead to
+  another queue (`SPECIAL`), or of a history with several queue managers
+
+*Figure*: how often the message was seen at its time or later.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
+
+from assay_evidence.events import Return
+from assay_evidence.oracle import Examined, Story, moments
+from assay_evidence.oracle.story import Send
+from assay_evidence.subjects import Limit, Limits, Outcome
+from assay_pipeline.examined import subjects
+from assay_pipeline.history import CASE, MESSAGE, QUEUE, History
+from assay_pipeline.invariant import Invariant, Wording
+from assay_pipeline.moments import NS_PER_MS, any_of, no, precedes
+from assay_pipeline.quiet import due, quiet_after, since_send, withheld
+
+LATE_MS = Limit(
+    "late_ms", 4_000, "How long a consumer must have waited in vain for a delayed message after it was due."
+)
+SURVIVED = ("kill", "restart", "cut")
+"""The faults after which a persistent message must still be delivered."""
+ORDERLY = ("close-connection", "close-session", "close-consumer")
+"""The calls with which a consumer leaves in an orderly way."""
+SPECIAL = ("MAX", "ALIAS", "REMOTE", "CLUS", "GET(", "PUT(", "CMDLEVEL", "OPMODE")
+"""Parts of an administrator's commands after which a message may not arrive on its queue."""
+
+
+def _on_spark(history: History, limits: Limits) -> DataFrame:
+    careless = history.parties.where("sends_once").select(*CASE, "actor")
+    delayed = (
+        history.sends.where(F.col("destination").like(QUEUE) & (F.col("delay_ns") > 0))
+        .where((F.col("ttl_ns") == 0) & (F.col("sends") == 1) & F.col("confirmed_at").isNotNull())
+        .join(careless, [*CASE, "actor"], "left_anti")
+        .drop("actor")
+        .withColumn("upon", F.filter("faults", lambda fault: precedes(F.col("at"), fault["begin"])))
+    )
+    seen = (
+        delayed.join(history.sightings.select(*MESSAGE, F.col("at").alias("seen_at")), list(MESSAGE))
+        .groupBy(*MESSAGE)
+        .agg(
+            F.count(F.when(since_send(F.col("seen_at")) >= F.col("delay_ns"), 1)).alias("delivered"),
+            F.count("*").alias("seen"),
+        )
+    )
+    survived = F.when(
+        F.col("mode") == "persistent",
+        F.forall("upon", lambda fault: fault["what"].isin(*SURVIVED) & fault["end"].isNotNull()),
+    ).otherwise(F.size("upon") == 0)
+    lost = (
+        F.col("seen").isNull()
+        & F.coalesce(survived, ~no())
+        & F.coalesce(F.col("drained"), no())
+        & ~F.coalesce(F.col("withheld"), no())
+        & ~F.coalesce(F.col("special"), no())
+    )
+    outcome = F.when(F.col("delivered") > 0, Outcome.KEPT.value).when(lost, Outcome.BROKEN.value)
+    return subjects(
+        delayed.join(seen, list(MESSAGE), "left")
+        .join(_drained(delayed, history, limits), list(MESSAGE), "left")
+        .join(withheld(delayed, history.admins), list(MESSAGE), "left")
+        .join(_special(history), list(CASE), "left"),
+        subject=F.col("kid"),
+        outcome=outcome,
+        figure=F.col("delivered"),
+    )
+
+
+def _special(history: History) -> DataFrame:
+    """Find the scenarios in which a queue may refuse messages, lead elsewhere, or belong to another queue manager."""
+    altered = history.admins.select(*CASE, F.col("command").rlike("|".join(map(re.escape, SPECIAL))).alias("odd"))
+    distant = history.parties.select(*CASE, F.col("remote").alias("odd"))
+    return altered.unionByName(distant).groupBy(*CASE).agg(any_of(F.col("odd")).alias("special"))
+
+
+def _drained(delayed: DataFrame, history: History, limits: Limits) -> DataFrame:
+    """Return whether every consumer of the queue had left, or waited in vain after all others had left."""
+    came = history.arrivals.groupBy(*CASE, "destination", "actor").agg(F.max("at.seq").alias("came"))
+    left = (
+        history.leaves.where(~F.col("abrupt") & F.col("answered_at").isNotNull())
+        .groupBy(*CASE, "actor")
+        .agg(F.max_by("answered_at", "at.seq").alias("left_at"), F.max("at.seq").alias("went"))
+    )
+    once = history.parties.where("receives_once").select(*CASE, "actor", (~no()).alias("once"))
+    consumers = (
+        came.join(left, [*CASE, "actor"], "left")
+        .join(once, [*CASE, "actor"], "left")
+        .withColumn("gone_at", F.when(F.col("went") > F.col("came"), F.col("left_at")))
+    )
+    present = delayed.join(consumers, [*CASE, "destination"])
+    over = F.greatest(due(), F.array_max(F.transform("upon", lambda fault: since_send(fault["end"]))))
+    start = F.greatest(over, F.max(since_send(F.col("gone_at"))).over(Window.partitionBy(*MESSAGE))).alias("start")
+    members = present.select("*", start)
+    quiet = quiet_after(F.col("start"), limits[LATE_MS])
+    waited = (
+        members.join(history.watches, [*CASE, "destination", "actor"])
+        .groupBy(*MESSAGE, "actor")
+        .agg(any_of(quiet).alias("quiet"))
+    )
+    return (
+        members.join(waited, [*MESSAGE, "actor"], "left")
+        .groupBy(*MESSAGE)
+        .agg(
+            (
+                any_of(F.col("quiet"))
+                & F.bool_and(F.coalesce("quiet", no()) | F.col("gone_at").isNotNull())
+                & ~any_of(F.col("once"))
+            ).alias("drained")
+        )
+    )
+
+
+def _in_python(story: Story, limits: Limits) -> Iterator[Examined]:
+    careless = {
+        call.actor for call, _ in story.calls if call.op == "producer" and call.args.get("qos") == "at-most-once"
+    }
+    for send in story.lasting("queue://"):
+        if send.delay_ns <= 0 or send.call.actor in careless:
+            continue
+        seen = story.sightings.get(send.key, [])
+        delivered = sum(send.since(sighting.at) >= send.delay_ns for sighting in seen)
+        if delivered:
+            yield send.key, Outcome.KEPT, delivered, send.call
+        elif not seen and _must_be_there(story, send) and _is_drained(story, send, limits):
+            yield send.key, Outcome.BROKEN, 0, send.call
+
+
+def _must_be_there(story: Story, send: Send) -> bool:
+    """Return whether neither a fault nor an administrator may have kept the message from its queue."""
+    upon = [fault for fault in story.faults if moments.precedes(send.call, fault.begin)]
+    if upon and not (send.persistent and all(fault.end and fault.begin.what in SURVIVED for fault in upon)):
+        return False
+    odd = any(part in act.command for act in story.admins for part in SPECIAL)
+    remote = any(call.op == "connect" and call.args.get("member") is not None for call, _ in story.calls)
+    return not (odd or remote or story.withheld(send))
+
+
+def _is_drained(story: Story, send: Send, limits: Limits) -> bool:
+    came: dict[str, int] = defaultdict(int)
+    for actor, at in story.came(send.destination):
+        came[actor] = max(came[actor], at.seq)
+    gone = {actor: left for actor, seq in came.items() if (left := _left(story, actor)) is not None and left[0] > seq}
+    ends = [fault.end for fault in story.faults if fault.end and moments.precedes(send.call, fault.begin)]
+    start = max(send.due, *(send.since(end) for end in (*ends, *(answer for _, answer in gone.values()))), 0)
+    quiet = {
+        span.begin.actor
+        for span in story.watching(send.destination)
+        if story.quiet(send, span, start, limits[LATE_MS] * NS_PER_MS)
+    }
+    return bool(quiet) and came.keys() <= quiet | gone.keys() and not any(_receives_once(story, who) for who in came)
+
+
+def _left(story: Story, actor: str) -> tuple[int, Return] | None:
+    """Return the number and the answer of the last call with which an actor left in an orderly way."""
+    left = [(call.seq, answer) for call, answer in story.calls if call.actor == actor and call.op in ORDERLY and answer]
+    return max(left, key=lambda pair: pair[0], default=None)
+
+
+def _receives_once(story: Story, actor: str) -> bool:
+    made = [call for call, _ in story.accepted("consumer") if call.actor == actor]
+    return bool(made) and all(call.args.get("qos") == "at-most-once" for call in made)
+
+
+INVARIANT = Invariant(
+    rule="DD-03",
+    text="a delayed message is delivered once its delay is over.",
+    wording=Wording("every delayed message seen at its time or later", "seen {0}", one="time"),
+    on_spark=_on_spark,
+    in_python=_in_python,
+    limits=(LATE_MS,),
+)

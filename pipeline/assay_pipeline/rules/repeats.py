@@ -1,0 +1,389 @@
+"""QS-03, QS-06, QS-07, QS-08: a message that is settled is not delivered again.
+
+A message is *final* for its copy from one of these moments on:
+
+- a client accepted it, outside of a unit of work or in one that was committed later (the moment of the commit)
+- a consumer that receives at most once received it; the broker dropped its copy before
+
+A queue has one copy of a message.  On a topic, the copy belongs to the consumer; the consumer has used only one
+subscription name and one client id.
+
+*Examined*: every final copy of a message that was received from the destination to which it was sent.  Its send was
+accepted, and its id was sent once.
+
+- QS-08: a client accepted the message.  *QS-06*: a consumer received it at most once.
+- QS-07: as QS-06, if a fault, or the consumer's own loss of its connection, began after the final moment.
+- QS-03: the message was sent at most once, and is final for any of the reasons.
+
+*Broken*: a consumer of the copy received the message after the final moment; for QS-07, also after the fault.
+*Undecided*: a consumer received it within the uncertainty around that moment.  *Kept*: no consumer received it
+afterwards, although a watch that began later ended with a silence (`QUIET_MS`).
+
+*Not examinable*:
+
+- an acceptance that the broker may not have received: a fault, or the loss of the consumer's connection, overlaps the
+  time from the reception over the same link to `SETTLED_MS` after the final moment
+- a message that its sender may have sent again: a fault overlaps the send, or the `SETTLED_MS` after its answer.  A
+  client that sends at most once never sends again.
+- a publication that the broker retains, and all publications if a client connects to a further queue manager
+
+*Figure*: the nanoseconds from the final moment to the first later sighting; 0 without one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from msgspec import Struct
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
+
+from assay_evidence.events import Call, Event, Return, Seen, Settle, Unit
+from assay_evidence.oracle import Examined, Story, moments
+from assay_evidence.oracle.story import Send
+from assay_evidence.subjects import Limit, Limits, Outcome
+from assay_pipeline.examined import subjects
+from assay_pipeline.history import CASE, MESSAGE, TOPIC, History
+from assay_pipeline.invariant import Invariant, Wording
+from assay_pipeline.moments import NS_PER_MS, any_of, elapsed, no, precedes
+from assay_pipeline.quiet import FOREVER, QUIET_MS, quiet_after, since_send
+
+SETTLED_MS = Limit(
+    "settled_ms",
+    1_000,
+    "How long after a client's settlement a connection must last, so that the broker has received it.",
+)
+RETAIN = "JMS_IBM_Retain"
+"""The property of a publication that the broker retains for later subscribers."""
+COPY = (*MESSAGE, "holder")
+
+
+# Spark ---------------------------------------------------------------------------------------------------------------
+
+
+def _copies(history: History, limits: Limits) -> DataFrame:
+    """Make one row for each reception of a message that its sender cannot have sent again."""
+    margin = limits[SETTLED_MS] * NS_PER_MS
+    owners = history.parties.select(*CASE, F.col("actor").alias("sender"), "sends_once")
+    distant = history.parties.groupBy(*CASE).agg(any_of(F.col("remote")).alias("distant"))
+    repeated = _touched("faults", F.lit(0), since_send(F.col("answered_at")) + margin)
+    topic = F.col("destination").like(TOPIC)
+    retained = F.coalesce(F.map_contains_key(F.col("sent.fields"), RETAIN), no())
+    sends = (
+        history.sends.withColumnRenamed("actor", "sender")
+        .join(owners, [*CASE, "sender"], "left")
+        .join(distant, list(CASE), "left")
+        .withColumn("sends_once", F.coalesce("sends_once", no()))
+        .where((F.col("sends") == 1) & F.col("accepted") & (F.col("sends_once") | ~repeated))
+        .where(~topic | ~(retained | F.coalesce("distant", no())))
+        .select(*MESSAGE, "destination", "at", "answered_at", "faults", "sends_once")
+    )
+    seen = history.sightings.where(~F.col("look")).select(
+        *MESSAGE, "destination", "actor", "link", F.col("at").alias("seen_at")
+    )
+    known = history.parties.select(*CASE, "actor", "receives_once", "single")
+    return (
+        sends.join(seen, [*MESSAGE, "destination"])
+        .join(known, [*CASE, "actor"], "left")
+        .where(~topic | F.coalesce("single", no()))
+        .withColumn("holder", F.when(topic, F.col("actor")).otherwise(F.lit("")))
+        .join(_breaks(history), [*CASE, "actor"], "left")
+    )
+
+
+def _breaks(history: History) -> DataFrame:
+    """Find the times in which each actor lost its connection without closing it."""
+    lost = history.leaves.where("abrupt").select(
+        *CASE, "actor", F.struct(F.col("at").alias("begin"), F.col("answered_at").alias("end")).alias("cut")
+    )
+    return lost.groupBy(*CASE, "actor").agg(F.collect_list("cut").alias("cuts"))
+
+
+def _touched(spans: str, start: Column, end: Column) -> Column:
+    def touches(span: Column) -> Column:
+        over = F.coalesce(since_send(span["end"]), F.lit(FOREVER))
+        return (since_send(span["begin"]) <= end) & (over >= start)
+
+    return F.coalesce(F.exists(spans, touches), no())
+
+
+def _accepted(copies: DataFrame, history: History, limits: Limits) -> DataFrame:
+    got, until = since_send(F.col("seen_at")), since_send(F.col("final_at")) + limits[SETTLED_MS] * NS_PER_MS
+    settled = history.settles.select(*MESSAGE, "actor", "link", F.col("at").alias("settled_at"), "final_at")
+    return (
+        copies.join(settled, [*MESSAGE, "actor", "link"])
+        .where(precedes(F.col("seen_at"), F.col("settled_at")))
+        .where(~_touched("faults", got, until) & ~_touched("cuts", got, until))
+        .drop("settled_at")
+    )
+
+
+def _careless(copies: DataFrame, _history: History, _limits: Limits) -> DataFrame:
+    return copies.where(F.coalesce("receives_once", no())).withColumn("final_at", F.col("seen_at"))
+
+
+def _either(copies: DataFrame, history: History, limits: Limits) -> DataFrame:
+    unsure = copies.where("sends_once")
+    return _accepted(unsure, history, limits).unionByName(_careless(unsure, history, limits), allowMissingColumns=True)
+
+
+def _broken_between(first: Column, second: Column) -> Column:
+    """Return whether a fault, or the actor's loss of its connection, began between two moments."""
+
+    def within(span: Column) -> Column:
+        return F.coalesce(precedes(first, span["begin"]) & precedes(span["begin"], second), no())
+
+    return F.coalesce(F.exists("faults", within), no()) | F.coalesce(F.exists("cuts", within), no())
+
+
+def _on_spark(
+    history: History,
+    limits: Limits,
+    finals: Callable[[DataFrame, History, Limits], DataFrame],
+    *,
+    after_fault: bool = False,
+) -> DataFrame:
+    # A queue's settlement by one client forbids the delivery to any other; on a topic, each consumer has its own copy.
+    final = finals(_copies(history, limits), history, limits).drop("seen_at")
+    again = history.sightings.where(~F.col("look")).select(
+        *MESSAGE, "destination", F.col("actor").alias("other"), F.col("at").alias("again_at")
+    )
+    mine = (F.col("holder") == "") | (F.col("other") == F.col("holder"))
+    apart = _broken_between(F.col("final_at"), F.col("again_at")) if after_fault else ~no()
+    later = precedes(F.col("final_at"), F.col("again_at"))
+    itself = (F.col("final_at.writer") == F.col("again_at.writer")) & (F.col("final_at.seq") >= F.col("again_at.seq"))
+    gap = elapsed(F.col("final_at"), F.col("again_at"))
+    seen = (
+        final.join(again, [*MESSAGE, "destination"])
+        .where(mine & ~itself & apart)
+        .groupBy(*COPY)
+        .agg(
+            any_of(later).alias("again"),
+            any_of(~later & ~precedes(F.col("again_at"), F.col("final_at"))).alias("unclear"),
+            F.min(F.when(later, gap)).alias("gap"),
+        )
+    )
+    spans = history.watches.select(
+        *CASE, "destination", F.col("actor").alias("watcher"), "begin", "end", "last", "telling"
+    )
+    own = (F.col("holder") == "") | (F.col("watcher") == F.col("holder"))
+    interrupted = _broken_between(F.col("final_at"), F.col("begin")) if after_fault else ~no()
+    silent = precedes(F.col("final_at"), F.col("begin")) & quiet_after(since_send(F.col("final_at")), limits[QUIET_MS])
+    waited = (
+        final.join(spans, [*CASE, "destination"])
+        .where(own & interrupted & silent)
+        .select(*COPY)
+        .distinct()
+        .withColumn("waited", ~no())
+    )
+    copies = final.groupBy(*COPY).agg(F.first("at").alias("at"))
+    outcome = (
+        F.when(F.col("again"), Outcome.BROKEN.value)
+        .when(F.col("unclear"), Outcome.UNDECIDED.value)
+        .when(F.col("waited"), Outcome.KEPT.value)
+    )
+    return subjects(
+        copies.join(seen, list(COPY), "left").join(waited, list(COPY), "left"),
+        subject=F.when(F.col("holder") == "", F.col("kid")).otherwise(F.concat_ws(">", "kid", "holder")),
+        outcome=outcome,
+        figure=F.coalesce("gap", F.lit(0)),
+    )
+
+
+# plain Python --------------------------------------------------------------------------------------------------------
+
+
+class _Final(Struct, frozen=True):
+    """The moment from which on a copy must not come again, and the consumer that made it final."""
+
+    at: Event
+    actor: str
+
+
+class _Facts:
+    """What one scenario tells about its clients, collected once."""
+
+    def __init__(self, story: Story) -> None:
+        self.received: dict[tuple[str, str], list[Seen]] = defaultdict(list)
+        self.accepted: dict[str, list[Settle]] = defaultdict(list)
+        self.units: dict[tuple[str, str], list[Unit]] = defaultdict(list)
+        for event in story.events:
+            if isinstance(event, Seen):
+                self.received[event.msg.key, event.destination].append(event)
+            elif isinstance(event, Settle) and event.outcome == "accepted":
+                self.accepted[event.msg.key].append(event)
+            elif isinstance(event, Unit) and event.op in ("begin", "commit", "rollback"):
+                self.units[event.writer, event.unit].append(event)
+        self.faults: list[tuple[Event, Event | None]] = [(fault.begin, fault.end) for fault in story.faults]
+        self.aborts: dict[str, list[tuple[Event, Event | None]]] = defaultdict(list)
+        self.sends_once: set[str] = set()
+        self.remote = False
+        self._names: dict[str, set[object]] = defaultdict(set)
+        self._ids: dict[str, set[object]] = defaultdict(set)
+        self._qos: dict[str, set[object]] = defaultdict(set)
+        self.actors = {call.actor for call, _ in story.calls}
+        for call, answer in story.calls:
+            self._note(call, answer)
+
+    def _note(self, call: Call, answer: Return | None) -> None:
+        if call.op == "abort":
+            self.aborts[call.actor].append((call, answer))
+        elif call.op == "producer" and call.args.get("qos") == "at-most-once":
+            self.sends_once.add(call.actor)
+        elif call.op == "connect":
+            self.remote = self.remote or call.args.get("member") is not None
+            self._ids[call.actor].add(call.args.get("client_id") or "")
+        elif call.op == "consumer" and answer is not None and answer.refused is None:
+            self._names[call.actor].add(call.args.get("name") or "")
+            self._qos[call.actor].add(call.args.get("qos"))
+
+    def receives_once(self, actor: str) -> bool:
+        return self._qos.get(actor) == {"at-most-once"}
+
+    def single(self, actor: str) -> bool:
+        one = len(self._names.get(actor, ())) <= 1 and len(self._ids.get(actor, ())) <= 1
+        return one and actor in self.actors
+
+    def losses(self, actor: str) -> list[tuple[Event, Event | None]]:
+        """Return the begins and ends of the faults, and of an actor's losses of its connection."""
+        return self.faults + self.aborts.get(actor, [])
+
+    def lost_between(self, final: _Final, event: Event) -> bool:
+        begun = (begin for begin, _ in self.losses(final.actor))
+        return any(moments.precedes(final.at, begin) and moments.precedes(begin, event) for begin in begun)
+
+    def overlapped(self, actor: str, send: Send, start: int, until: int) -> bool:
+        return any(
+            send.since(begin) <= until and (end is None or send.since(end) >= start)
+            for begin, end in self.losses(actor)
+        )
+
+    def commit(self, settle: Settle) -> Event | None:
+        """Return the event that makes an acceptance final: itself, or the commit of its unit of work."""
+        if settle.unit is None:
+            return settle
+        later = [unit for unit in self.units.get((settle.writer, settle.unit), ()) if unit.seq > settle.seq]
+        return later[0] if later and later[0].op == "commit" else None
+
+
+class _Copy(Struct, frozen=True):
+    """A copy of a message, with its receptions; `holder` is the consumer on a topic, and empty on a queue."""
+
+    facts: _Facts
+    send: Send
+    seen: list[Seen]
+    holder: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.send.key}>{self.holder}" if self.holder else self.send.key
+
+    def finals(self, rule: str, margin: int) -> list[_Final]:
+        found = []
+        if rule != "QS-08":
+            found += [_Final(event, event.actor) for event in self.seen if self.facts.receives_once(event.actor)]
+        if rule in ("QS-03", "QS-08"):
+            found += self._acceptances(margin)
+        return found
+
+    def _acceptances(self, margin: int) -> Iterator[_Final]:
+        """Return the acceptances that the broker must have received."""
+        for settle in self.facts.accepted.get(self.send.key, ()):
+            at = self.facts.commit(settle)
+            until = self.send.since(at) + margin if at else 0
+            got = [
+                self.send.since(event)
+                for event in self.seen
+                if (event.actor, event.link) == (settle.actor, settle.link) and moments.precedes(event, settle)
+            ]
+            if at and any(not self.facts.overlapped(settle.actor, self.send, start, until) for start in got):
+                yield _Final(at, settle.actor)
+
+    def later(self, final: _Final, *, after_loss: bool) -> Iterator[Seen]:
+        """Return the receptions that are not certainly before the final moment."""
+        for event in self.seen:
+            if event.writer == final.at.writer and event.seq <= final.at.seq:
+                continue
+            if moments.precedes(event, final.at) or (after_loss and not self.facts.lost_between(final, event)):
+                continue
+            yield event
+
+    def waited(self, story: Story, final: _Final, quiet_ns: int, *, after_loss: bool) -> bool:
+        return any(
+            moments.precedes(final.at, span.begin)
+            and (not after_loss or self.facts.lost_between(final, span.begin))
+            and story.quiet(self.send, span, self.send.since(final.at), quiet_ns)
+            for span in story.watching(self.send.destination)
+            if self.holder in ("", span.begin.actor)
+        )
+
+
+def _in_python(story: Story, limits: Limits, rule: str) -> Iterator[Examined]:
+    after_loss, quiet_ns = rule == "QS-07", limits[QUIET_MS] * NS_PER_MS
+    for copy in _copies_of(story, limits, rule):
+        finals = copy.finals(rule, limits[SETTLED_MS] * NS_PER_MS)
+        again = [(final.at, event) for final in finals for event in copy.later(final, after_loss=after_loss)]
+        gaps = [moments.elapsed(at, event) for at, event in again if moments.precedes(at, event)]
+        if gaps:
+            yield copy.name, Outcome.BROKEN, min(gaps), copy.send.call
+        elif again:
+            yield copy.name, Outcome.UNDECIDED, 0, copy.send.call
+        elif any(copy.waited(story, final, quiet_ns, after_loss=after_loss) for final in finals):
+            yield copy.name, Outcome.KEPT, 0, copy.send.call
+
+
+def _copies_of(story: Story, limits: Limits, rule: str) -> Iterator[_Copy]:
+    """Return the copies of messages that clients sent only once; for QS-03, those sent at most once."""
+    facts = _Facts(story)
+    for send in story.sends:
+        seen = facts.received.get((send.key, send.destination), [])
+        if not seen or send.times > 1 or not send.accepted or send.answer is None:
+            continue
+        once = send.call.actor in facts.sends_once
+        until = send.since(send.answer) + limits[SETTLED_MS] * NS_PER_MS
+        if not once and (rule == "QS-03" or facts.overlapped("", send, 0, until)):
+            continue
+        if not send.destination.startswith("topic://"):
+            yield _Copy(facts, send, seen, "")
+        elif not facts.remote and not (send.answer.msg and RETAIN in send.answer.msg.fields):
+            for holder in sorted({event.actor for event in seen if facts.single(event.actor)}):
+                yield _Copy(facts, send, [event for event in seen if event.actor == holder], holder)
+
+
+# the rules -----------------------------------------------------------------------------------------------------------
+
+_AGAIN = "again {0} after it was final"
+SENT_ONCE = Invariant(
+    rule="QS-03",
+    text="a message that was sent at most once is not delivered again after it is settled.",
+    wording=Wording("no message that was sent at most once comes twice", _AGAIN),
+    on_spark=partial(_on_spark, finals=_either),
+    in_python=partial(_in_python, rule="QS-03"),
+    limits=(QUIET_MS, SETTLED_MS),
+)
+RECEIVED_ONCE = Invariant(
+    rule="QS-06",
+    text="a message that a consumer received at most once does not come again.",
+    wording=Wording("no message comes again to a subscriber that receives at most once", _AGAIN),
+    on_spark=partial(_on_spark, finals=_careless),
+    in_python=partial(_in_python, rule="QS-06"),
+    limits=(QUIET_MS, SETTLED_MS),
+)
+LOST_ONCE = Invariant(
+    rule="QS-07",
+    text="a message that a consumer received at most once does not come again after a lost connection.",
+    wording=Wording("no message comes again to a subscriber that receives at most once, after a loss", _AGAIN),
+    on_spark=partial(_on_spark, finals=_careless, after_fault=True),
+    in_python=partial(_in_python, rule="QS-07"),
+    limits=(QUIET_MS, SETTLED_MS),
+)
+ACKNOWLEDGED = Invariant(
+    rule="QS-08",
+    text="a message that a client has acknowledged does not come again.",
+    wording=Wording("no acknowledged message comes again", _AGAIN),
+    on_spark=partial(_on_spark, finals=_accepted),
+    in_python=partial(_in_python, rule="QS-08"),
+    limits=(QUIET_MS, SETTLED_MS),
+)
