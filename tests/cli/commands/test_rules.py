@@ -31,7 +31,7 @@ def test_a_rule_leads_to_its_scenarios_code_defects_and_invariant(assay: Assay) 
 @pytest.mark.parametrize(
     ("rule", "reason"),
     [
-        ("DD-03", "none yet, although a history can show a breach of the rule"),
+        ("DD-27", "none yet, although a history can show a breach of the rule"),
         ("DD-12", "none: the catalogue does not say that a history can show a breach of the rule"),
     ],
 )
