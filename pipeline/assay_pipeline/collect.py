@@ -15,10 +15,11 @@ from assay_evidence.concluding.weighing import STEP_VERDICTS
 from assay_evidence.subjects import Limits, Outcome, Subject
 from assay_evidence.verdicts import Verdict
 from assay_pipeline.bronze import Bronze, account, read_lines
-from assay_pipeline.history import CASE, History, build_history
+from assay_pipeline.history import CASE
 from assay_pipeline.invariant import Invariant
 from assay_pipeline.journals import JournalFile
 from assay_pipeline.rules import INVARIANTS, examine_all
+from assay_pipeline.tables.build import build_history
 from assay_pipeline.verdicts import SHOWN, Remark, RunOf, Tally
 
 _LINES = "lines"
@@ -74,9 +75,8 @@ def collect(
 
     bronze = account(spark, store(_LINES, read_lines(spark, listed)), listed)
     quarantine, missing = store("quarantine", bronze.quarantine), store("missing", bronze.missing)
-    history = build_history(bronze.events)
-    stored = {name: store(f"history/{name}", getattr(history, name)) for name in History.__struct_fields__}
-    examined = store("examined", examine_all(History(**stored), limits))
+    history = build_history(bronze.events, lambda name, table: store(f"history/{name}", table))
+    examined = store("examined", examine_all(history, limits))
     store("offending", examined.where(F.col("outcome") == Outcome.BROKEN.value))
     runs = _runs(bronze, {file.folder for file in listed})
     rows = _rows(tables)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
+from assay_evidence.subjects import Outcome
 from assay_pipeline.history import CASE
 from assay_pipeline.moments import reference
 
@@ -30,3 +31,17 @@ def subjects(frame: DataFrame, *, subject: Column, outcome: Column, figure: Colu
         F.coalesce(figure.cast("bigint"), F.lit(0)).alias("figure"),
         reference(F.col("at")).alias("ref"),
     ).where(F.col("outcome").isNotNull())
+
+
+def of_copies(copies: DataFrame, which: Column, *, broken: Column, kept: Column) -> DataFrame:
+    """Make the table of subjects from copies of messages; the figure is how often a holder's consumers received one.
+
+    Args:
+        copies: The table of `assay_pipeline.tables.copies`.
+        which: The examined copies.
+        broken: The copies that break the rule.
+        kept: The other copies that keep it; the rest cannot be examined.
+    """
+    name = F.when(F.col("kind") == "queue", F.col("kid")).otherwise(F.concat_ws(">", "kid", "holder"))
+    outcome = F.when(broken, Outcome.BROKEN.value).when(kept, Outcome.KEPT.value)
+    return subjects(copies.where(which), subject=name, outcome=outcome, figure=F.col("seen"))

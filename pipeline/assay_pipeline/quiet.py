@@ -57,10 +57,19 @@ def quiet_after(start: Column, quiet_ms: int) -> Column:
         start: The time from which silence counts, in nanoseconds since the send call.
         quiet_ms: The least length of the tail, in milliseconds.
     """
+    return quiet_tail(start) >= F.lit(quiet_ms * NS_PER_MS)
+
+
+def quiet_tail(start: Column) -> Column:
+    """Return the length of a watch's quiet tail in nanoseconds; null if the tail is not quiet.
+
+    Args:
+        start: The time from which silence counts, in nanoseconds since the send call.
+    """
     # `greatest` ignores the null in ``last`` of a consumer without activity.
     tail = F.greatest(since_send(F.col("begin")), since_send(F.col("last")), start)
     end = since_send(F.col("end"))
-    return F.col("telling") & (end - tail >= F.lit(quiet_ms * NS_PER_MS)) & ~fault_touches(tail, end)
+    return F.when(F.col("telling") & (end > tail) & ~fault_touches(tail, end), end - tail)
 
 
 def withheld(sends: DataFrame, admins: DataFrame) -> DataFrame:

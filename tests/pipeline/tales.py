@@ -44,6 +44,18 @@ class Tale(Story):
             self.answer(call, refusal() if refused else None, msg=sent)
         return call
 
+    def connects(self, actor: str, client_id: str | None = None) -> None:
+        """Add a connection with a client id."""
+        self.answer(self.call("connect", actor, args={"client_id": client_id}))
+
+    def opens(self, actor: str = "receiver", ack: str = "auto") -> None:
+        """Add a session with an acknowledgement mode."""
+        self.answer(self.call("session", actor, args={"ack": ack}))
+
+    def settles(self, key: str = "m", actor: str = "receiver", outcome: str = "accepted", link: int = 1) -> None:
+        """Add a settlement of a message by the client."""
+        self.tell(ev.Settle, actor=actor, link=f"{actor}-{link}", msg=message(key), outcome=outcome)
+
     def consumes(
         self,
         actor: str = "receiver",
@@ -91,16 +103,20 @@ class Tale(Story):
         of: str = QUEUE,
         body: str | None = None,
         shown: Mapping[str, ev.Scalar] = PRIORITY,
+        marked: bool = False,
     ) -> None:
-        """Add a message that the application receives, with the body that was sent unless another is given."""
+        """Add a message that the application receives, with the body that was sent unless another is given.
+
+        A marked message is marked as redelivered.
+        """
         self.tell(
             ev.Seen,
             actor=actor,
             link=f"{actor}-{link}",
             destination=of,
             msg=message(key, body, dict(shown)),
-            count=1,
-            redelivered=False,
+            count=2 if marked else 1,
+            redelivered=marked,
             batch=batch,
         )
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from typing import TypeVar, cast
 
 from msgspec import Struct
 
@@ -13,6 +14,7 @@ from assay_evidence.oracle.moments import NS_PER_MS, elapsed, precedes
 from assay_evidence.subjects import DEFINE
 
 FOREVER = 2**62
+T = TypeVar("T")
 
 
 class Send(Struct, frozen=True, kw_only=True):
@@ -165,6 +167,18 @@ class Story:
 
     def __init__(self, events: Sequence[AnyEvent]) -> None:
         self.events = events
+        self._notes: dict[object, object] = {}
+
+    def noted(self, key: Callable[[Story], T], compute: Callable[[], T]) -> T:
+        """Return what a function found in this scenario, so that several invariants compute it once.
+
+        Args:
+            key: The function.
+            compute: Computes its result.
+        """
+        if key not in self._notes:
+            self._notes[key] = compute()
+        return cast("T", self._notes[key])
 
     @cached_property
     def calls(self) -> list[tuple[Call, Return | None]]:
@@ -348,9 +362,19 @@ class Story:
             start: The time from which on the silence counts, in nanoseconds since the send call.
             quiet_ns: The shortest silence that suffices, in nanoseconds.
         """
+        return self.silence(send, span, start) >= quiet_ns
+
+    def silence(self, send: Send, span: Span, start: int) -> int:
+        """Return how long the silence is that ends a watch, in nanoseconds; 0 if it does not show that no message came.
+
+        Args:
+            send: The send; `start` is counted from its call.
+            span: The watch.
+            start: The time from which on the silence counts, in nanoseconds since the send call.
+        """
         tail = max([send.since(span.begin), start] + ([send.since(span.last)] if span.last else []))
         end = send.since(span.end)
-        return self.telling(span) and end - tail >= quiet_ns and not self.disturbed(send, tail, end)
+        return end - tail if self.telling(span) and end > tail and not self.disturbed(send, tail, end) else 0
 
     def came(self, destination: str) -> list[tuple[str, Event]]:
         """Return the consumers of a destination: one entry for each creation, and one for each watch."""

@@ -1,0 +1,199 @@
+"""The copies of messages for the oracle: each message with each holder that must or may keep it.
+
+`copies` computes, for one scenario, the facts that `assay_pipeline.tables.copies` describes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from msgspec import Struct
+
+from assay_evidence.events import Call, Callback, Event, Fault, Return, Seen, SessionEnded, Settle, Unit
+from assay_evidence.oracle.holders import Attachment, Holder, Holders
+from assay_evidence.oracle.moments import elapsed, precedes, unsure
+from assay_evidence.oracle.story import FaultSpan, Send, Span, Story
+
+FATAL = ("kill", "restart")
+_GIVING_BACK = {"abort", "close-connection", "close-consumer", "close-session", "recover", "unsubscribe"}
+
+
+class Copy(Struct, frozen=True, kw_only=True):
+    """A message and one of its holders.  `assay_pipeline.tables.copies` describes the fields; times are nanoseconds."""
+
+    send: Send
+    holder: Holder
+    fatal: int
+    seen: int
+    outlived: int
+    altered: int
+    twice: bool
+    watchers: int
+    idle: bool
+    quiet_ns: int
+    through_ns: int
+    alone: bool
+    inherited: bool
+    common: bool
+    withheld: bool
+
+    @property
+    def name(self) -> str:
+        """The name of the copy as a subject."""
+        return self.send.key if self.holder.kind == "queue" else f"{self.send.key}>{self.holder.name}"
+
+
+def copies(story: Story) -> Sequence[Copy]:
+    """Return all copies of one scenario; computes them once for all invariants."""
+    return story.noted(copies, lambda: tuple(_Copies(story)))
+
+
+def giving_back(story: Story) -> list[Event]:
+    """Return the events after which a broker may deliver messages again."""
+
+    def find() -> list[Event]:
+        calls = {(call.writer, call.id) for call, _ in story.calls if call.op in _GIVING_BACK}
+        return [event for event in story.events if _gives_back(event, calls)]
+
+    return story.noted(giving_back, find)
+
+
+class _Copies:
+    def __init__(self, story: Story) -> None:
+        self.story = story
+        self.holders = Holders(story)
+
+    def __iter__(self) -> Iterator[Copy]:
+        careless = {call.actor for call, _ in self.story.calls if call.op == "producer" and _hasty(call)}
+        for send in (*self.story.lasting("queue://"), *self.story.lasting("topic://")):
+            if send.call.args.get("mode") in ("persistent", "non-persistent") and send.call.actor not in careless:
+                for holder in self._holders_of(send):
+                    copy = self._copy(send, holder)
+                    if copy.watchers or holder.kind != "non-durable":
+                        yield copy
+
+    def _holders_of(self, send: Send) -> Iterator[Holder]:
+        if send.destination.startswith("queue://"):
+            yield Holder(send.destination, "queue", send.destination)
+            return
+        for holder in self.holders.subscriptions:
+            if holder.destination == send.destination and self._exists(holder, send):
+                yield holder
+
+    def _exists(self, holder: Holder, send: Send) -> bool:
+        opened = any(one.answer is not None and precedes(one.answer, send.call) for one in holder.attachments)
+        return opened and all(precedes(send.call, call) for call in self._deletions(holder))
+
+    def _deletions(self, holder: Holder) -> list[Call]:
+        """Return the calls that try to delete a durable subscription."""
+        if holder.kind != "durable":
+            return []
+        name = holder.attachments[0].name
+        return [call for call, _ in self.story.calls if call.op == "unsubscribe" and call.args.get("name") == name]
+
+    def _copy(self, send: Send, holder: Holder) -> Copy:
+        fatal = [f for f in self.story.faults if f.begin.what in FATAL and precedes(send.call, f.begin)]
+        spans = [span for span in self.story.watching(send.destination) if self._is_of(span, holder)]
+        through = [span for span in spans if precedes(span.begin, send.call) and precedes(send.call, span.end)]
+        calm = [
+            span for span in through if not self.story.disturbed(send, send.since(span.begin), send.since(span.end))
+        ]
+        ends = [fault.end for fault in fatal if fault.end is not None]
+        start = max([send.due, *(send.since(end) for end in ends)])
+        over = len(ends) == len(fatal)
+        seen = self._sightings(send, holder)
+        mine = [
+            event for event, own in seen if own and isinstance(event, Seen) and event.destination == send.destination
+        ]
+        body = send.call.msg.sha256 if send.call.msg is not None else ""
+        confirmed = send.confirmed
+        return Copy(
+            send=send,
+            holder=holder,
+            fatal=len(fatal),
+            seen=len(seen),
+            outlived=sum(any(_after(fault, event) for fault in fatal) for event, _ in seen),
+            altered=sum(event.msg.sha256 != body for event in mine),
+            twice=self._twice(send, [event for event in mine if not event.redelivered and event.count <= 1]),
+            watchers=len({span.begin.actor for span in through}),
+            idle=all(
+                precedes(span.end, send.call) or (confirmed is not None and precedes(confirmed, span.begin))
+                for span in spans
+            ),
+            quiet_ns=max((self.story.silence(send, span, start) for span in spans), default=0) if over else 0,
+            through_ns=max((self.story.silence(send, span, send.due) for span in calm), default=0),
+            alone=self._alone(send.destination),
+            inherited=holder.kind == "durable" and any(_inherits(holder, fault, send) for fault in self.story.faults),
+            common=holder.name in self._common,
+            withheld=self.story.withheld(send) or bool(self._deletions(holder)),
+        )
+
+    def _is_of(self, span: Span, holder: Holder) -> bool:
+        begin = span.begin
+        return self.holders.source(begin, begin.actor, begin.destination) == holder.name
+
+    def _sightings(self, send: Send, holder: Holder) -> list[tuple[Event, bool]]:
+        """Return the sightings of a copy, each with whether a consumer of the holder received it."""
+        found: list[tuple[Event, bool]] = []
+        for sighting in self.story.sightings.get(send.key, []):
+            at = sighting.at
+            own = isinstance(at, Seen) and self.holders.source(at, at.actor, at.destination) == holder.name
+            if own or holder.kind == "queue":
+                found.append((at, own))
+        return found
+
+    def _twice(self, send: Send, unmarked: list[Seen]) -> bool:
+        links = {(event.writer, event.actor, event.link) for event in unmarked}
+        actors = {(event.writer, event.actor) for event in unmarked}
+        if len(unmarked) < 2 or len(links) != len(actors):  # noqa: PLR2004 - twice
+            return False
+        return not any(
+            not precedes(gave, send.call) and any(not precedes(event, gave) for event in unmarked)
+            for gave in giving_back(self.story)
+        )
+
+    def _alone(self, destination: str) -> bool:
+        careless = any(one.careless and one.call.destination == destination for one in self.holders.attachments)
+        return len({(event.writer, actor) for actor, event in self.story.came(destination)}) == 1 and not careless
+
+    @cached_property
+    def _common(self) -> set[str]:
+        lasting = [one for one in self.holders.subscriptions if one.kind == "durable"]
+        of_name: dict[str, set[str]] = {}
+        for one in lasting:
+            of_name.setdefault(one.attachments[0].name or "", set()).add(one.name)
+        return {holder for holders in of_name.values() if len(holders) > 1 for holder in holders}
+
+
+def _hasty(call: Call) -> bool:
+    return call.args.get("qos") == "at-most-once"
+
+
+def _after(fault: FaultSpan, event: Event) -> bool:
+    over = fault.end is not None and precedes(fault.end, event)
+    return over or elapsed(fault.begin, event) > unsure(fault.begin, event)
+
+
+def _inherits(holder: Holder, fault: FaultSpan, send: Send) -> bool:
+    """Return whether the subscription existed before a fault, and no client opened it between fault and send."""
+    if fault.begin.what not in FATAL or fault.end is None or not precedes(fault.end, send.call):
+        return False
+
+    def outside(one: Attachment) -> bool:
+        return precedes(one.call, fault.begin) or precedes(send.call, one.call)
+
+    before = any(one.answer is not None and precedes(one.answer, fault.begin) for one in holder.attachments)
+    return before and all(outside(one) for one in holder.attachments)
+
+
+def _gives_back(event: Event, calls: set[tuple[str, str]]) -> bool:
+    match event:
+        case Fault() | SessionEnded() | Callback(ended="raised") | Unit(op="rollback" | "recover"):
+            return True
+        case Settle(outcome=outcome):
+            return outcome != "accepted"
+        case Call(id=name) | Return(call=name):
+            return (event.writer, name) in calls
+        case _:
+            return False

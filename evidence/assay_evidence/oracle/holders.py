@@ -1,0 +1,172 @@
+"""The holders of messages for the oracle: queues and subscriptions that keep messages until a consumer has them.
+
+A *holder* is a queue (named by its destination), an unshared non-durable subscription (``CONSUMER#NUMBER``), or a
+durable subscription (``NAME|CLIENT ID``).  These subscriptions have no holder, because the journal cannot tell which
+messages they must keep:
+
+- a non-durable shared one
+- one with a selector, with noLocal, with a time limit, with the quality of service at most once or with automatic
+  confirmation
+- a durable one whose client id is unknown
+- one of several with the same name that differ in destination, sharing, durability or one of these properties
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from functools import cached_property
+from typing import Literal
+
+from msgspec import Struct
+
+from assay_evidence.events import Call, Event, Return
+from assay_evidence.oracle.story import Story
+
+Kind = Literal["queue", "durable", "non-durable"]
+
+
+class Attachment(Struct, frozen=True):
+    """A consumer that was created, or whose creation was not answered.
+
+    Args:
+        call: The call that creates it.
+        answer: The call's return; None without one.
+        client: The client id of the actor's connection, empty for none; None if the journal does not tell it.
+        number: The number of the consumer among those of the same name, from 1.
+        ack: The acknowledgement mode of the actor's last session; None if the journal does not tell it.
+    """
+
+    call: Call
+    answer: Return | None
+    client: str | None
+    number: int
+    ack: str | None
+
+    @property
+    def name(self) -> str | None:
+        """The name of the subscription; None for none."""
+        name = self.call.args.get("name")
+        return name if isinstance(name, str) else None
+
+    @property
+    def shared(self) -> bool:
+        """Whether the subscription is shared."""
+        return self.call.args.get("shared") is True
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of holder from which the consumer receives."""
+        if not (self.call.destination or "").startswith("topic://"):
+            return "queue"
+        return "durable" if self.call.args.get("durability") == "durable" else "non-durable"
+
+    @property
+    def limited(self) -> bool:
+        """Whether the subscription may leave out or lose messages."""
+        args = self.call.args
+        chosen = args.get("selector") is not None or args.get("no_local") is True
+        return chosen or args.get("ttl_ms") is not None or self.careless
+
+    @property
+    def careless(self) -> bool:
+        """Whether messages may be lost on their way to the application, because they are settled before."""
+        return self.call.args.get("qos") == "at-most-once" or self.call.args.get("auto_confirm") is True
+
+
+class Holder(Struct, frozen=True):
+    """A queue or subscription, with the consumers that opened it or may have done so."""
+
+    name: str
+    kind: Kind
+    destination: str
+    shared: bool = False
+    attachments: tuple[Attachment, ...] = ()
+
+
+class Holders:
+    """The holders of one scenario.
+
+    Args:
+        story: The scenario.
+    """
+
+    def __init__(self, story: Story) -> None:
+        self._story = story
+
+    @cached_property
+    def attachments(self) -> list[Attachment]:
+        """All consumers whose creation was not refused."""
+        clients: dict[tuple[str, str], str] = {}
+        modes: dict[tuple[str, str], str] = {}
+        numbers: Counter[str] = Counter()
+        made = []
+        for call, answer in self._story.calls:
+            if call.op == "connect":
+                clients[call.writer, call.actor] = str(call.args.get("client_id") or "")
+            elif call.op == "session":
+                modes[call.writer, call.actor] = str(call.args.get("ack", ""))
+            elif call.op == "consumer" and (answer is None or answer.refused is None):
+                numbers[call.actor] += 1
+                actor = (call.writer, call.actor)
+                made.append(Attachment(call, answer, clients.get(actor), numbers[call.actor], modes.get(actor)))
+        return made
+
+    @cached_property
+    def _names(self) -> dict[tuple[str, int], str | None]:
+        """The name of each consumer's holder, by the writer and number of its call; None for no holder."""
+        of_name: dict[str, list[Attachment]] = defaultdict(list)
+        for one in self.attachments:
+            if one.name is not None:
+                of_name[one.name].append(one)
+        return {(one.call.writer, one.call.seq): _holder(one, of_name) for one in self.attachments}
+
+    def name(self, attachment: Attachment) -> str | None:
+        """Return the name of a consumer's holder; None for no holder."""
+        return self._names[attachment.call.writer, attachment.call.seq]
+
+    @cached_property
+    def subscriptions(self) -> list[Holder]:
+        """All holders on topics."""
+        grouped: dict[tuple[str, str, str], list[Attachment]] = defaultdict(list)
+        for one in self.attachments:
+            name = self.name(one)
+            if name is not None and one.kind != "queue":
+                grouped[name, one.kind, one.call.destination or ""].append(one)
+        return [
+            Holder(name, members[0].kind, destination, members[0].shared, tuple(members))
+            for (name, _, destination), members in grouped.items()
+        ]
+
+    @cached_property
+    def _created(self) -> dict[tuple[str, str], list[Attachment]]:
+        """The created consumers of each writer and actor, in the order of their calls."""
+        created: dict[tuple[str, str], list[Attachment]] = defaultdict(list)
+        for one in self.attachments:
+            if one.answer is not None:
+                created[one.call.writer, one.call.actor].append(one)
+        return created
+
+    def source(self, event: Event, actor: str, destination: str) -> str | None:
+        """Return the name of the holder from which a consumer received at an event; None if it is unknown."""
+        consumer = self.consumer(event, actor)
+        if consumer is not None:
+            return self.name(consumer)
+        return destination if destination.startswith("queue://") else None
+
+    def consumer(self, event: Event, actor: str) -> Attachment | None:
+        """Return the consumer that an actor had created last before an event; None for none."""
+        earlier = [one for one in self._created.get((event.writer, actor), []) if one.call.seq < event.seq]
+        return earlier[-1] if earlier else None
+
+
+def _holder(one: Attachment, of_name: dict[str, list[Attachment]]) -> str | None:
+    if one.kind == "queue":
+        return one.call.destination
+    if one.kind == "non-durable":
+        return None if one.shared or one.limited else f"{one.call.actor}#{one.number}"
+    if one.name is None:
+        return None
+    namesakes = of_name[one.name]
+    clear = all(not each.limited and each.client is not None and each.kind == "durable" for each in namesakes)
+    same = len({(each.call.destination, each.shared) for each in namesakes}) == 1
+    return f"{one.name}|{one.client}" if clear and same else None

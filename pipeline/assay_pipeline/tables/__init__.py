@@ -1,0 +1,1 @@
+"""The tables of the history, made from single events with Spark."""

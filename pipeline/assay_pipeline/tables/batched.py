@@ -1,0 +1,62 @@
+"""The table of batch deliveries: one row for each reception of a message in a batch, with what became of it.
+
+The columns, beside the consumer's and the message's:
+
+- ``turn``: how many callbacks had ended on the link before
+- ``ack``: the acknowledgement mode of the consumer's session; null if the journal does not tell it
+- ``ended_at`` and ``ended``: the end of the batch's callback, and whether it returned or raised; null without one
+- ``settled_at`` and ``outcome``: the next settlement of the message on the link, unless it was received again before
+- ``again_at`` and ``again_marked``: the next reception of the message on the link, and whether it was marked as
+  redelivered
+- ``next_at``: the first reception on the link after the end of a later callback than those before the batch, that is,
+  the begin of a later batch
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
+
+from assay_pipeline.history import CASE, IN_WRITER
+from assay_pipeline.tables.holders import held_by
+
+
+def batched(told: DataFrame, made: DataFrame) -> DataFrame:
+    """Make the table.
+
+    Args:
+        told: All events, with ``at``.
+        made: The consumers (`assay_pipeline.tables.holders.attachments`).
+    """
+    seen, callback, settle = (F.col("kind") == kind for kind in ("seen", "callback", "settle"))
+    acts = told.where(seen | callback | settle).select(
+        *IN_WRITER, "at", "kind", "actor", "link", "batch", "destination", "outcome", "ended",
+        F.col("at.seq").alias("no"), F.col("msg.kid").alias("kid"),
+        (F.col("redelivered") | (F.col("count") > 1)).alias("marked"),
+        F.col("writer").alias("process"),
+    )  # fmt: skip
+    link = Window.partitionBy(*CASE, "process", "link")
+    later = (1, Window.unboundedFollowing)
+    of_batch = Window.partitionBy(*CASE, "process", "link", "batch").orderBy("no").rowsBetween(*later)
+    of_message = Window.partitionBy(*CASE, "process", "link", "kid").orderBy("no")
+    before = link.orderBy("no").rowsBetween(Window.unboundedPreceding, -1)
+    over = F.first(F.when(callback, F.struct("at", "ended")), ignorenulls=True).over(of_batch)
+    again = F.first(F.when(seen, F.struct("at", "marked")), ignorenulls=True).over(of_message.rowsBetween(*later))
+    following = F.lead(F.struct("kind", "at", "outcome")).over(of_message)
+    found = (
+        held_by(acts, made, CASE)
+        .withColumn("turn", F.coalesce(F.sum(F.when(callback, 1).otherwise(0)).over(before), F.lit(0)))
+        .withColumn("over", over)
+        .withColumn("again", again)
+        .withColumn("following", following)
+        .withColumn("next", F.min(F.when(seen, F.struct("no", "at"))).over(link.orderBy("turn").rangeBetween(*later)))
+    )
+    settled = F.col("following.kind") == "settle"
+    return found.where(seen & F.col("batch").isNotNull()).select(
+        *CASE, "process", "actor", "link", "turn", "batch", "source", "ack", "destination", "kid", "at", "marked",
+        F.col("over.at").alias("ended_at"), F.col("over.ended").alias("ended"),
+        F.when(settled, F.col("following.at")).alias("settled_at"),
+        F.when(settled, F.col("following.outcome")).alias("outcome"),
+        F.col("again.at").alias("again_at"), F.col("again.marked").alias("again_marked"),
+        F.col("next.at").alias("next_at"),
+    )  # fmt: skip

@@ -1,0 +1,256 @@
+"""Makes the tables of the history (`assay_pipeline.history`) from single events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
+
+from assay_pipeline.clients import leaves, parties, settles
+from assay_pipeline.history import CASE, IN_WRITER, MESSAGE, History
+from assay_pipeline.moments import any_of, duration, moment, no, number
+from assay_pipeline.tables.batched import batched
+from assay_pipeline.tables.copies import copies
+from assay_pipeline.tables.holders import attachments, held_by
+
+GIVING_BACK = ("abort", "close-connection", "close-consumer", "close-session", "recover", "unsubscribe")
+"""The calls by which a client gives messages back that it has not acknowledged."""
+
+
+def build_history(events: DataFrame, store: Callable[[str, DataFrame], DataFrame]) -> History:
+    """Compute the tables.
+
+    Args:
+        events: The parsed lines (`assay_pipeline.bronze.Bronze.events`).
+        store: Stores a table under a name, and returns the stored table.
+    """
+    told = events.withColumn("scenario", F.coalesce("scenario", F.lit(""))).withColumn("at", moment())
+    calls = _calls(told)
+    actors, sends = _actors(calls), _sends(told, calls)
+    place = (*CASE, "actor", "destination", "at")
+    came = calls.where((F.col("op") == "consumer") & F.col("accepted")).select(*place)
+    began = told.where((F.col("kind") == "watch") & (F.col("phase") == "begin")).select(*place)
+    browses = calls.where((F.col("op") == "browse") & F.col("accepted"))
+    gone = calls.where(F.col("op") == "unsubscribe")
+    made = attachments(calls, CASE)
+    tables = {
+        "sends": sends.join(_faults(told), list(CASE), "left"),
+        "sightings": held_by(_sightings(told, calls, sends), made, CASE),
+        "watches": held_by(_watches(told, actors), made, CASE).drop("at"),
+        "actors": actors,
+        "arrivals": came.unionByName(began),
+        "browses": browses.select(*CASE, "destination", F.col("answered_at").alias("at")),
+        "admins": told.where(F.col("kind") == "admin").select(*CASE, "at", "command"),
+        "batches": _batches(told, calls),
+        "parties": parties(calls, CASE),
+        "settles": settles(told, CASE),
+        "leaves": leaves(calls, CASE),
+        "batched": batched(told, made),
+        "consumers": made,
+        "returns": _returns(told, calls),
+        "unsubscribed": gone.select(*CASE, F.col("args")["name"].alias("name"), "at"),
+    }
+    stored = {name: store(name, table) for name, table in tables.items()}
+    return History(**stored, copies=store("copies", copies(stored)))
+
+
+def _calls(told: DataFrame) -> DataFrame:
+    """Make a table with one row for each call and its answer; ``accepted`` is null without an answer."""
+    called = F.col("kind") == "call"
+    answered = F.col("kind") == "return"
+
+    def of_call(column: Column, name: str) -> Column:
+        return F.first(F.when(called, column), ignorenulls=True).alias(name)
+
+    return (
+        told.where(called | answered)
+        .withColumn("id", F.when(called, F.col("id")).otherwise(F.col("call")))
+        .groupBy(*IN_WRITER, "id")
+        .agg(
+            of_call(F.col("actor"), "actor"),
+            of_call(F.col("op"), "op"),
+            of_call(F.col("args"), "args"),
+            of_call(F.col("destination"), "destination"),
+            of_call(F.col("unit"), "unit"),
+            of_call(F.col("msg.kid"), "kid"),
+            of_call(F.col("msg.sha256"), "sha256"),
+            of_call(F.col("at"), "at"),
+            F.first(F.when(answered, F.col("at")), ignorenulls=True).alias("answered_at"),
+            F.first(F.when(answered, F.col("refused").isNull()), ignorenulls=True).alias("accepted"),
+            F.first(F.when(answered, F.col("kids")), ignorenulls=True).alias("kids"),
+            F.first(F.when(answered, F.col("msg")), ignorenulls=True).alias("sent"),
+        )
+        .where(F.col("op").isNotNull())
+    )
+
+
+def _sends(told: DataFrame, calls: DataFrame) -> DataFrame:
+    sends = (
+        calls.where((F.col("op") == "send") & F.col("kid").isNotNull())
+        .withColumn("sends", F.count("*").over(Window.partitionBy(*MESSAGE)))
+        .withColumn("mode", F.col("args")["mode"])
+        .withColumn("priority", number(F.col("args"), "priority"))
+        .withColumn("delay_ns", duration(F.col("args"), "delay_ms"))
+        .withColumn("ttl_ns", duration(F.col("args"), "ttl_ms"))
+        .join(_careless(calls), [*CASE, "actor"], "left")
+        .withColumn("careless", F.coalesce("careless", no()))
+    )
+    # After a reconnection a session numbers its units from 0 again, so the next event of a unit's name ends the unit.
+    units = told.where((F.col("kind") == "unit") & F.col("op").isin("begin", "commit", "rollback")).select(
+        *IN_WRITER, "unit", F.struct("seq", F.col("op").alias("end"), "at").alias("ending")
+    )
+    ended = (
+        sends.where(F.col("unit").isNotNull())
+        .select(*IN_WRITER, "unit", "id", F.col("at.seq").alias("sent_seq"))
+        .join(units, [*IN_WRITER, "unit"])
+        .where(F.col("ending.seq") > F.col("sent_seq"))
+        .groupBy(*IN_WRITER, "id")
+        .agg(F.min_by("ending", "ending.seq").alias("ending"))
+    )
+    confirmed = F.when(
+        F.col("accepted"),
+        F.when(F.col("unit").isNull(), F.col("answered_at")).when(F.col("ending.end") == "commit", F.col("ending.at")),
+    )
+    return (
+        sends.join(ended, [*IN_WRITER, "id"], "left")
+        .withColumn("confirmed_at", confirmed)
+        .select(
+            *MESSAGE, "sends", "actor", "destination", "mode", "priority", "delay_ns", "ttl_ns", "unit",
+            F.col("ending.end").alias("unit_end"), "at", "answered_at", "accepted", "confirmed_at", "sent",
+            "sha256", "careless",
+        )
+    )  # fmt: skip
+
+
+def _careless(calls: DataFrame) -> DataFrame:
+    """Find the producers that send without a confirmation (quality of service at most once)."""
+    made = calls.where((F.col("op") == "producer") & (F.col("args")["qos"] == "at-most-once"))
+    return made.select(*CASE, "actor", (~no()).alias("careless")).distinct()
+
+
+def _sightings(told: DataFrame, calls: DataFrame, sends: DataFrame) -> DataFrame:
+    seen = told.where(F.col("kind") == "seen").select(
+        *CASE, F.col("msg.kid").alias("kid"), "actor", "destination", "at",
+        F.lit("false").cast("boolean").alias("look"), F.col("msg").alias("seen"),
+        "writer", "link", (F.col("redelivered") | (F.col("count") > 1)).alias("marked"),
+    )  # fmt: skip
+    sent_to = sends.select(*MESSAGE, "destination").distinct()
+    looks = (
+        calls.where((F.col("op") == "browse") & F.col("accepted"))
+        .select(*CASE, "destination", F.explode("kids").alias("kid"), "actor", F.col("answered_at").alias("at"))
+        .join(sent_to, [*MESSAGE, "destination"])
+        .select(*MESSAGE, "actor", "destination", "at", F.lit("true").cast("boolean").alias("look"))
+    )
+    return seen.unionByName(looks, allowMissingColumns=True)
+
+
+def _actors(calls: DataFrame) -> DataFrame:
+    accepted = F.col("accepted")
+    consumer = (F.col("op") == "consumer") & accepted
+    args = F.col("args")
+    selects = args["selector"].isNotNull() | (args["no_local"] == "true")
+    return calls.groupBy(*CASE, "actor").agg(
+        any_of(consumer).alias("consumes"),
+        any_of(consumer & F.coalesce(selects, no())).alias("selects"),
+        any_of(consumer & (F.coalesce(args["shared"], F.lit("false")) == "true")).alias("shared"),
+        F.min(F.when(consumer, args["name"])).alias("subscription"),
+        any_of(F.col("op").isin("listen", "listen-batch") & accepted).alias("listens"),
+        any_of((F.col("op") == "listen-batch") & accepted).alias("batches"),
+    )
+
+
+def _watches(told: DataFrame, actors: DataFrame) -> DataFrame:
+    begins, ends = F.col("phase") == "begin", F.col("phase") == "end"
+    spans = (
+        told.where(F.col("kind") == "watch")
+        .groupBy(*IN_WRITER, "id", "actor")
+        .agg(
+            F.first("destination").alias("destination"),
+            F.first(F.when(begins, F.col("at")), ignorenulls=True).alias("begin"),
+            F.first(F.when(ends, F.col("at")), ignorenulls=True).alias("end"),
+        )
+        .where(F.col("begin").isNotNull() & F.col("end").isNotNull())
+    )
+    activity = told.where(F.col("kind").isin("seen", "callback")).select(
+        *IN_WRITER, "actor", F.struct("seq", "at", "kind", "ended").alias("act")
+    )
+    last = (
+        spans.join(activity, [*IN_WRITER, "actor"])
+        .where((F.col("act.seq") > F.col("begin.seq")) & (F.col("act.seq") < F.col("end.seq")))
+        .groupBy(*IN_WRITER, "id", "actor")
+        .agg(F.max_by("act", "act.seq").alias("last"))
+    )
+    # A listener that has not returned, or that has raised an error, may receive no message for that reason.
+    occupied = F.col("listens") & (F.col("last.kind") == "seen")
+    raised = F.coalesce(F.col("last.ended"), F.lit("returned")) == "raised"
+    telling = F.col("consumes") & ~F.col("selects") & ~F.col("batches") & ~F.coalesce(occupied | raised, no())
+    return (
+        spans.join(last, [*IN_WRITER, "id", "actor"], "left")
+        .join(actors, [*CASE, "actor"], "left")
+        .withColumn("telling", F.coalesce(telling, no()))
+        .withColumn("at", F.col("begin"))
+        .select(*IN_WRITER, "actor", "destination", "at", "begin", "end", F.col("last.at").alias("last"), "telling")
+    )
+
+
+def _faults(told: DataFrame) -> DataFrame:
+    """Make a table with one row for each scenario: its faults, each with its begin and end (null if not over)."""
+
+    def moment_of(phase: str) -> Column:
+        return F.first(F.when(F.col("phase") == phase, F.col("at")), ignorenulls=True).alias(phase)
+
+    return (
+        told.where(F.col("kind") == "fault")
+        .groupBy(*CASE, "id")
+        .agg(F.first("what").alias("what"), moment_of("begin"), moment_of("end"))
+        .where(F.col("begin").isNotNull())
+        .groupBy(*CASE)
+        .agg(F.collect_list(F.struct("what", "begin", "end")).alias("faults"))
+    )
+
+
+def _returns(told: DataFrame, calls: DataFrame) -> DataFrame:
+    kind, op = F.col("kind"), F.col("op")
+    alone = (
+        (kind == "fault")
+        | ((kind == "callback") & (F.col("ended") == "raised"))
+        | ((kind == "unit") & op.isin("rollback", "recover"))
+        | ((kind == "settle") & (F.col("outcome") != "accepted"))
+        | (kind == "session-ended")
+    )
+    called = calls.where(op.isin(*GIVING_BACK))
+    return (
+        told.where(alone).select(*CASE, "at")
+        .unionByName(called.select(*CASE, "at"))
+        .unionByName(called.where(F.col("answered_at").isNotNull()).select(*CASE, F.col("answered_at").alias("at")))
+    )  # fmt: skip
+
+
+def _batches(told: DataFrame, calls: DataFrame) -> DataFrame:
+    """Make a table of batches with the number of their messages; a callback without a message is an empty batch.
+
+    A batch's number may recur after a new listener or on a new link.  So a batch is identified by its link and by the
+    number of callbacks that ended before it on this link.
+    """
+    settings = calls.where(
+        (F.col("op") == "listen-batch") & F.col("accepted") & (F.coalesce(F.col("args")["on"], F.lit("true")) == "true")
+    ).select(*IN_WRITER, "actor", "at", number(F.col("args"), "size").alias("size"))
+    handed = told.where(F.col("kind").isin("seen", "callback") & F.col("batch").isNotNull()).select(
+        *IN_WRITER, "actor", "at", "kind", "batch", "link"
+    )
+    order = Window.partitionBy(*IN_WRITER, "actor").orderBy("at.seq")
+    earlier = Window.partitionBy(*IN_WRITER, "link").orderBy("at.seq").rowsBetween(Window.unboundedPreceding, -1)
+    ended = F.coalesce(F.sum(F.when(F.col("kind") == "callback", 1).otherwise(0)).over(earlier), F.lit(0))
+    return (
+        handed.unionByName(settings, allowMissingColumns=True)
+        .withColumn("size", F.last("size", ignorenulls=True).over(order))
+        .where(F.col("batch").isNotNull())
+        .withColumn("turn", ended)
+        .groupBy(*IN_WRITER, "link", "turn", "batch")
+        .agg(
+            F.min_by("size", "at.seq").alias("size"),
+            F.count(F.when(F.col("kind") == "seen", 1)).alias("messages"),
+            F.min_by("at", "at.seq").alias("at"),
+        )
+    )

@@ -1,0 +1,212 @@
+"""The table of copies: one row for each message and each holder of it, with all facts about the copy.
+
+*Messages*: the confirmed sends of messages that never expire and whose ids were sent once.  The sender chose the
+persistence, and did not send at most once.
+
+*Holders* (`assay_pipeline.tables.holders`) of a message on a topic are the subscriptions that existed before the send:
+a durable one from the answer to its first consumer on, unless a client tried to delete it before the send; a
+non-durable one from the answer to its consumer on, if the consumer watched the topic through the send.  The holder of a
+message on a queue is the queue.
+
+The columns, beside the message's and the holder's:
+
+- ``seen``: how often a consumer of the holder received the message; on a queue, any consumer, or a browse listed it
+- ``outlived``: how many of these times are after the begin of a kill or restart (``fatal``) that followed the send
+- ``altered``: how many times it had another body than when it was sent
+- ``twice``: the holder's consumers received it twice without a mark, and no event of the history permits that: none
+  after which a broker may deliver again, and no new connection of a consumer
+- ``watchers``: how many consumers of the holder watched it through the send
+- ``idle``: no consumer watched it between the begin of the send and its confirmation
+- ``quiet_ns``: the longest quiet tail of a watch (`assay_pipeline.quiet`), after the message was due and all ``fatal``
+  faults were over; 0 for none
+- ``through_ns``: the same for watches through the send that no fault overlaps
+- ``alone``: all watches and consumers of the destination belong to one consumer, which loses no message on its way
+- ``inherited``: the durable subscription existed before a kill or restart that was over before the send, and no client
+  opened it between the two
+- ``common``: another client id uses the name of the subscription, too
+- ``withheld``: an administrator may have kept the message back, or a client tried to delete the subscription later
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
+
+from assay_pipeline.history import CASE, MESSAGE, QUEUE, TOPIC
+from assay_pipeline.moments import any_of, elapsed, no, precedes, uncertainty
+from assay_pipeline.quiet import due, fault_touches, quiet_tail, since_send, withheld
+from assay_pipeline.tables.holders import DURABLE, NON_DURABLE, QUEUE_KIND, several_clients
+
+FATAL = ("kill", "restart")
+"""The faults after which a broker has only what was on disk."""
+COPY = (*MESSAGE, "holder")
+"""The key of the table."""
+
+
+def copies(tables: Mapping[str, DataFrame]) -> DataFrame:
+    """Make the table.
+
+    Args:
+        tables: The stored tables of the history that it is made from, by name.
+    """
+    upon = F.filter("faults", lambda fault: fault["what"].isin(*FATAL) & precedes(F.col("at"), fault["begin"]))
+    messages = (
+        tables["sends"]
+        .where((F.col("ttl_ns") == 0) & (F.col("sends") == 1) & F.col("confirmed_at").isNotNull())
+        .where(F.col("mode").isin("persistent", "non-persistent") & ~F.col("careless"))
+        .withColumn("fatal", upon)
+        .select(
+            *MESSAGE, "destination", "mode", "delay_ns", "sha256", "at", "answered_at", "confirmed_at", "faults",
+            "fatal",
+        )
+    )  # fmt: skip
+    held = _held(messages, tables)
+    seen = _seen(held, tables["sightings"])
+    found = (
+        held.join(_watched(held, tables["watches"]), list(COPY), "left")
+        .join(seen, list(COPY), "left")
+        .join(_permitted(seen, tables["returns"]), list(COPY), "left")
+        .join(_alone(tables["arrivals"], tables["consumers"]), [*CASE, "destination"], "left")
+        .join(several_clients(tables["consumers"], CASE), [*CASE, "holder"], "left")
+        .join(withheld(messages, tables["admins"]), list(MESSAGE), "left")
+    )
+    nothing = F.lit(0).cast("bigint")
+    counts = ("seen", "outlived", "altered", "watchers", "quiet_ns", "through_ns")
+    again = (F.size("unmarked") > 1) & (F.col("links") == F.col("actors")) & ~F.coalesce("permitted", no())
+    return found.select(
+        *COPY, "kind", "shared", "destination", "mode", "at", "inherited",
+        F.when(F.col("fatal").isNull(), F.lit(0)).otherwise(F.size("fatal")).alias("fatal"),
+        *(F.coalesce(name, nothing).alias(name) for name in counts),
+        *(F.coalesce(name, no()).alias(name) for name in ("alone", "common")),
+        (F.coalesce("withheld", no()) | F.col("deleted")).alias("withheld"),
+        F.coalesce(again, no()).alias("twice"),
+        F.coalesce("idle", ~no()).alias("idle"),
+    ).where((F.col("kind") != NON_DURABLE) | (F.col("watchers") > 0))  # fmt: skip
+
+
+def _held(messages: DataFrame, tables: Mapping[str, DataFrame]) -> DataFrame:
+    consumers = tables["consumers"].where(F.col("holder").isNotNull())
+    on_queue = messages.where(F.col("destination").like(QUEUE)).select(
+        "*", F.col("destination").alias("holder"), F.lit(QUEUE_KIND).alias("kind"), no().alias("shared"),
+        no().alias("inherited"), no().alias("deleted"),
+    )  # fmt: skip
+    published = messages.where(F.col("destination").like(TOPIC))
+    opened = consumers.where((F.col("kind") == NON_DURABLE) & F.col("accepted")).select(
+        *CASE, "destination", "holder", "kind", "shared", F.col("answered_at").alias("opened_at")
+    )
+    live = published.join(opened, [*CASE, "destination"]).where(precedes(F.col("opened_at"), F.col("at")))
+    return (
+        on_queue.unionByName(live.drop("opened_at").withColumn("inherited", no()).withColumn("deleted", no()))
+        .unionByName(_lasting(published, consumers, tables["unsubscribed"]))
+    )  # fmt: skip
+
+
+def _lasting(published: DataFrame, consumers: DataFrame, unsubscribed: DataFrame) -> DataFrame:
+    ends = unsubscribed.groupBy(*CASE, "name").agg(F.collect_list("at").alias("ends"))
+    lasting = (
+        consumers.where(F.col("kind") == DURABLE)
+        .groupBy(*CASE, "destination", "holder", "kind", "shared", "name")
+        .agg(
+            F.collect_list(F.when(F.col("accepted"), F.col("answered_at"))).alias("opened"),
+            F.collect_list("at").alias("tried"),
+        )
+        .join(ends, [*CASE, "name"], "left")
+    )
+    at = F.col("at")
+    exists = F.exists("opened", lambda opened: precedes(opened, at)) & F.coalesce(
+        F.forall("ends", lambda end: precedes(at, end)), ~no()
+    )
+
+    def outlived(fault: Column) -> Column:
+        return (
+            fault["what"].isin(*FATAL)
+            & F.coalesce(precedes(fault["end"], at), no())
+            & F.exists("opened", lambda opened: precedes(opened, fault["begin"]))
+            & F.forall("tried", lambda tried: precedes(tried, fault["begin"]) | precedes(at, tried))
+        )
+
+    return (
+        published.join(lasting, [*CASE, "destination"])
+        .where(exists)
+        .withColumn("inherited", F.coalesce(F.exists("faults", outlived), no()))
+        .withColumn("deleted", F.col("ends").isNotNull())
+        .drop("opened", "tried", "ends", "name")
+    )
+
+
+def _watched(held: DataFrame, watches: DataFrame) -> DataFrame:
+    begin, end = F.col("begin"), F.col("end")
+    through = precedes(begin, F.col("at")) & precedes(F.col("at"), end)
+    over = F.coalesce(F.forall("fatal", lambda fault: fault["end"].isNotNull()), ~no())
+    ends = F.array_max(F.transform("fatal", lambda fault: since_send(fault["end"])))
+    spans = watches.select(
+        *CASE, "destination", F.col("source").alias("holder"), F.col("actor").alias("watcher"), "begin", "end", "last",
+        "telling",
+    )  # fmt: skip
+    apart = precedes(end, F.col("at")) | precedes(F.col("confirmed_at"), begin)
+    calm = ~fault_touches(since_send(begin), since_send(end))
+    return (
+        held.join(spans, [*CASE, "destination", "holder"])
+        .groupBy(*COPY)
+        .agg(
+            F.count_distinct(F.when(through, F.col("watcher"))).alias("watchers"),
+            F.bool_and(apart).alias("idle"),
+            F.max(F.when(over, quiet_tail(F.greatest(due(), ends)))).alias("quiet_ns"),
+            F.max(F.when(through & calm, quiet_tail(due()))).alias("through_ns"),
+        )
+    )
+
+
+def _seen(held: DataFrame, sightings: DataFrame) -> DataFrame:
+    seen = sightings.select(
+        *MESSAGE, F.col("destination").alias("seen_in"), "source", "actor", "link", "look", "marked",
+        F.col("at").alias("seen_at"), F.col("seen.sha256").alias("body"),
+    )  # fmt: skip
+    seen_at, mine = F.col("seen_at"), F.coalesce(F.col("source") == F.col("holder"), no())
+    plain = mine & ~F.col("look") & (F.col("seen_in") == F.col("destination"))
+    fresh = plain & ~F.col("marked")
+
+    def after(fault: Column) -> Column:
+        by_count = F.coalesce(precedes(fault["end"], seen_at), no())
+        return by_count | (elapsed(fault["begin"], seen_at) > uncertainty(fault["begin"], seen_at))
+
+    return (
+        held.join(seen, list(MESSAGE))
+        .where(mine | (F.col("kind") == QUEUE_KIND))
+        .groupBy(*COPY)
+        .agg(
+            F.first("at").alias("sent_at"),
+            F.count("*").alias("seen"),
+            F.count(F.when(F.exists("fatal", after), 1)).alias("outlived"),
+            F.count(F.when(plain & (F.col("body") != F.col("sha256")), 1)).alias("altered"),
+            F.collect_list(F.when(fresh, seen_at)).alias("unmarked"),
+            F.count_distinct(F.when(fresh, F.struct("seen_at.writer", "actor", "link"))).alias("links"),
+            F.count_distinct(F.when(fresh, F.struct("seen_at.writer", "actor"))).alias("actors"),
+        )
+    )
+
+
+def _permitted(seen: DataFrame, returns: DataFrame) -> DataFrame:
+    """Find the copies that the broker may have delivered again."""
+    gave = F.col("gave_at")
+    within = ~precedes(gave, F.col("sent_at")) & F.exists("unmarked", lambda at: ~precedes(at, gave))
+    return (
+        seen.where(F.size("unmarked") > 1)
+        .join(returns.withColumnRenamed("at", "gave_at"), list(CASE))
+        .groupBy(*COPY)
+        .agg(any_of(within).alias("permitted"))
+    )
+
+
+def _alone(arrivals: DataFrame, consumers: DataFrame) -> DataFrame:
+    place = (*CASE, "destination")
+    actors = F.count_distinct(F.struct("at.writer", "actor"))
+    careless = consumers.groupBy(*place).agg(any_of(F.col("careless")).alias("careless"))
+    return (
+        arrivals.groupBy(*place)
+        .agg((actors == 1).alias("single"))
+        .join(careless, list(place), "left")
+        .select(*place, (F.col("single") & ~F.coalesce("careless", no())).alias("alone"))
+    )

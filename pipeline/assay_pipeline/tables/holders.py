@@ -1,0 +1,135 @@
+"""The holders of messages: the queues and subscriptions that keep a message until a consumer has received it.
+
+A *holder* is one of these:
+
+- a queue, which all its consumers share, with its destination as name
+- an unshared subscription that is not durable, with the name of its consumer and the number of the consumer among those
+  of the same name
+- a durable subscription, with the name ``NAME|CLIENT ID``
+
+A durable subscription has no holder in these cases:
+
+- The journal does not tell its client id.
+- One of the consumers of its name selects messages, lives for a limited time or may lose messages on their way (quality
+  of service at most once, automatic confirmation).
+- Its consumers differ in destination, durability or sharing.
+
+Non-durable shared subscriptions have no holder, because a message may wait for any of the sharers.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
+
+from assay_pipeline.moments import any_of, no
+
+DURABLE, NON_DURABLE, QUEUE_KIND = "durable", "non-durable", "queue"
+"""The kinds of holders."""
+
+
+def attachments(calls: DataFrame, case: tuple[str, ...]) -> DataFrame:
+    """Make a table with one row for each consumer that a client created or tried to create.
+
+    Refused calls are left out.  The columns beside the key and the call's: ``kind``, ``holder`` (null for none),
+    ``shared``, ``name``, the acknowledgement mode ``ack`` of the last session of the same actor (null without one), and
+    ``careless``: the consumer has the quality of service at most once, or confirms messages before the application has
+    them.
+
+    Args:
+        calls: All calls with their answers.
+        case: The columns of the key.
+    """
+    of_actor = Window.partitionBy(*case, "writer", "actor").orderBy("at.seq")
+    args = F.col("args")
+    client = F.struct(F.coalesce(args["client_id"], F.lit("")).alias("id"))
+    made = (
+        calls.where(F.col("op").isin("connect", "session", "consumer"))
+        .withColumn("ack", F.last(F.when(F.col("op") == "session", args["ack"]), ignorenulls=True).over(of_actor))
+        .withColumn("client", F.last(F.when(F.col("op") == "connect", client), ignorenulls=True).over(of_actor))
+        .where((F.col("op") == "consumer") & F.coalesce("accepted", ~no()))
+        .withColumn("name", args["name"])
+        .withColumn("shared", F.coalesce(args["shared"], F.lit("false")) == "true")
+        .withColumn("kind", _kind(F.col("destination"), args))
+        .withColumn("whole", _whole(args))
+        .withColumn("careless", _careless(args))
+        .withColumn("turn", F.row_number().over(Window.partitionBy(*case, "actor").orderBy("at.writer", "at.seq")))
+    )
+    return (
+        made.join(_definite(made, case), [*case, "name"], "left")
+        .withColumn("holder", _holder())
+        .select(*case, "writer", "actor", "destination", "at", "answered_at", "accepted", "kind", "holder", "shared",
+                "name", "ack", "careless")
+    )  # fmt: skip
+
+
+def _kind(destination: Column, args: Column) -> Column:
+    lasting = args["durability"] == DURABLE
+    return F.when(~destination.startswith("topic://"), QUEUE_KIND).when(lasting, DURABLE).otherwise(NON_DURABLE)
+
+
+def _whole(args: Column) -> Column:
+    """Return whether a subscription gets every message and keeps it: no selector, no time limit, no loss by design."""
+    chosen = args["selector"].isNotNull() | (args["no_local"] == "true")
+    return ~F.coalesce(chosen, no()) & args["ttl_ms"].isNull() & ~_careless(args)
+
+
+def _careless(args: Column) -> Column:
+    """Return whether a message may be lost on its way to the consumer: it is settled before the application has it."""
+    return F.coalesce(args["qos"] == "at-most-once", no()) | F.coalesce(args["auto_confirm"] == "true", no())
+
+
+def _definite(made: DataFrame, case: tuple[str, ...]) -> DataFrame:
+    """Find the names of durable subscriptions that the journal describes without contradiction."""
+    return (
+        made.where(F.col("name").isNotNull())
+        .groupBy(*case, "name")
+        .agg(
+            (
+                F.bool_and(F.col("whole") & F.col("client").isNotNull() & (F.col("kind") == DURABLE))
+                & (F.count_distinct("destination", "shared") == 1)
+            ).alias("definite")
+        )
+    )
+
+
+def _holder() -> Column:
+    lasting = (F.col("kind") == DURABLE) & F.coalesce("definite", no())
+    single = (F.col("kind") == NON_DURABLE) & ~F.col("shared") & F.col("whole")
+    return (
+        F.when(F.col("kind") == QUEUE_KIND, F.col("destination"))
+        .when(lasting, F.concat_ws("|", "name", "client.id"))
+        .when(single, F.concat_ws("#", "actor", F.col("turn").cast("string")))
+    )
+
+
+def held_by(events: DataFrame, made: DataFrame, case: tuple[str, ...]) -> DataFrame:
+    """Add to events of consumers (``writer``, ``actor``, ``at``) the holder from which the consumer received.
+
+    It is the holder of the actor's last consumer before the event, in the column ``source``.  Without a consumer it is
+    the event's destination if that is a queue, and otherwise null.  The column ``ack`` is the mode of its session.
+
+    Args:
+        events: The events.
+        made: The table of `attachments`.
+        case: The columns of the key.
+    """
+    owner = F.struct("holder", "ack")
+    begun = made.where("accepted").select(*case, "writer", "actor", "at", owner.alias("owner"))
+    on_queue = F.when(F.col("destination").startswith("queue://"), F.col("destination"))
+    before = Window.partitionBy(*case, "writer", "actor").orderBy("at.seq")
+    told = events.withColumn("told", ~no()).unionByName(begun, allowMissingColumns=True)
+    return (
+        told.withColumn("owner", F.last("owner", ignorenulls=True).over(before))
+        .where("told")
+        .withColumn("source", F.when(F.col("owner").isNull(), on_queue).otherwise(F.col("owner.holder")))
+        .withColumn("ack", F.col("owner.ack"))
+        .drop("told", "owner", "writer")
+    )
+
+
+def several_clients(made: DataFrame, case: tuple[str, ...]) -> DataFrame:
+    """Find the holders whose subscription's name several client ids use: the key, ``holder`` and ``common``."""
+    named = made.where((F.col("kind") == DURABLE) & F.col("holder").isNotNull())
+    clients = named.groupBy(*case, "name").agg((F.count_distinct("holder") > 1).alias("common"))
+    return named.join(clients, [*case, "name"]).groupBy(*case, "holder").agg(any_of(F.col("common")).alias("common"))
