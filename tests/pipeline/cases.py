@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from tests.pipeline.case import BROKEN, KEPT, UNDECIDED, Case
+from tests.pipeline.miniatures.automatic_cases import AUTOMATIC
+from tests.pipeline.miniatures.copy_cases import COPIES
 from tests.pipeline.miniatures.deliveries import DELIVERIES
 from tests.pipeline.miniatures.publications import PUBLICATIONS
 from tests.pipeline.miniatures.repeats import REPEATS
@@ -368,6 +370,8 @@ CASES = (
     *REPEATS,
     *DELIVERIES,
     *PUBLICATIONS,
+    *COPIES,
+    *AUTOMATIC,
     Case("DD-56", "nobody is handed an expired message", _expiring(None, from_ms=3_000), {"m": KEPT}),
     Case("DD-56", "an expired message is handed over", _expiring(1_500, from_ms=1_500), {"m": BROKEN}),
     Case("DD-56", "handed over late but within the limit", _expiring(1_250, from_ms=1_100), {}),

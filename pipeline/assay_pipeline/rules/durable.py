@@ -1,0 +1,227 @@
+"""PD-13, PD-16, PD-23 to PD-25, PD-29, PD-30: a durable subscription has its copy of each message.
+
+*Examined*: every pair of a message and a durable subscription to the message's topic that existed before the send
+(`assay_pipeline.tables.copies`).  A subscription is *inactive* if no consumer of it watched between the begin of the
+send and its confirmation, and *active* if a consumer watched it through the send.  The rules differ in the pairs:
+
+- PD-13: persistent messages, inactive subscriptions, no kill or restart after the send
+- PD-16: persistent messages, and subscriptions whose name another client id uses, too
+- PD-23: persistent messages with a kill or restart after the send
+- PD-24: persistent messages, active subscriptions
+- PD-25: persistent messages, inactive subscriptions
+- PD-29: non-persistent messages, inactive subscriptions, no kill or restart after the send
+- PD-30: non-persistent messages, inactive subscriptions, a kill or restart after the send; and persistent messages that
+  were sent after a kill or restart, if the subscription was older and no client had opened it since
+
+*Kept*: a consumer of the subscription received the message; for PD-23, after the begin of the kill or restart.
+
+*Broken*, if the message is persistent: no consumer of the subscription ever received it, although one had a quiet tail
+(`QUIET_MS`) after the message was due and all kills and restarts that followed the send were over.  *Broken*, for PD-29
+and PD-30, if it is non-persistent: a consumer received it altered, or it came twice although the history shows nothing
+after which a broker may deliver again.
+
+*Not examinable*:
+
+- a subscription that the journal does not describe well enough (`assay_pipeline.tables.holders`), for example one with
+  a selector, or one that a client tried to delete before the send
+- a missing message of a shared subscription, because another of its consumers may hold it
+- a missing message that an administrator may have kept back (`quiet.withheld`), or whose subscription a client tried to
+  delete
+- a missing message if no consumer watched for long enough, or if a fault overlaps its quiet tail
+- a missing non-persistent message, which a broker may lose
+- for PD-24, whether a message that was seen and not acknowledged comes again after a kill
+- two moments of different clocks that are closer than their uncertainty: the pair then belongs to no rule
+
+*Figure*: how often consumers of the subscription received the message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
+
+from assay_evidence.oracle import Examined, Story
+from assay_evidence.oracle.copies import Copy, copies
+from assay_evidence.subjects import Limits, Outcome
+from assay_pipeline.examined import of_copies
+from assay_pipeline.history import History
+from assay_pipeline.invariant import Invariant, Wording
+from assay_pipeline.moments import NS_PER_MS
+from assay_pipeline.quiet import QUIET_MS
+
+
+def _persistent() -> Column:
+    return F.col("mode") == "persistent"
+
+
+def _lost(limits: Limits) -> Column:
+    """Return whether a consumer of the copy's subscription waited in vain."""
+    waited = F.col("quiet_ns") >= F.lit(limits[QUIET_MS] * NS_PER_MS)
+    return (F.col("seen") == 0) & waited & ~F.col("withheld") & ~F.col("shared")
+
+
+def _stored(history: History, limits: Limits, which: Column, kept: str = "seen") -> DataFrame:
+    """Examine persistent copies of durable subscriptions."""
+    durable = (F.col("kind") == "durable") & _persistent() & which
+    return of_copies(history.copies, durable, broken=_lost(limits), kept=F.col(kept) > 0)
+
+
+def _pd_13(history: History, limits: Limits) -> DataFrame:
+    return _stored(history, limits, F.col("idle") & (F.col("fatal") == 0))
+
+
+def _pd_16(history: History, limits: Limits) -> DataFrame:
+    return _stored(history, limits, F.col("common"))
+
+
+def _pd_23(history: History, limits: Limits) -> DataFrame:
+    return _stored(history, limits, F.col("fatal") > 0, kept="outlived")
+
+
+def _pd_24(history: History, limits: Limits) -> DataFrame:
+    return _stored(history, limits, F.col("watchers") > 0)
+
+
+def _pd_25(history: History, limits: Limits) -> DataFrame:
+    return _stored(history, limits, F.col("idle"))
+
+
+def _in_memory(history: History, which: Column) -> DataFrame:
+    """Examine non-persistent copies of inactive durable subscriptions."""
+    parked = (F.col("kind") == "durable") & ~_persistent() & F.col("idle") & which
+    odd = F.col("twice") | (F.col("altered") > 0)
+    return of_copies(history.copies, parked, broken=odd, kept=F.col("seen") > 0)
+
+
+def _pd_29(history: History, limits: Limits) -> DataFrame:  # noqa: ARG001 - all invariants have this signature
+    return _in_memory(history, F.col("fatal") == 0)
+
+
+def _pd_30(history: History, limits: Limits) -> DataFrame:
+    return _in_memory(history, F.col("fatal") > 0).unionByName(_stored(history, limits, F.col("inherited")))
+
+
+def _of(story: Story, *, persistent: bool) -> Iterator[Copy]:
+    for copy in copies(story):
+        if copy.holder.kind == "durable" and copy.send.persistent is persistent:
+            yield copy
+
+
+def _stored_well(copy: Copy, limits: Limits, *, received: int) -> Iterator[Examined]:
+    if received > 0:
+        yield copy.name, Outcome.KEPT, copy.seen, copy.send.call
+    elif not (copy.seen or copy.withheld or copy.holder.shared) and copy.quiet_ns >= limits[QUIET_MS] * NS_PER_MS:
+        yield copy.name, Outcome.BROKEN, 0, copy.send.call
+
+
+def _remembered_well(copy: Copy) -> Iterator[Examined]:
+    if copy.twice or copy.altered:
+        yield copy.name, Outcome.BROKEN, copy.seen, copy.send.call
+    elif copy.seen:
+        yield copy.name, Outcome.KEPT, copy.seen, copy.send.call
+
+
+def _missed_ones(story: Story, limits: Limits) -> Iterator[Examined]:
+    for copy in _of(story, persistent=True):
+        if copy.idle and not copy.fatal:
+            yield from _stored_well(copy, limits, received=copy.seen)
+
+
+def _namesakes(story: Story, limits: Limits) -> Iterator[Examined]:
+    for copy in _of(story, persistent=True):
+        if copy.common:
+            yield from _stored_well(copy, limits, received=copy.seen)
+
+
+def _on_disk(story: Story, limits: Limits) -> Iterator[Examined]:
+    for copy in _of(story, persistent=True):
+        if copy.fatal:
+            yield from _stored_well(copy, limits, received=copy.outlived)
+
+
+def _active(story: Story, limits: Limits) -> Iterator[Examined]:
+    for copy in _of(story, persistent=True):
+        if copy.watchers:
+            yield from _stored_well(copy, limits, received=copy.seen)
+
+
+def _inactive(story: Story, limits: Limits) -> Iterator[Examined]:
+    for copy in _of(story, persistent=True):
+        if copy.idle:
+            yield from _stored_well(copy, limits, received=copy.seen)
+
+
+def _parked(story: Story, limits: Limits) -> Iterator[Examined]:  # noqa: ARG001 - all invariants have this signature
+    for copy in _of(story, persistent=False):
+        if copy.idle and not copy.fatal:
+            yield from _remembered_well(copy)
+
+
+def _after_restarts(story: Story, limits: Limits) -> Iterator[Examined]:
+    for copy in _of(story, persistent=False):
+        if copy.idle and copy.fatal:
+            yield from _remembered_well(copy)
+    for copy in _of(story, persistent=True):
+        if copy.inherited:
+            yield from _stored_well(copy, limits, received=copy.seen)
+
+
+_RECEIVED = "received {0}"
+MISSED = Invariant(
+    rule="PD-13",
+    text="a durable subscription stores the persistent messages that come while it is inactive.",
+    wording=Wording("every message of the inactive time received later", _RECEIVED, one="time"),
+    on_spark=_pd_13,
+    in_python=_missed_ones,
+    limits=(QUIET_MS,),
+)
+NAMESAKES = Invariant(
+    rule="PD-16",
+    text="durable subscriptions of one name and several client ids each have a copy of each persistent message.",
+    wording=Wording("a copy for the subscription of each client id", _RECEIVED, one="time"),
+    on_spark=_pd_16,
+    in_python=_namesakes,
+    limits=(QUIET_MS,),
+)
+ON_DISK = Invariant(
+    rule="PD-23",
+    text="a durable subscription's copy of a persistent message is not lost when the broker is restarted or killed.",
+    wording=Wording("every copy received after the restart", _RECEIVED, one="time"),
+    on_spark=_pd_23,
+    in_python=_on_disk,
+    limits=(QUIET_MS,),
+)
+ACTIVE = Invariant(
+    rule="PD-24",
+    text="an active durable subscriber gets each persistent message.",
+    wording=Wording("a copy for each active durable subscriber", _RECEIVED, one="time"),
+    on_spark=_pd_24,
+    in_python=_active,
+    limits=(QUIET_MS,),
+)
+INACTIVE = Invariant(
+    rule="PD-25",
+    text="an inactive durable subscriber gets each persistent message when it becomes active.",
+    wording=Wording("every missed message received later, also after a restart", _RECEIVED, one="time"),
+    on_spark=_pd_25,
+    in_python=_inactive,
+    limits=(QUIET_MS,),
+)
+IN_MEMORY = Invariant(
+    rule="PD-29",
+    text="a non-persistent message for an inactive durable subscription never comes twice or altered.",
+    wording=Wording("no message altered or received twice without a reason", _RECEIVED, one="time"),
+    on_spark=_pd_29,
+    in_python=_parked,
+    certain=True,
+)
+AFTER_RESTARTS = Invariant(
+    rule="PD-30",
+    text="after a restart, a durable subscription collects messages again, and its older ones come unaltered or not.",
+    wording=Wording("the subscription goes on, and no message comes altered or twice", _RECEIVED, one="time"),
+    on_spark=_pd_30,
+    in_python=_after_restarts,
+    limits=(QUIET_MS,),
+)
