@@ -133,6 +133,8 @@ class LightSubscription:
         self._leaving = False
         self._granted = 0
         """Number of messages that the broker may still send."""
+        self._draining: Pending[None] | None = None
+        """Resolved when the broker has returned unused credit; None if no drain is under way."""
         self._unconfirmed: dict[LightDelivery, None] = {}
 
     # -- operations ------------------------------------------------------------------------------------------------
@@ -182,10 +184,15 @@ class LightSubscription:
     def withdraw(self) -> Operation[None]:
         """Drain the link: the broker sends available messages within the credit, and returns unused credit."""
         attempt, link = self._attempt, self._link
-        if attempt is not None and self._granted:
+        if attempt is None or not self._granted:
+            return
+        drained = self._draining
+        if drained is None:
+            drained = self._draining = Pending()
             answer = attempt.connection.post(lambda token: Drain(token, link))
-            if not answer.done:
-                yield Wait(answer)
+            answer.then(lambda: self.drained() if answer.error is not None else None)
+        if not drained.done:
+            yield Wait(drained)
 
     def detach(self) -> Operation[None]:
         """End the subscription at the client and close its link; unconfirmed messages go back to the broker."""
@@ -252,7 +259,7 @@ class LightSubscription:
         messages, because the broker delivers them again.
         """
         self._attempt = None
-        self._granted = 0
+        self.drained()
         self.buffer = deque(one for one in self.buffer if one not in self._unconfirmed)
         self._unconfirmed.clear()
 
@@ -308,6 +315,9 @@ class LightSubscription:
     def drained(self) -> None:
         """Handle the end of a drain: the broker has returned unused credit."""
         self._granted = 0
+        drained, self._draining = self._draining, None
+        if drained is not None:
+            drained.resolve(None)
 
     def peer_closed(self, refused: Refused | None) -> None:
         """End the subscription, because the broker has closed its link.
