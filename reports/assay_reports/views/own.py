@@ -54,7 +54,7 @@ class OwnFeature(Struct, frozen=True):
 
 
 class OwnTotals(Struct, frozen=True):
-    """The numbers of a pair's own scenarios, by verdict."""
+    """The number of the user's own scenarios on a pair, in all and by verdict."""
 
     pair: Pair
     scenarios: int

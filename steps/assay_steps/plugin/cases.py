@@ -84,7 +84,7 @@ class Case(Struct, frozen=True):
         tags: The tags of a foreign scenario that the kit does not know; empty for the kit's scenarios.
         role: The scenario's part in the verdict on the rule.
         probe: The capability that a probe looks for; None for other scenarios.
-        meets: The lines of the steps before which it waits for the scenarios that share its faults.
+        meets: The lines of some of its steps. Before each of these, it waits for the scenarios that share its faults.
         work: The sentence of the step before its shared kill, without names; empty without a shared kill.
     """
 

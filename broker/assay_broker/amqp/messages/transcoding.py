@@ -5,8 +5,8 @@ fields that rules use.  Its body is decoded only on demand (`assay_broker.core.m
 
 The server sends a message as follows (OASIS AMQP 1.0, 3.2):
 
-1. The header is new, because it belongs to the transfer.  It has the queue manager's durable and priority, the delivery
-   count, and the rest of the time to live (AMQP 1.0, 3.2.1).
+1. The header is new, because it belongs to the transfer.  Its fields are the message's persistence and priority as
+   the queue manager knows them, the delivery count, and the rest of the time to live (AMQP 1.0, 3.2.1).
 2. Delivery annotations are dropped, because the sender addressed them to this node (AMQP 1.0, 3.2.2).
 3. Message annotations are kept, except that a delivery time replaces ``x-opt-delivery-delay``.  The delay would delay
    the message again at the next broker.

@@ -28,8 +28,8 @@ def display_objects(state: State, _turn: Turn, change: DisplayObjects) -> tuple[
         The matching objects with their present state, sorted by name.
 
     Raises:
-        RefusalError: No kind of the command has the condition's attribute, or the attribute does not allow the
-            condition's comparison or value.
+        RefusalError: None of the kinds of objects to display has the attribute that the condition (WHERE) names, or
+            the attribute does not allow the condition's comparison or value.
     """
     host = state.settings.host
     if change.where is not None:

@@ -121,8 +121,9 @@ def inspect_for_mortal(world: World, place: Place, label: str, ttl_ms: int) -> s
     """Inspect a queue until it holds a message with a time to live, or the time limit is over.
 
     Returns:
-        The reference of the message's event. If no inspection found the message, the reference of the last inspection
-        that was early enough to find it; without such an inspection, the reference of the last inspection.
+        The reference of the message's event. If no inspection found the message: the reference of the last inspection
+        at a time when the message should have been on the queue. If no inspection was at such a time: the reference
+        of the last inspection.
     """
     key = world.key(label)
     before = next(event for event in reversed(world.recorder.journal.events) if not isinstance(event, Late | Step))
