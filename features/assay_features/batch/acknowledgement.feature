@@ -321,7 +321,7 @@ Feature: A batch is acknowledged as a whole
       And the connection of "receiver" has been lost
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m3" at most once
-      And how many redeliveries of "m1" to "m3" that "receiver" and "after" sees are marked is recorded
+      And the number of marked redeliveries of "m1" to "m3" that "receiver" and "after" sees is recorded
 
     @evidence
     Scenario: After each of many losses of its client, a batch comes again once, in part, or not at all
@@ -329,7 +329,7 @@ Feature: A batch is acknowledged as a whole
       When 20 times a batch of 3 messages from the queue is lost with "receiver", and "after" receives the redelivered messages
       And receiver "after" starts to wait on the queue
       Then "after" sees "many1" to "many60" at most once
-      And how many redeliveries of "many1" to "many60" that "receiver" and "after" sees are marked is recorded
+      And the number of marked redeliveries of "many1" to "many60" that "receiver" and "after" sees is recorded
 
     @evidence
     Scenario: After a failed callback, redelivered messages are marked
@@ -367,7 +367,7 @@ Feature: A batch is acknowledged as a whole
       And every connection has been cut
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m3" at most once
-      And how many redeliveries of "m1" to "m3" that "receiver" and "after" sees are marked is recorded
+      And the number of marked redeliveries of "m1" to "m3" that "receiver" and "after" sees is recorded
 
     @evidence @needs-kill @needs-kill-at-first-sight
     Scenario: After a kill of the broker, a batch comes again once, in part, or not at all

@@ -290,8 +290,8 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
 
   @BT-06 @needs-batch-listener
   Rule: Within size and timeout, a batch is as large as possible
-    Line 34 aims at the largest batch, and line 33 permits a smaller one, so the scenarios record how full the batches
-    are.  Our own client must fill them.
+    Line 34 aims at the largest batch, and line 33 permits a smaller one, so the scenarios record the number of
+    messages in each batch.  Our own client must fill the batches.
 
     Scenario Outline: With waiting messages and a timeout of <timeout>, the number of messages in each batch is recorded
       Given an empty queue
@@ -299,7 +299,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And a receiver on the queue
       When the receiver starts to take batches of at most 10 within <timeout>
       Then the receiver sees each of the many messages exactly once
-      And how full the receiver's batches of at most 10 are is recorded
+      And the number of messages in each of the receiver's batches of at most 10 is recorded
 
       Examples:
         | timeout |

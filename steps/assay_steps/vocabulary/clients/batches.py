@@ -171,7 +171,7 @@ def _(world: World, evidence: Evidence, size: int) -> None:
     _shape(world, evidence, RECEIVER, size, full_ms=world.limits.at_once_ms)
 
 
-@then(phrase("how full the receiver's batches of at most {size:Number} are is recorded"))
+@then(phrase("the number of messages in each of the receiver's batches of at most {size:Number} is recorded"))
 def _(world: World, evidence: Evidence, size: int) -> None:
     _shape(world, evidence, RECEIVER, size, fill=1)
 
@@ -266,7 +266,7 @@ def _(world: World, evidence: Evidence, label: str, name: str) -> None:
     evidence.claim("all-or-nothing", of)
 
 
-@then(phrase("how many redeliveries of {labels:Names} that {names:Names} sees are marked is recorded"))
+@then(phrase("the number of marked redeliveries of {labels:Names} that {names:Names} sees is recorded"))
 def _(world: World, evidence: Evidence, labels: tuple[str, ...], names: tuple[str, ...]) -> None:
     keys = world.keys(labels)
     world.observe(names, (), 1)
