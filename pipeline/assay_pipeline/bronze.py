@@ -10,6 +10,9 @@ is ``begin``; the last is ``end`` and holds the number of lines before it.  A wr
 
 Spark reads the lines as text, and an expression parses them.  Spark's own JSON readers drop blank lines and all but the
 first object of a line, and turn an invalid line into a row of nulls.
+
+If a compressed part is torn or altered, Spark keeps the lines before the place and goes on with the next file.  The
+lines behind it then count as missing.
 """
 
 from __future__ import annotations
@@ -59,6 +62,7 @@ def read_lines(spark: SparkSession, files: Iterable[JournalFile]) -> DataFrame:
     listed = tuple(files)
     raw = (
         spark.read.option("lineSep", "\n")
+        .option("ignoreCorruptFiles", "true")  # otherwise a torn compressed part ends the job
         .text([_escaped(file.path) for file in listed])
         .select(F.col("value").alias("line"), _path(F.col("_metadata.file_path")).alias("file"))
     )

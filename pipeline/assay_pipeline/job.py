@@ -146,7 +146,8 @@ def judge_runs(
         PipelineError: No journal, Spark or Java was found, Spark failed, or the results cannot be written.
     """
     files = find_journals(Path(folder) for folder in folders)
-    with _output(Path(out)) as place, spark_session(master, octets=sum(file.octets for file in files)) as spark:
+    octets = sum(file.plain_octets for file in files)
+    with _output(Path(out)) as place, spark_session(master, octets=octets) as spark:
         return judge_with(spark, files, place, Path(out), master=master, oracle=oracle, limits=limits)
 
 

@@ -7,11 +7,13 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from assay_evidence.files.parts import SUFFIX, journals_in
+from assay_evidence.files.parts import COMPRESSED, SUFFIX, journals_in
 from assay_pipeline.errors import NoJournalError
 
 RUN_FOLDER = "journals"
 """The name of the journals' folder in a run's output folder."""
+_RATIO = 8
+"""The size of a plain journal, divided by that of its compressed form."""
 
 
 class JournalFile(Struct, frozen=True):
@@ -26,6 +28,11 @@ class JournalFile(Struct, frozen=True):
     folder: str
     path: str
     octets: int
+
+    @property
+    def plain_octets(self) -> int:
+        """The size of the lines in bytes, which is an estimate if the file is compressed."""
+        return self.octets * (_RATIO if self.path.endswith(COMPRESSED) else 1)
 
 
 def find_journals(folders: Iterable[Path]) -> tuple[JournalFile, ...]:

@@ -82,7 +82,7 @@ def spark_session(master: str = LOCAL, *, octets: int = 0) -> Generator[SparkSes
 
     Args:
         master: Spark's master URL: ``local[*]``, or a cluster's address.
-        octets: The size of the journals in bytes, which decides some settings.
+        octets: The size of the journals' lines in bytes, which decides some settings.
 
     Raises:
         SparkMissingError: pyspark is not installed.
