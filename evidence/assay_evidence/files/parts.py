@@ -27,6 +27,8 @@ COMPRESSED = ".jsonl.gz"
 _PART = re.compile(r"(?P<writer>.+)\.(?P<number>\d{4,})\.jsonl(?:\.gz)?")
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
 _MODE = 0o644  # readable by other users, who may make reports; the process's umask may restrict it further
+_CLOSED = -1
+"""The descriptor of no file."""
 _LEVEL = 3
 """zlib's level: half as large as level 1 on journals, and three times as fast as level 9."""
 
@@ -135,7 +137,7 @@ class PartFiles:
             if whole:
                 self._end_part()
             else:
-                os.close(self._descriptor)
+                self._close_part()
             self._await_compression()
 
     def _flush(self) -> None:
@@ -145,8 +147,14 @@ class PartFiles:
             write_all(self._descriptor, octets, self._path)
             self._written += len(octets)
 
+    def _close_part(self) -> None:
+        """Close the part's file once; the system may have given its descriptor to another file after that."""
+        descriptor, self._descriptor = self._descriptor, _CLOSED
+        if descriptor != _CLOSED:
+            os.close(descriptor)
+
     def _end_part(self) -> None:
-        os.close(self._descriptor)
+        self._close_part()
         self._await_compression()  # at most one part waits to be compressed, so that the disk cannot fill with them
         self._compressing = threading.Thread(target=compress, args=(self._path,), name="assay-journal")
         self._compressing.start()
@@ -164,7 +172,7 @@ def make_file(path: Path) -> int:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists():
+        if path.exists() or _compressed(path).exists():
             raise JournalError(
                 f"The journal {path} exists, and a run never adds to evidence: name another output folder."
             )
@@ -189,7 +197,7 @@ def write_all(descriptor: int, octets: bytes, path: Path) -> None:
 
 def compress(part: Path) -> None:
     """Replace a part by its compressed form; keep the part if the disk has no room for both."""
-    aside, final = part.with_name(f".{part.name}.gz"), part.with_name(f"{part.name}.gz")
+    aside, final = part.with_name(f".{part.name}.gz"), _compressed(part)
     try:
         with part.open("rb") as source, gzip.open(aside, "wb", compresslevel=_LEVEL) as target:
             shutil.copyfileobj(source, target, 1 << 20)
@@ -230,7 +238,7 @@ def open_journal(path: Path) -> BinaryIO:
     try:
         return cast("BinaryIO", gzip.open(path)) if path.name.endswith(COMPRESSED) else path.open("rb")
     except FileNotFoundError:
-        return cast("BinaryIO", gzip.open(path.with_name(f"{path.name}.gz")))
+        return cast("BinaryIO", gzip.open(_compressed(path)))
 
 
 def writer_of(path: Path) -> str:
@@ -242,3 +250,8 @@ def writer_of(path: Path) -> str:
 def is_journal(path: Path) -> bool:
     """Return whether a file's name is that of a journal or of a part of one."""
     return path.name.endswith((SUFFIX, COMPRESSED)) and not path.name.startswith(".")
+
+
+def _compressed(path: Path) -> Path:
+    """Return the path of a file's compressed form."""
+    return path.with_name(f"{path.name}.gz")

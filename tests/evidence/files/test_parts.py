@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import os
 from pathlib import Path
 
 import pytest
 
+from assay_evidence.errors import JournalError
 from assay_evidence.events import Begin, Step
 from assay_evidence.files.parts import PartLimits
 from assay_evidence.reader import Journals, read_journals
@@ -106,3 +108,28 @@ def test_a_part_that_was_compressed_since_the_folder_was_listed_is_read(tmp_path
 def test_the_judge_finds_the_parts(tmp_path: Path) -> None:
     begun(tmp_path).close(AT)
     assert [Path(file.path).name for file in find_journals([tmp_path])] == names(tmp_path)
+
+
+def test_a_compressed_part_is_never_replaced(tmp_path: Path) -> None:
+    begun(tmp_path).close(AT)
+    kept = (tmp_path / "w.0001.jsonl.gz").read_bytes()
+    with pytest.raises(JournalError, match="name another output folder"):
+        begun(tmp_path)
+    assert (tmp_path / "w.0001.jsonl.gz").read_bytes() == kept
+
+
+def test_a_part_that_cannot_begin_closes_the_one_before_it_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed: list[int] = []
+    close = os.close
+
+    def noted(descriptor: int) -> None:
+        closed.append(descriptor)
+        close(descriptor)
+
+    (tmp_path / "w.0002.jsonl").write_bytes(b"")
+    monkeypatch.setattr(os, "close", noted)
+    with pytest.raises(JournalError, match=r"w\.0002\.jsonl exists"):
+        begun(tmp_path)
+    assert len(closed) == len(set(closed)) > 0
