@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import signal
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
@@ -15,16 +16,16 @@ from msgspec import Struct
 from assay.campaign.connection import ClientConnection
 from assay.soak.plan import Plan
 from assay.soak.workloads import WORKLOADS, Workload, scenario_id
-from assay_adapters.ports.backend import Instance
+from assay_adapters.ports.backend import BackendError, Instance
 from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.ports.client import AckMode, ClientObserver, Endpoint
-from assay_evidence import events
+from assay_evidence import EvidenceError, events
 from assay_evidence.files.parts import PartLimits
 from assay_evidence.writer import JournalWriter
 from assay_steps.behaviour import Behaviour
 from assay_steps.cast.journal import ScenarioJournal, instant
 from assay_steps.cast.recording import Recorder
-from assay_steps.plugin.request import RunRequest
+from assay_steps.plugin.request import BackendUnavailableError, RunRequest
 from assay_steps.processes.heartbeat import Heartbeat
 
 READY, STOP = "ready", "stop"
@@ -92,6 +93,12 @@ class Report(Struct, frozen=True, kw_only=True):
     closed: tuple[int, ...] = ()
     unfinished: int = 0
     is_done: bool = False
+
+
+class Failed(Struct, frozen=True):
+    """A client's last message if it fails; `why` is the reason in one sentence."""
+
+    why: str
 
 
 class Surroundings(Struct, frozen=True, kw_only=True, eq=False):
@@ -248,7 +255,8 @@ Making = Callable[[ClientOrder, Surroundings], ClientProcess]
 def take_part(making: Making, order: ClientOrder, control: Connection) -> None:
     """Run a client until the controller stops it; the main function of the client's process.
 
-    The controller handles Ctrl-C and SIGTERM.  If the controller dies, the journal gets no end event.
+    The controller handles Ctrl-C and SIGTERM, and tells the user why a client failed.  If the controller dies, the
+    journal gets no end event.
 
     Args:
         making: Makes the client.
@@ -258,11 +266,27 @@ def take_part(making: Making, order: ClientOrder, control: Connection) -> None:
     logging.getLogger("assay_sdk").addHandler(logging.NullHandler())  # lost connections are normal here
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        with suppress(EOFError, ConnectionError):  # the controller has died
+            _take_part(making, order, control)
+    except (BackendError, BackendUnavailableError, EvidenceError, OSError) as error:
+        with suppress(OSError):
+            control.send(Failed(str(error)))
+        sys.exit(1)
+
+
+def _take_part(making: Making, order: ClientOrder, control: Connection) -> None:
+    """Run a client.
+
+    Raises:
+        BackendError: The client cannot use the broker.
+        EvidenceError: The journal cannot be written.
+    """
     pair = order.request.open(order.endpoint)
     instance = pair.backend.provision(Needs())
     if isinstance(instance, Unsupported):
-        raise LookupError(f"A client cannot use the broker: {instance.source.text}")
-    with suppress(EOFError, BrokenPipeError), Heartbeat() as heartbeat:
+        raise BackendError(f"a client cannot use the broker: {instance.source.text}")
+    with Heartbeat() as heartbeat:
         path = order.journals / f"{order.name}.jsonl"
         with JournalWriter(path, run=order.run, writer=order.name, parts=PartLimits()) as journal:
             journal.write(events.Begin, instant(instance.clock), **order.begin)

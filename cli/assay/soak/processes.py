@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerContext, ForkServerProcess
@@ -10,10 +11,11 @@ from typing import cast
 from msgspec import Struct
 
 from assay.campaign.clients import ClientDownError
-from assay.soak.client import READY, STOP, ClientOrder, Report
+from assay.soak.client import READY, STOP, ClientOrder, Failed, Report
 
 START_LIMIT_S = 120.0
-STOP_LIMIT_S = 20.0
+STOP_LIMIT_S = 60.0
+"""The longest time, in seconds, in which all clients together close their connections and journals."""
 
 Main = Callable[[ClientOrder, Connection], None]
 """The main function of a client's process."""
@@ -55,8 +57,10 @@ class Clients:
         for one in self._running:
             try:
                 said = one.control.recv() if one.control.poll(START_LIMIT_S) else None
-            except EOFError:
+            except (EOFError, OSError):
                 said = None
+            if isinstance(said, Failed):
+                raise _failed(one, said)
             if said != READY:
                 raise ClientDownError(f"The client {one.order.name} did not start.")
 
@@ -75,68 +79,86 @@ class Clients:
         for one in self._running:
             try:
                 one.control.send(word)
-            except BrokenPipeError as error:
+            except OSError as error:
                 raise _down(one) from error
 
     def listen(self, seconds: float) -> None:
         """Wait for reports, at most this number of seconds; take the first ones that come, and return.
 
         Raises:
-            ClientDownError: A client has ended by itself.
+            ClientDownError: A client has failed, or has ended by itself.
         """
         by_control = {one.control: one for one in self._running}
         for ready in cast("list[Connection]", wait(list(by_control), seconds)):
             one = by_control[ready]
             try:
-                one.report = ready.recv()
-            except EOFError as error:
+                said = ready.recv()
+            except (EOFError, OSError) as error:  # OSError if the client has left a word of the controller unread
                 raise _down(one) from error
+            if isinstance(said, Failed):
+                raise _failed(one, said)
+            one.report = said
 
     def stop(self) -> tuple[str, ...]:
-        """Make each client close its journal and end; kill the ones that do not.
+        """Make each client close its journal and end; kill the ones that do not within `STOP_LIMIT_S`.
 
         Returns:
             The names of the clients that did not end in order.
         """
+        deadline_s = time.monotonic() + STOP_LIMIT_S
         for one in self._running:
             try:
                 one.control.send(STOP)
             except OSError:  # it has ended already
                 continue
-        failed = tuple(one.order.name for one in self._running if not self._ends(one))
+        for one in self._running:
+            for said in _last(one.control, deadline_s):
+                one.report = said if isinstance(said, Report) else one.report
+            one.process.join(_left_s(deadline_s))
+        return self.kill()
+
+    def kill(self) -> tuple[str, ...]:
+        """Kill the clients that still run.
+
+        Returns:
+            The names of these clients, and of those that have ended with an error.
+        """
         for one in self._running:
             if one.process.is_alive():
                 one.process.kill()
-                one.process.join()
-        return failed
+            one.process.join()
+        return tuple(one.order.name for one in self._running if one.process.exitcode != 0)
 
     def abandon(self) -> None:
-        """Kill the clients that still run."""
+        """Kill the clients that still run, and forget all."""
+        self.kill()
         for one in self._running:
-            if one.process.is_alive():
-                one.process.kill()
-                one.process.join()
             one.control.close()
         self._running = []
 
-    def _ends(self, one: _Running) -> bool:
-        for report in _last(one.control):
-            one.report = report
-        one.process.join(STOP_LIMIT_S)
-        return one.process.exitcode == 0
 
-
-def _last(control: Connection) -> Iterator[Report]:
-    """Yield the reports that a client sends until it ends, or until it is silent for too long."""
+def _last(control: Connection, deadline_s: float) -> Iterator[Report | Failed]:
+    """Yield what a client sends until it ends, or until the deadline."""
     try:
-        while control.poll(STOP_LIMIT_S):
+        while control.poll(_left_s(deadline_s)):
             said = control.recv()
-            if isinstance(said, Report):
+            if isinstance(said, Report | Failed):
                 yield said
     except (EOFError, OSError):
         return
 
 
+def _left_s(deadline_s: float) -> float:
+    return max(0.0, deadline_s - time.monotonic())
+
+
+def _failed(one: _Running, said: Failed) -> ClientDownError:
+    return ClientDownError(f"The client {one.order.name} failed: {said.why}")
+
+
 def _down(one: _Running) -> ClientDownError:
     one.process.join(1)
+    for said in _last(one.control, time.monotonic()):
+        if isinstance(said, Failed):
+            return _failed(one, said)
     return ClientDownError(f"The client {one.order.name} ended by itself (exit code {one.process.exitcode}).")
