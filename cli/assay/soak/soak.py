@@ -21,7 +21,7 @@ from assay.soak.producer import produce
 from assay.soak.workloads import WORKLOADS, Workload, scenario_id
 from assay_adapters.ports.backend import BackendError, Instance, NoReturnError, client_protocol
 from assay_adapters.ports.capabilities import Needs, Unsupported
-from assay_evidence import events
+from assay_evidence import JournalError, events
 from assay_evidence.events import Event, PlannedScenario
 from assay_evidence.interrupts import ctrl_c_deferred
 from assay_evidence.writer import Instant, JournalWriter
@@ -141,6 +141,8 @@ class Soak:
         self._striking: Striking | None = None
         self._coming = list(plan.faults)
         self._faults = 0
+        self.unclosed = ""
+        """Why the broker could not be removed at the end, in one sentence; empty if it was."""
 
     def __enter__(self) -> Self:
         return self
@@ -152,8 +154,15 @@ class Soak:
         if self._striking is not None:
             self._striking.await_end()
         if self._instance is not None:
-            self._instance.close()
-        self._pair.backend.close()
+            self._close_broker(self._instance.close)
+        self._close_broker(self._pair.backend.close)
+
+    def _close_broker(self, close: Callable[[], None]) -> None:
+        """Close the instance or the backend; an error must not cost the journals of the whole soak."""
+        try:
+            close()
+        except (BackendError, NoReturnError, OSError) as error:
+            self.unclosed = f"the broker was not removed in order, so call `assay clean`: {error}"
 
     def run(self) -> Ending:
         """Run the plan, and close the journals; Ctrl-C ends it early, with whole journals.
@@ -212,7 +221,7 @@ class Soak:
             self._go_on()
         except NoReturnError as error:
             return How.LOST, str(error)
-        except (ClientDownError, BackendError, LookupError) as error:
+        except (ClientDownError, BackendError, LookupError, JournalError) as error:
             return How.BROKEN, str(error)
         return How.WHOLE, ""
 
@@ -221,25 +230,40 @@ class Soak:
 
         Raises:
             ClientDownError: A client has ended, or does not come to its end.
+            BackendError: A fault has failed, or does not come to its end.
         """
         limit_ms = self._plan.options.seconds * 1_000 + DRAIN_LIMIT_MS + PATIENCE_MS
         while not all(report.is_done for report in self._clients.reports) or self._striking is not None:
             if self._elapsed_ms() > limit_ms:
-                raise ClientDownError("A client did not come to its end.")
+                raise self._unending()
             self._open_slices()
             self._strike()
             self._clients.listen(LISTEN_S)
             self._close_slices()
             self._told(self._state())
 
+    def _unending(self) -> Exception:
+        """Return the error of a soak that lasts too long, which names what has not come to its end."""
+        if self._striking is not None:
+            return BackendError(f"The fault {self._striking.fault.kind} did not come to its end.")
+        clients = zip(self._clients.names, self._clients.reports, strict=True)
+        names = ", ".join(name for name, report in clients if not report.is_done)
+        return ClientDownError(f"These clients did not come to their end: {names}.")
+
     def _finish(self, how: How, why: str) -> Ending:
-        """Stop the clients, and close the journal."""
-        cut_off = self._clients.stop()
+        """Stop the clients, and close the journal; a second Ctrl-C kills the clients that have not ended."""
+        try:
+            cut_off = self._clients.stop()
+        except KeyboardInterrupt:
+            cut_off = self._clients.kill()
         reports, names = self._clients.reports, self._clients.names
-        for one in tuple(self._open):
-            self._close(one)
+        try:
+            for one in tuple(self._open):
+                self._close(one)
+            self._journal.close(instant(self._clock), writers=(*names, MAIN))
+        except JournalError as error:
+            how, why, cut_off = How.BROKEN, why or str(error), (*cut_off, MAIN)
         self._clients.abandon()
-        self._journal.close(instant(self._clock), writers=(*names, MAIN))
         return Ending(
             how=how,
             why=why,
@@ -308,7 +332,9 @@ class Soak:
     def _over(self, struck: Striking) -> None:
         self._striking = None
         if struck.span is None:
-            raise struck.error or BackendError(f"The fault {struck.fault.kind} failed.")
+            if isinstance(struck.error, NoReturnError | BackendError):
+                raise struck.error
+            raise BackendError(f"The fault {struck.fault.kind} failed: {struck.error}") from struck.error
         now = instant(self._clock)
         behind_ns = now.mono_ns - struck.span[1]
         ended = Instant(now.boot, now.mono_ns - behind_ns, now.wall_ns - behind_ns, now.unc_ns)

@@ -10,11 +10,14 @@ import pytest
 from msgspec.structs import replace
 from tests.cli.conftest import Assay
 
-from assay.commands.soak.command import opened, planned
+from assay.commands.soak.command import opened, planned, told
 from assay.exits import Exit
 from assay.soak.plan import Plan, SoakOptions, acts, make_plan, plan_json
+from assay.soak.processes import Clients
 from assay.soak.soak import Ending, How, Soak, State
 from assay.soak.workloads import WORKLOADS, Delays
+from assay_adapters.faults.proxied import ProxiedFaults
+from assay_adapters.ports.backend import BackendError
 from assay_evidence.events import Fault, Seen
 from assay_evidence.oracle import examine
 from assay_evidence.reader import Journals, read_journals
@@ -123,6 +126,45 @@ def test_ctrl_c_leaves_whole_journals_and_no_process(tmp_path: Path) -> None:
     assert (ending.how, ending.cut_off) == (How.STOPPED, ())
     assert journals.damage == ()
     assert multiprocessing.active_children() == []
+
+
+def test_a_fault_that_fails_ends_the_soak_with_whole_journals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_faults: ProxiedFaults) -> None:
+        raise OSError(9, "Bad file descriptor")
+
+    monkeypatch.setattr(ProxiedFaults, "_cut", fail)
+    ending, journals = soaked(tmp_path / "out")
+    assert (ending.how, ending.cut_off) == (How.BROKEN, ())
+    assert ending.why == "The fault cut failed: [Errno 9] Bad file descriptor"
+    assert journals.damage == ()
+
+
+def test_a_second_ctrl_c_kills_the_clients_and_keeps_the_journals(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_clients: Clients) -> tuple[str, ...]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Clients, "stop", interrupted)
+    begun = State(elapsed_s=0, sent=0, seen=0, faults=0, fault="", open_slices=0)
+    ending, journals = soaked(tmp_path / "out", begun)
+    assert (ending.how, ending.cut_off) == (How.STOPPED, ("producer-1", "consumer-1"))
+    assert {damage.kind for damage in journals.damage} <= {"no-end", "no-begin", "undecodable"}
+    assert multiprocessing.active_children() == []
+
+
+def test_a_broker_that_cannot_be_removed_costs_no_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_backend: object) -> None:
+        raise BackendError("Docker does not answer")
+
+    request = RunRequest(backend=OPTIONS.backend)
+    pair = opened(request)
+    monkeypatch.setattr(type(pair.backend), "close", fail)
+    make_room(tmp_path / "out")
+    with Soak(planned(OPTIONS, pair.backend), pair, request, tmp_path / "out") as soak:
+        pass
+    ending = Ending(how=How.WHOLE, why="", sent=0, refused=0, skipped=0, seen=0, faults=0, unfinished=0)
+    assert "call `assay clean`: Docker does not answer" in "\n".join(told(ending, tmp_path, soak.unclosed))
 
 
 @pytest.mark.parametrize(

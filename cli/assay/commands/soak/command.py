@@ -73,7 +73,7 @@ def soak(
                 ending = running.run()
         except (BackendError, ClientDownError, LookupError) as error:
             raise CannotRunError(str(error)) from error
-    terminal.print("\n".join(told(ending, out)), markup=False)
+    terminal.print("\n".join(told(ending, out, running.unclosed)), markup=False)
     return Exit.INCONCLUSIVE if ending.cut_off and CODES[ending.how] is Exit.AS_EXPECTED else CODES[ending.how]
 
 
@@ -131,8 +131,14 @@ def planned(options: SoakOptions, backend: Backend) -> Plan:
     return plan
 
 
-def told(ending: Ending, out: Path) -> Sequence[str]:
-    """Return the lines at the end of a soak."""
+def told(ending: Ending, out: Path, unclosed: str = "") -> Sequence[str]:
+    """Return the lines at the end of a soak.
+
+    Args:
+        ending: The end of the soak.
+        out: The folder of the plan and the journals.
+        unclosed: Why the broker could not be removed; empty if it was.
+    """
     messages = f"{ending.sent} messages sent, {ending.refused} refused or lost with their connection"
     lines = [
         f"{messages}, {ending.skipped} skipped during outages; {ending.seen} received",
@@ -140,6 +146,8 @@ def told(ending: Ending, out: Path) -> Sequence[str]:
     ]
     if ending.why:
         lines.append(f"{ending.how.value}: {ending.why}")
+    if unclosed:
+        lines.append(unclosed)
     lines += [f"{name} did not close its journal, so the judge will call it damaged." for name in ending.cut_off]
     lines.append(f"journals: {out / JOURNALS}; judge them with: assay judge {out} --out {out}-judged")
     return lines
