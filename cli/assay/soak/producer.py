@@ -65,6 +65,8 @@ class SoakProducer(ClientProcess):
         try:
             self._perform(act, self.workload(act.workload))
         except LostError:
+            if act.commits is not None:  # the whole unit of work is lost
+                self._sent = before
             self._refused += len(act.messages) - (self._sent - before)
 
     def _perform(self, act: Act, workload: Workload) -> None:

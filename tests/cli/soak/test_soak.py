@@ -5,17 +5,21 @@ from __future__ import annotations
 import multiprocessing
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from msgspec.structs import replace
 from tests.cli.conftest import Assay
 
+from assay.campaign.connection import LostError
 from assay.commands.soak.command import opened, planned, told
 from assay.exits import Exit
-from assay.soak.plan import Plan, SoakOptions, acts, make_plan, plan_json
+from assay.soak.plan import Act, Plan, SoakOptions, acts, make_plan, plan_json
 from assay.soak.processes import Clients
+from assay.soak.producer import SoakProducer
 from assay.soak.soak import Ending, How, Soak, State
-from assay.soak.workloads import WORKLOADS, Delays
+from assay.soak.workloads import WORKLOADS, Delays, Workload
 from assay_adapters.faults.proxied import ProxiedFaults
 from assay_adapters.ports.backend import BackendError
 from assay_evidence.events import Fault, Seen
@@ -79,6 +83,29 @@ def test_a_workload_that_the_pair_lacks_is_left_out_with_its_reason() -> None:
     plan = plan_of(OPTIONS, Capability.SHARED_SUBSCRIPTION)
     assert "shared" not in plan.workloads
     assert [(one.what, "shared-subscription" in one.why) for one in plan.left_out] == [("shared", True)]
+
+
+# the producer ---------------------------------------------------------------------------------------------------------
+
+
+class Losing(SoakProducer):
+    """A producer that loses its connection after two messages of an act."""
+
+    def _perform(self, act: Act, workload: Workload) -> None:
+        del act, workload
+        self._sent += 2
+        raise LostError("the connection is gone")
+
+
+@pytest.mark.parametrize(("commits", "sent"), [(None, 2), (True, 0), (False, 0)])
+def test_the_messages_of_a_lost_unit_of_work_are_not_sent(commits: bool | None, sent: int) -> None:
+    act = next(act for act in acts(plan_of(OPTIONS), 1) if len(act.messages) > 2)
+    instance, heartbeat = SimpleNamespace(clock=None), SimpleNamespace(late_ns=0)
+    around = SimpleNamespace(instance=instance, heartbeat=heartbeat, control=None)
+    producer = Losing(cast("Any", SimpleNamespace(plan=None)), cast("Any", around))
+    producer._attempt(replace(act, commits=commits))
+    report = producer.report()
+    assert (report.sent, report.refused) == (sent, len(act.messages) - sent)
 
 
 # soaks ----------------------------------------------------------------------------------------------------------------
