@@ -1,12 +1,13 @@
-"""The faults of a soak: their kinds, and a thread that causes a planned fault."""
+"""The faults of a soak: their kinds, their times, and a thread that causes a planned fault."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct
 
+from assay.soak.consumer import QUIET_MS
 from assay.soak.plan import PlannedFault
 from assay_adapters.ports.backend import Instance
 from assay_adapters.ports.capabilities import Unsupported
@@ -47,8 +48,46 @@ LATER: Mapping[str, str] = {
 """Kinds of faults that a soak will have; it leaves them out, and says so."""
 
 
+CALM_MS = QUIET_MS + 2_500
+"""The shortest time from the end of a fault to the next fault, in milliseconds.
+
+In this time the consumers attach again and can be silent for `QUIET_MS`, so that slices end.  If a broker takes longer
+to start than the faults of the plan are apart, no slice would end otherwise.
+"""
 LIMIT_S = 60.0
 """The longest time, in seconds, that a soak which ends early waits for the end of a fault."""
+
+
+class Coming:
+    """The planned faults that have not begun.
+
+    All times are in milliseconds from the soak's start.
+
+    Args:
+        faults: The planned faults, in the order of time.
+        load_ms: The end of the load, from which on no fault begins.
+    """
+
+    def __init__(self, faults: Iterable[PlannedFault], load_ms: float) -> None:
+        self._faults = list(faults)
+        self._load_ms = load_ms
+        self._calm_ms = 0.0
+        """When the next fault may begin at the earliest."""
+
+    @property
+    def count(self) -> int:
+        """The number of faults."""
+        return len(self._faults)
+
+    def take(self, now_ms: float) -> PlannedFault | None:
+        """Take the next fault if it is due; None if not."""
+        if not self._faults or not max(self._faults[0].at_ms, self._calm_ms) <= now_ms < self._load_ms:
+            return None
+        return self._faults.pop(0)
+
+    def calm(self, now_ms: float) -> None:
+        """Note that a fault is over, so that the next one begins `CALM_MS` later at the earliest."""
+        self._calm_ms = now_ms + CALM_MS
 
 
 class Striking:

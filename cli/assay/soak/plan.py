@@ -63,7 +63,8 @@ class PlannedFault(Struct, frozen=True, kw_only=True):
     Args:
         id: The fault's id in the journals.
         kind: The kind of fault, such as ``kill``.
-        at_ms: The milliseconds from the soak's start; the fault happens later if an earlier one is not over.
+        at_ms: The milliseconds from the soak's start; the fault happens later, or not at all, if an earlier one takes
+            too long.
         lasts_ms: How long the fault lasts, in milliseconds; 0 for a fault that ends by itself.
     """
 

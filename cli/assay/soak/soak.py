@@ -14,7 +14,7 @@ from msgspec import Struct
 from assay.campaign.clients import ClientDownError
 from assay.soak.client import ClientOrder, Disturbed, Go
 from assay.soak.consumer import DRAIN_LIMIT_MS, EARLY_MS, consume
-from assay.soak.faults import KINDS, Striking
+from assay.soak.faults import KINDS, Coming, Striking
 from assay.soak.plan import Plan, PlannedFault, plan_json, producer_name
 from assay.soak.processes import Clients
 from assay.soak.producer import produce
@@ -66,6 +66,7 @@ class Ending(Struct, frozen=True, kw_only=True):
         seen: The number of received messages, redeliveries included.
         faults: The number of faults.
         unfinished: The number of consumers that were not silent at the end of the drain.
+        missed: The number of planned faults that did not happen.
         cut_off: The clients that did not close their journals.
     """
 
@@ -77,6 +78,7 @@ class Ending(Struct, frozen=True, kw_only=True):
     seen: int
     faults: int
     unfinished: int
+    missed: int = 0
     cut_off: tuple[str, ...] = ()
 
 
@@ -139,7 +141,7 @@ class Soak:
         self._open: list[_Slice] = []
         self._opened = 0
         self._striking: Striking | None = None
-        self._coming = list(plan.faults)
+        self._coming = Coming(plan.faults, plan.options.seconds * 1_000)
         self._faults = 0
         self.unclosed = ""
         """Why the broker could not be removed at the end, in one sentence; empty if it was."""
@@ -273,6 +275,7 @@ class Soak:
             seen=sum(report.seen for report in reports),
             faults=self._faults,
             unfinished=sum(report.unfinished for report in reports),
+            missed=self._coming.count,
             cut_off=cut_off,
         )
 
@@ -322,8 +325,7 @@ class Soak:
         if self._striking is not None:
             if self._striking.is_over:
                 self._over(self._striking)
-        elif self._coming and self._instance is not None and self._elapsed_ms() >= self._coming[0].at_ms:
-            fault = self._coming.pop(0)
+        elif self._instance is not None and (fault := self._coming.take(self._elapsed_ms())) is not None:
             self._clients.tell(Disturbed(over=False))
             self._write_fault(fault, "begin", instant(self._clock), self._open)
             self._striking = Striking(self._instance, fault)
@@ -331,6 +333,7 @@ class Soak:
 
     def _over(self, struck: Striking) -> None:
         self._striking = None
+        self._coming.calm(self._elapsed_ms())
         if struck.span is None:
             if isinstance(struck.error, NoReturnError | BackendError):
                 raise struck.error

@@ -15,6 +15,7 @@ from tests.cli.conftest import Assay
 from assay.campaign.connection import LostError
 from assay.commands.soak.command import opened, planned, told
 from assay.exits import Exit
+from assay.soak.faults import CALM_MS, Coming
 from assay.soak.plan import Act, Plan, SoakOptions, acts, make_plan, plan_json
 from assay.soak.processes import Clients
 from assay.soak.producer import SoakProducer
@@ -83,6 +84,18 @@ def test_a_workload_that_the_pair_lacks_is_left_out_with_its_reason() -> None:
     plan = plan_of(OPTIONS, Capability.SHARED_SUBSCRIPTION)
     assert "shared" not in plan.workloads
     assert [(one.what, "shared-subscription" in one.why) for one in plan.left_out] == [("shared", True)]
+
+
+def test_a_fault_waits_for_a_calm_after_the_one_before_and_none_comes_after_the_load() -> None:
+    first, second, *rest = plan_of(replace(OPTIONS, seconds=60)).faults
+    coming = Coming((first, second, *rest), 60_000)
+    assert coming.take(first.at_ms - 1) is None
+    assert coming.take(first.at_ms) == first
+    coming.calm(second.at_ms + 100)
+    assert coming.take(second.at_ms + CALM_MS + 99) is None
+    assert coming.take(second.at_ms + CALM_MS + 100) == second
+    assert coming.take(60_000) is None
+    assert coming.count == len(rest) > 0
 
 
 # the producer ---------------------------------------------------------------------------------------------------------

@@ -144,6 +144,8 @@ def told(ending: Ending, out: Path, unclosed: str = "") -> Sequence[str]:
         f"{messages}, {ending.skipped} skipped during outages; {ending.seen} received",
         f"{counted(ending.faults, 'fault')}; {counted(ending.unfinished, 'consumer')} not silent at the drain's end",
     ]
+    if ending.missed:
+        lines.append(f"{counted(ending.missed, 'planned fault')} did not happen: the load was over before")
     if ending.why:
         lines.append(f"{ending.how.value}: {ending.why}")
     if unclosed:
