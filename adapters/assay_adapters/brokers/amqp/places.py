@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from assay_adapters.containers.container import Container
@@ -83,6 +84,7 @@ class JointPlace:
                 self._proxy = Proxy(place.port)
                 self._proxy.start()
             self._proxy.broker = place.port
+            self._proxy.open()  # a fault that failed has left it shut
         except BaseException:  # Ctrl-C, too: the other members would wait for this one
             self.meeting.leave()
             raise
@@ -112,7 +114,8 @@ class JointPlace:
         return Place(self._started.id, self._started.port, self._started.admin_port)
 
     def _remove(self, place: Place) -> None:
-        remove_place(place, self._make())
+        with suppress(BackendError):  # it is gone already; otherwise every later scenario would get this error
+            remove_place(place, self._make())
 
 
 def remove_place(place: Place, container: Container) -> None:

@@ -1,0 +1,107 @@
+"""Tests of the container that scenarios of several processes share, without Docker."""
+
+from __future__ import annotations
+
+import itertools
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from tests.waiting import until
+
+from assay_adapters.brokers.amqp.places import JointPlace
+from assay_adapters.containers.container import LOOPBACK
+from assay_adapters.ports.backend import BackendError
+from assay_adapters.ports.capabilities import Unsupported
+from assay_adapters.ports.faults import Kill
+from assay_sdk.runners.real import RealRunner
+
+
+class Boxes:
+    """A stand-in for Docker: the listeners of its containers, by id."""
+
+    def __init__(self) -> None:
+        self.listeners: dict[str, socket.socket] = {}
+        self.numbers = itertools.count()
+
+    def box(self) -> Any:
+        return cast("Any", Box(self))
+
+    def close(self) -> None:
+        for listener in self.listeners.values():
+            listener.close()
+
+
+class Box:
+    """A container that cannot be killed."""
+
+    admin_port = None
+
+    def __init__(self, boxes: Boxes) -> None:
+        self._boxes = boxes
+        self.id = ""
+        self.port = 0
+
+    def start(self, _owner_pid: int | None) -> None:
+        self.id = f"box-{next(self._boxes.numbers)}"
+        self._boxes.listeners[self.id] = socket.create_server((LOOPBACK, 0))
+        self.attach(self.id, 0, None)
+
+    def attach(self, container: str, _port: int, _admin_port: int | None) -> None:
+        if container not in self._boxes.listeners:
+            raise BackendError(f"there is no container {container}")
+        self.id, self.port = container, self._boxes.listeners[container].getsockname()[1]
+
+    def find_process(self) -> None:
+        pass
+
+    def kill(self) -> None:
+        raise BackendError("it cannot be killed")
+
+    def remove(self) -> None:
+        self._boxes.listeners.pop(self.id).close()
+
+
+@pytest.fixture
+def boxes() -> Iterator[Boxes]:
+    made = Boxes()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def place(boxes: Boxes, tmp_path: Path) -> Iterator[JointPlace]:
+    runner = RealRunner()
+    made = JointPlace(tmp_path / "kill.json", boxes.box, None, runner)
+    yield made
+    made.close()
+    runner.close()
+
+
+def fail(place: JointPlace) -> None:
+    """Run a scenario whose kill fails."""
+    proxy = place.enter()
+    injection = place.faults(proxy).inject(Kill())
+    assert not isinstance(injection, Unsupported)
+    with pytest.raises(BackendError, match="it cannot be killed"):
+        injection.wait()
+    assert not proxy.is_open
+    place.meeting.leave()
+
+
+def test_after_a_kill_that_failed_the_next_scenario_reaches_a_new_broker(boxes: Boxes, place: JointPlace) -> None:
+    fail(place)
+    proxy = place.enter()
+    assert proxy.is_open
+    with socket.create_connection((LOOPBACK, proxy.port)):
+        until(lambda: proxy.connections == 1, "the proxy has connected to the broker")
+    assert list(boxes.listeners) == ["box-1"]
+
+
+def test_a_broker_that_is_gone_already_holds_up_no_later_scenario(boxes: Boxes, place: JointPlace) -> None:
+    fail(place)
+    boxes.listeners.pop("box-0").close()
+    assert place.enter().is_open
+    assert list(boxes.listeners) == ["box-1"]
