@@ -26,11 +26,13 @@ class _Waiting(Struct):
     Args:
         order: Its place in the order in which the broker sent the messages.
         frame: The MESSAGE.
+        came_ms: The time of its arrival, in milliseconds since the epoch.
         failed: How often the application has failed to process it since the broker sent it.
     """
 
     order: int
     frame: Frame
+    came_ms: int
     failed: int = 0
 
 
@@ -75,11 +77,8 @@ class Receiver:
     def message(self, frame: Frame) -> None:
         """Handle a MESSAGE."""
         self._came += 1
-        waiting = _Waiting(self._came, frame)
-        if self._credit > 0:
-            self._arrive(waiting)
-        else:
-            self._ahead.append(waiting)
+        self._ahead.append(_Waiting(self._came, frame, self._context.now_ms()))
+        self._deliver()
 
     def credit(self, token: int, credit: int) -> None:
         """Add credit: the broker may send more messages, and messages that wait in the driver are delivered.
@@ -92,8 +91,7 @@ class Receiver:
         if CREDIT in self._context.extensions:
             self._context.send(Frame("SUBSCRIBE", {**self._place(), CREDIT: str(credit)}))
         self._context.answers.done(token)
-        while self._ahead and self._credit > 0:
-            self._arrive(self._ahead.popleft())
+        self._deliver()
 
     def drain(self, token: int) -> None:
         """Take the credit back once the broker has sent the messages that wait for this receiver; answer the token.
@@ -135,6 +133,7 @@ class Receiver:
             if outcome in {Outcome.RELEASED, Outcome.MODIFIED}:
                 self._take_back(kept, failed=outcome is Outcome.MODIFIED)
                 self._context.answers.done(token)
+                self._deliver()
                 return
         command, more = self._outcome(outcome)
         for key in keys[:-1]:
@@ -167,13 +166,18 @@ class Receiver:
             waiting.failed += failed
         self._ahead = deque(sorted((*kept, *self._ahead), key=lambda waiting: waiting.order))
 
+    def _deliver(self) -> None:
+        """Deliver the messages that wait, in their order, as far as the credit reaches."""
+        while self._ahead and self._credit > 0:
+            self._arrive(self._ahead.popleft())
+
     def _arrive(self, waiting: _Waiting) -> None:
         context, frame = self._context, waiting.frame
         key = frame.headers.get("ack" if context.version is Version.V1_2 else "message-id", "")
         count, again = failed_deliveries(frame)
         try:
             message = received(
-                frame, self.address, self._headers["destination"], context.names, now_ms=context.now_ms()
+                frame, self.address, self._headers["destination"], context.names, now_ms=waiting.came_ms
             )
         except ContentError:
             if not self.settled:  # as the AMQP driver, which rejects a message that it cannot decode
@@ -181,6 +185,11 @@ class Receiver:
                 context.send(Frame(command, {**self._key(key), **more}))
             if CREDIT in context.extensions:
                 context.send(Frame("SUBSCRIBE", {**self._place(), CREDIT: "1"}))
+            return
+        if message.expiry_ms and waiting.came_ms < message.expiry_ms <= context.now_ms():
+            # It has expired in the driver, so the client drops it, as it drops one in its buffer (JMS 2.0, 7.8).
+            if not self.settled:
+                context.send(Frame("ACK", self._key(key)))
             return
         self._credit -= 1
         number = context.next_number()

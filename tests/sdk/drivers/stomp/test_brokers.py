@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from tests.sdk.drivers.stomp.peer import Client, Peer, connected
 
@@ -151,6 +153,46 @@ def test_a_message_given_back_comes_again_where_a_nack_would_not_return_it(peer:
         ]
         client.submit(Settle(7, 2, (came[0].delivery, last.delivery), Outcome.ACCEPTED))
         assert [peer.next("ACK").headers["id"] for _ in range(2)] == ["a0", "a2"]
+
+
+def test_a_message_given_back_comes_again_at_once_if_credit_is_left(peer: Peer) -> None:
+    with connected(peer, server="ActiveMQ/6.1") as client:
+        receiving(client, peer)
+        client.submit(Credit(3, 2, 5))
+        for number in range(2):
+            message(peer, number)
+        client.until(Arrived, 2)
+        first = client.until(Arrived)
+        client.submit(Settle(4, 2, (first.delivery,), Outcome.MODIFIED))
+        again = client.until(Arrived, 3)
+        assert (again.message.message_id, again.redelivered) == ("m0", True)
+        message(peer, 2)
+        assert client.until(Arrived, 4).message.message_id == "m2"
+
+
+def test_a_message_that_expires_in_the_driver_is_dropped(peer: Peer) -> None:
+    with connected(peer, server="ActiveMQ/6.1") as client:
+        receiving(client, peer)
+        soon_ms = int(time.time() * 1_000) + 1_500
+        message(peer, 0, expires=str(soon_ms))
+        message(peer, 1, expires=str(soon_ms + 60_000))
+        client.submit(Drain(3, 2))
+        peer.next("BEGIN")
+        peer.receipt(peer.next("ABORT"))
+        assert isinstance(client.answer(3), Done)
+        while time.time() * 1_000 <= soon_ms:
+            client.runner.run_until(lambda: False, client.runner.clock.monotonic_ns() + 100_000_000)
+        client.submit(Credit(4, 2, 1))
+        assert client.until(Arrived).message.message_id == "m1"
+        assert peer.next("ACK").headers == {"id": "a0"}
+
+
+def test_a_message_that_came_expired_is_delivered(peer: Peer) -> None:
+    with connected(peer, server="ActiveMQ/6.1") as client:
+        receiving(client, peer)
+        message(peer, 0, expires=str(int(time.time() * 1_000) - 1_000))
+        client.submit(Credit(3, 2, 1))
+        assert client.until(Arrived).message.message_id == "m0"
 
 
 def test_headers_that_a_broker_adds_are_no_properties(peer: Peer) -> None:
