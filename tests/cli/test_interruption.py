@@ -83,8 +83,9 @@ def test_a_run_that_is_stopped_in_the_middle_leaves_whole_journals_and_a_report_
     [
         (("run", "--profile", "persistence", "--workers", "2"), "reference: "),
         (("defects", "--rule", "DD-02"), "defects: "),
+        (("soak", "--seconds", "69"), "6"),  # "69 s left", or some seconds less on a busy machine
     ],
-    ids=["the forked processes of a run", "the trials of a kill matrix"],
+    ids=["the forked processes of a run", "the trials of a kill matrix", "the clients of a soak"],
 )
 def test_the_processes_of_a_command_that_is_killed_end_with_it(
     tmp_path: Path, words: tuple[str, ...], begun: str
@@ -100,6 +101,29 @@ def test_the_processes_of_a_command_that_is_killed_end_with_it(
         assert process.stderr is not None
         assert process.stderr.readline().startswith(begun)
         process.kill()
+    until(partial(is_gone, process.pid), "the processes that it has started have ended, too")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_soak_of_which_all_processes_are_stopped_leaves_whole_journals(tmp_path: Path, number: int) -> None:
+    out = tmp_path / "out"
+    with subprocess.Popen(  # noqa: S603 - our own command
+        [*COMMAND, "soak", "--seconds", "60", "--rate", "20", "--out", str(out)],
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stderr is not None
+        assert " s left: " in process.stderr.readline()
+        os.killpg(process.pid, number)
+        told, errors = process.communicate(timeout=120)
+    assert process.returncode == Exit.INCONCLUSIVE
+    assert "Traceback" not in told + errors
+    assert "stopped: Ctrl-C, SIGTERM or SIGHUP" in told
+    assert "did not close its journal" not in told
+    assert read_journals(out / "journals").damage == ()
     until(partial(is_gone, process.pid), "the processes that it has started have ended, too")
 
 

@@ -255,8 +255,8 @@ Making = Callable[[ClientOrder, Surroundings], ClientProcess]
 def take_part(making: Making, order: ClientOrder, control: Connection) -> None:
     """Run a client until the controller stops it; the main function of the client's process.
 
-    The controller handles Ctrl-C and SIGTERM, and tells the user why a client failed.  If the controller dies, the
-    journal gets no end event.
+    The controller handles Ctrl-C, SIGTERM and SIGHUP, and tells the user why a client failed.  If the controller dies,
+    the journal gets no end event.
 
     Args:
         making: Makes the client.
@@ -264,8 +264,8 @@ def take_part(making: Making, order: ClientOrder, control: Connection) -> None:
         control: The connection to the controller.
     """
     logging.getLogger("assay_sdk").addHandler(logging.NullHandler())  # lost connections are normal here
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
     try:
         with suppress(EOFError, ConnectionError):  # the controller has died
             _take_part(making, order, control)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from typing import cast
@@ -16,6 +19,9 @@ from assay.soak.client import READY, STOP, ClientOrder, Failed, Report
 START_LIMIT_S = 120.0
 STOP_LIMIT_S = 60.0
 """The longest time, in seconds, in which all clients together close their connections and journals."""
+
+_STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""The signals that stop the command."""
 
 Main = Callable[[ClientOrder, Connection], None]
 """The main function of a client's process."""
@@ -135,6 +141,27 @@ class Clients:
         for one in self._running:
             one.control.close()
         self._running = []
+
+
+def prepare() -> None:
+    """Start the fork server of the clients, which like them ignores the signals that stop the command.
+
+    A terminal sends Ctrl-C and its end to all processes of the command, and only the controller may obey: it makes the
+    clients close their journals.
+    """
+    with _ignored():
+        forkserver.ensure_running()
+
+
+@contextmanager
+def _ignored() -> Generator[None]:
+    """Ignore the signals in `_STOPS`; processes that are started in the block inherit this."""
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in _STOPS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
 def _last(control: Connection, deadline_s: float) -> Iterator[Report | Failed]:

@@ -16,7 +16,7 @@ from assay.soak.client import ClientOrder, Disturbed, Go
 from assay.soak.consumer import DRAIN_LIMIT_MS, EARLY_MS, consume
 from assay.soak.faults import KINDS, Coming, Striking
 from assay.soak.plan import Plan, PlannedFault, plan_json, producer_name
-from assay.soak.processes import Clients
+from assay.soak.processes import Clients, prepare
 from assay.soak.producer import produce
 from assay.soak.workloads import WORKLOADS, Workload, scenario_id
 from assay_adapters.ports.backend import BackendError, Instance, NoReturnError, client_protocol
@@ -199,6 +199,7 @@ class Soak:
         self._instance = instance
         options = self._plan.options
         endpoint = instance.endpoint(client_protocol(instance))
+        prepare()
         for main, count, name in ((produce, options.producers, producer_name), (consume, options.consumers, _consumer)):
             orders = (
                 ClientOrder(
