@@ -176,9 +176,7 @@ class Receiver:
         key = frame.headers.get("ack" if context.version is Version.V1_2 else "message-id", "")
         count, again = failed_deliveries(frame)
         try:
-            message = received(
-                frame, self.address, self._headers["destination"], context.names, now_ms=waiting.came_ms
-            )
+            message = received(frame, self.address, self._headers["destination"], context.names, now_ms=waiting.came_ms)
         except ContentError:
             if not self.settled:  # as the AMQP driver, which rejects a message that it cannot decode
                 command, more = self._outcome(Outcome.REJECTED)
