@@ -8,9 +8,9 @@ from tests.pipeline.case import BROKEN, KEPT, UNDECIDED, Case
 from tests.pipeline.miniatures.automatic_cases import AUTOMATIC
 from tests.pipeline.miniatures.copy_cases import COPIES
 from tests.pipeline.miniatures.deliveries import DELIVERIES
+from tests.pipeline.miniatures.original_cases import ORIGINALS
 from tests.pipeline.miniatures.publications import PUBLICATIONS
 from tests.pipeline.miniatures.repeats import REPEATS
-from tests.pipeline.original_cases import ORIGINALS
 from tests.pipeline.tales import TOPIC, Tale, Telling
 
 from assay_evidence import events as ev
