@@ -124,7 +124,7 @@ def _printed(command: str, copy: Path) -> str:
         env={**os.environ, **_PATH, "PYTHONPATH": os.pathsep.join(path), "COLUMNS": "200"},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         check=False,
     )
     assert "Traceback" not in ended.stdout + ended.stderr, ended.stdout + ended.stderr
