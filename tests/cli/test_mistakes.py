@@ -38,7 +38,7 @@ def sentence(err: str) -> str:
     ("arguments", "says"),
     [
         (["--backend", "refrence"], "no backend 'refrence'; did you mean 'reference'?"),
-        (["--backend", "artemis+stomp"], "did you mean 'artemis'?"),
+        (["--backend", "artemsi"], "did you mean 'artemis'?"),
         (["--backend", "reference", "--backend", "atremis"], "did you mean 'artemis'?"),
         (["--rule", "DD-2"], "did you mean DD-02?"),
         (["--rule", "amqp:link:stolen"], "amqp:link:stolen"),
