@@ -9,6 +9,8 @@ from msgspec import Struct
 
 DEFINE = "DEFINE"
 """The first word of commands that define an object.  Such a command cannot withhold a message that is sent after it."""
+SPECIAL = ("MAX", "ALIAS", "REMOTE", "CLUS", "GET(", "PUT(", "CMDLEVEL", "OPMODE")
+"""Parts of an administrator's commands after which a message may not arrive on its queue, or may go to another one."""
 
 
 class Outcome(StrEnum):

@@ -19,13 +19,16 @@ def parties(calls: DataFrame, case: tuple[str, ...]) -> DataFrame:
         case: The columns of the key.
     """
     made = (F.col("op") == "consumer") & F.col("accepted")
+    sends = F.col("op") == "producer"
     args = F.col("args")
     careless = args["qos"] == "at-most-once"
+    lasting = F.coalesce(args["durability"] == "durable", no()) | F.coalesce(args["shared"] == "true", no())
     name = F.when(made, F.coalesce(args["name"], F.lit("")))
     client = F.when(F.col("op") == "connect", F.coalesce(args["client_id"], F.lit("")))
     return calls.groupBy(*case, "actor").agg(
         (any_of(made) & F.coalesce(F.bool_and(F.when(made, F.coalesce(careless, no()))), no())).alias("receives_once"),
-        any_of((F.col("op") == "producer") & careless).alias("sends_once"),
+        (any_of(sends & careless) & ~any_of(sends & (args["qos"] == "at-least-once"))).alias("sends_once"),
+        (any_of(made) & F.coalesce(F.bool_and(F.when(made, lasting)), no())).alias("lasts"),
         ((F.count_distinct(name) <= 1) & (F.count_distinct(client) <= 1)).alias("single"),
         any_of((F.col("op") == "connect") & args["member"].isNotNull()).alias("remote"),
     )
@@ -41,6 +44,21 @@ def leaves(calls: DataFrame, case: tuple[str, ...]) -> DataFrame:
     return calls.where(F.col("op").isin(*LEAVING)).select(
         *case, "actor", "at", "answered_at", (F.col("op") == "abort").alias("abrupt")
     )
+
+
+def losses(left: DataFrame, case: tuple[str, ...]) -> DataFrame:
+    """Make an array (``losses``) for each scenario: the times in which any of its clients lost its connection.
+
+    A call that drops a connection has the connection's name, which need not be the name of its consumers.
+
+    Args:
+        left: The table ``leaves``.
+        case: The columns of the key.
+    """
+    lost = left.where("abrupt").select(
+        *case, F.struct(F.col("at").alias("begin"), F.col("answered_at").alias("end")).alias("loss")
+    )
+    return lost.groupBy(*case).agg(F.collect_list("loss").alias("losses"))
 
 
 def settles(told: DataFrame, case: tuple[str, ...]) -> DataFrame:

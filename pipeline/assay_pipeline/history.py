@@ -18,8 +18,9 @@ The invariants read only these tables:
 - ``admins``: the commands of administrators.
 - ``batches``: one row for each batch, with the size of its listener.
 - ``parties``: one row for each actor.  It tells whether all its consumers receive at most once (``receives_once``),
-  whether it sends at most once (``sends_once``), whether it has only one subscription name and one client id
-  (``single``), and whether it connects to another queue manager than the first (``remote``).
+  whether it sends at most once and never at least once (``sends_once``), whether all its subscriptions are durable or
+  shared (``lasts``), whether it has only one subscription name and one client id (``single``), and whether it connects
+  to another queue manager than the first (``remote``).
 - ``settles``: one row for each message that a client accepted outside of a unit of work, or in a unit of work that was
   committed; ``final_at`` is the time of the acceptance or of the commit.
 - ``leaves``: one row for each call that ends a consumer, a session or a connection.
@@ -28,7 +29,8 @@ The invariants read only these tables:
 - ``consumers``: one row for each consumer that was created, with the queue or subscription that holds its messages
   (`assay_pipeline.tables.holders`).
 - ``returns``: the times of events after which a broker may deliver a message again: faults, rollbacks, closed
-  consumers, failed callbacks, messages that a client did not accept.
+  consumers, failed callbacks, messages that a client did not accept.  An event is ``orderly`` if a client ended a
+  consumer, a session or a connection with a call for that.
 - ``unsubscribed``: the names of subscriptions that a client tried to delete, with the times.
 - ``copies``: one row for each message and each holder of it (`assay_pipeline.tables.copies`).
 

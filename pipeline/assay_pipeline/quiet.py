@@ -8,21 +8,31 @@ the moment from which silence counts.  A tail is quiet if
 - the tail is long enough,
 - no fault overlaps it,
 - the consumer accepts every message: it has no selector and no batch listener,
-- the consumer's listener had returned without an error.
+- the consumer's listener had returned without an error,
+- the consumer's process had not stopped a connection, because a stopped connection delivers no message.
 """
 
 from __future__ import annotations
 
+import re
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
-from assay_evidence.subjects import DEFINE, Limit
+from assay_evidence.subjects import DEFINE, SPECIAL, Limit, Limits
 from assay_pipeline.history import CASE, MESSAGE
 from assay_pipeline.moments import NS_PER_MS, any_of, elapsed, no, precedes
 
 FOREVER = 2**62
 QUIET_MS = Limit(
     "quiet_ms", 1_000, "How long a watching consumer must have received no message before its silence counts."
+)
+
+LATE_MS = Limit(
+    "late_ms",
+    4_000,
+    "How long a consumer must have waited in vain for a message that may come late: because it is delayed, or because a"
+    " connection that was lost may still hold it.",
 )
 
 
@@ -50,6 +60,22 @@ def fault_touches(start: Column, end: Column) -> Column:
     return F.coalesce(F.exists("faults", touches), no())
 
 
+def touches(spans: str | Column, start: Column, end: Column) -> Column:
+    """Return whether one of several spans of time (structs of ``begin`` and ``end``) overlaps or meets another one.
+
+    Args:
+        spans: The column of the array of spans; a span without an end is not over.
+        start: The start of the other span, in nanoseconds since the moment in the column ``at``.
+        end: Its end.
+    """
+
+    def meets(span: Column) -> Column:
+        over = F.coalesce(since_send(span["end"]), F.lit(FOREVER))
+        return (since_send(span["begin"]) <= end) & (over >= start)
+
+    return F.coalesce(F.exists(spans, meets), no())
+
+
 def quiet_after(start: Column, quiet_ms: int) -> Column:
     """Return whether a watch (columns ``begin``, ``end``, ``last``, ``telling``) has a quiet tail after a time.
 
@@ -72,6 +98,16 @@ def quiet_tail(start: Column) -> Column:
     return F.when(F.col("telling") & (end > tail) & ~fault_touches(tail, end), end - tail)
 
 
+def patience(limits: Limits, slow: Column) -> Column:
+    """Return how long a silence must last so that it counts, in nanoseconds: `LATE_MS`, or else `QUIET_MS`.
+
+    Args:
+        limits: The values of the limits.
+        slow: Whether the message may come late.
+    """
+    return F.when(slow, F.lit(limits[LATE_MS] * NS_PER_MS)).otherwise(F.lit(limits[QUIET_MS] * NS_PER_MS))
+
+
 def withheld(sends: DataFrame, admins: DataFrame) -> DataFrame:
     """Find the messages that an administrator's command may have kept from consumers.
 
@@ -88,3 +124,20 @@ def withheld(sends: DataFrame, admins: DataFrame) -> DataFrame:
     acts = sends.join(admins.withColumnRenamed("at", "acted_at"), list(CASE))
     defined = F.col("command").startswith(DEFINE)
     return acts.groupBy(*MESSAGE).agg(any_of(~defined | precedes(F.col("at"), F.col("acted_at"))).alias("withheld"))
+
+
+def special(admins: DataFrame, parties: DataFrame) -> DataFrame:
+    """Find the scenarios in which a message may not arrive on its queue, or may go to one of the same name elsewhere.
+
+    An administrator's command (`SPECIAL`) or a connection to another queue manager than the first is the reason.
+
+    Args:
+        admins: The administrators' commands (`History.admins`).
+        parties: The actors (`History.parties`).
+
+    Returns:
+        `CASE` and ``special``.
+    """
+    altered = admins.select(*CASE, F.col("command").rlike("|".join(map(re.escape, SPECIAL))).alias("odd"))
+    distant = parties.select(*CASE, F.col("remote").alias("odd"))
+    return altered.unionByName(distant).groupBy(*CASE).agg(any_of(F.col("odd")).alias("special"))

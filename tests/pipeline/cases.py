@@ -5,12 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from tests.pipeline.case import BROKEN, KEPT, UNDECIDED, Case
-from tests.pipeline.miniatures.automatic_cases import AUTOMATIC
-from tests.pipeline.miniatures.copy_cases import COPIES
-from tests.pipeline.miniatures.deliveries import DELIVERIES
+from tests.pipeline.miniatures import automatic_cases, copy_cases, deliveries, publications, repeats
 from tests.pipeline.miniatures.original_cases import ORIGINALS
-from tests.pipeline.miniatures.publications import PUBLICATIONS
-from tests.pipeline.miniatures.repeats import REPEATS
 from tests.pipeline.tales import TOPIC, Tale, Telling
 
 from assay_evidence import events as ev
@@ -367,11 +363,11 @@ CASES = (
     Case("DD-02", "a fault leaves too little of the watch", _fault_in_the_watch, {}),
     Case("DD-02", "another boot's clock is compared by the wall", _two_boots, {"m": BROKEN}),
     *ORIGINALS,
-    *REPEATS,
-    *DELIVERIES,
-    *PUBLICATIONS,
-    *COPIES,
-    *AUTOMATIC,
+    *repeats.REPEATS,
+    *deliveries.DELIVERIES,
+    *publications.PUBLICATIONS,
+    *copy_cases.COPIES,
+    *automatic_cases.AUTOMATIC,
     Case("DD-56", "nobody is handed an expired message", _expiring(None, from_ms=3_000), {"m": KEPT}),
     Case("DD-56", "an expired message is handed over", _expiring(1_500, from_ms=1_500), {"m": BROKEN}),
     Case("DD-56", "handed over late but within the limit", _expiring(1_250, from_ms=1_100), {}),
@@ -461,5 +457,10 @@ CASES = (
         _called_for_nothing,
         {"receiver-1/0/0": KEPT, "receiver-1/1/0": BROKEN},
     ),
+    *repeats.CONTESTED,
+    *deliveries.CONTESTED,
+    *publications.CONTESTED,
+    *copy_cases.CONTESTED,
+    *automatic_cases.CONTESTED,
 )
-"""All miniature scenarios."""
+"""All miniature scenarios.  The random histories have their seeds from the numbers of the cases, so add cases last."""

@@ -44,9 +44,20 @@ class Tale(Story):
             self.answer(call, refusal() if refused else None, msg=sent)
         return call
 
-    def connects(self, actor: str, client_id: str | None = None) -> None:
-        """Add a connection with a client id."""
-        self.answer(self.call("connect", actor, args={"client_id": client_id}))
+    def connects(
+        self, actor: str, client_id: str | None = None, *, face: str | None = None, member: str | None = None
+    ) -> None:
+        """Add a connection with a client id, in a face, to a queue manager."""
+        args: dict[str, ev.Scalar] = {"client_id": client_id, "face": face, "member": member}
+        self.answer(self.call("connect", actor, args=args))
+
+    def asks_for(self, op: str, actor: str = "receiver") -> None:
+        """Add a call without arguments that is answered, such as the close of a consumer."""
+        self.answer(self.call(op, actor))
+
+    def produces(self, qos: str | None = None, actor: str = "sender", to: str = QUEUE) -> None:
+        """Add the creation of a producer with a quality of service."""
+        self.answer(self.call("producer", actor, args={"qos": qos}, destination=to))
 
     def opens(self, actor: str = "receiver", ack: str = "auto") -> None:
         """Add a session with an acknowledgement mode."""
@@ -65,6 +76,7 @@ class Tale(Story):
         name: str | None = None,
         shared: bool = False,
         no_local: bool = False,
+        qos: str | None = None,
     ) -> None:
         """Add the creation of a consumer."""
         args: dict[str, ev.Scalar] = {
@@ -73,6 +85,7 @@ class Tale(Story):
             "name": name,
             "shared": shared,
             "no_local": no_local,
+            "qos": qos,
         }
         self.answer(self.call("consumer", actor, args=args, destination=of))
 
@@ -132,9 +145,18 @@ class Tale(Story):
 
     def suffers(self, what: str = "kill", took_ms: int = 10) -> None:
         """Add a fault of the broker that begins now and ends after some time."""
+        fault = self.begins(what)
+        self.now_ns += took_ms * 1_000_000
+        self.recovers(fault, what)
+
+    def begins(self, what: str = "kill") -> str:
+        """Add the begin of a fault of the broker, and return the fault's id."""
         fault = self.name("fault")
         self.tell(ev.Fault, id=fault, what=what, target="broker", phase="begin")
-        self.now_ns += took_ms * 1_000_000
+        return fault
+
+    def recovers(self, fault: str, what: str = "kill") -> None:
+        """Add the end of a fault of the broker."""
         self.tell(ev.Fault, id=fault, what=what, target="broker", phase="end")
 
     def browses(self, *keys: str, of: str = QUEUE) -> None:

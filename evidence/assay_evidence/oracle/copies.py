@@ -17,6 +17,7 @@ from assay_evidence.oracle.story import FaultSpan, Send, Span, Story
 
 FATAL = ("kill", "restart")
 _GIVING_BACK = {"abort", "close-connection", "close-consumer", "close-session", "recover", "unsubscribe"}
+_FAILING = {"abort", "recover"}
 
 
 class Copy(Struct, frozen=True, kw_only=True):
@@ -26,17 +27,25 @@ class Copy(Struct, frozen=True, kw_only=True):
     holder: Holder
     fatal: int
     seen: int
+    handed: int
     outlived: int
     altered: int
     twice: bool
     watchers: int
     idle: bool
+    reopened: bool
+    shaken: bool
     quiet_ns: int
     through_ns: int
     alone: bool
     inherited: bool
     common: bool
     withheld: bool
+
+    @property
+    def delayed(self) -> bool:
+        """Whether the message has a delay."""
+        return self.send.delay_ns > 0
 
     @property
     def name(self) -> str:
@@ -51,12 +60,17 @@ def copies(story: Story) -> Sequence[Copy]:
 
 def giving_back(story: Story) -> list[Event]:
     """Return the events after which a broker may deliver messages again."""
+    return story.noted(giving_back, lambda: _after_which(story, _GIVING_BACK))
 
-    def find() -> list[Event]:
-        calls = {(call.writer, call.id) for call, _ in story.calls if call.op in _GIVING_BACK}
-        return [event for event in story.events if _gives_back(event, calls)]
 
-    return story.noted(giving_back, find)
+def failures(story: Story) -> list[Event]:
+    """Return those of the events of `giving_back` that are no orderly end of a consumer, a session or a connection."""
+    return story.noted(failures, lambda: _after_which(story, _FAILING))
+
+
+def _after_which(story: Story, ops: set[str]) -> list[Event]:
+    calls = {(call.writer, call.id) for call, _ in story.calls if call.op in ops}
+    return [event for event in story.events if _gives_back(event, calls)]
 
 
 class _Copies:
@@ -65,9 +79,9 @@ class _Copies:
         self.holders = Holders(story)
 
     def __iter__(self) -> Iterator[Copy]:
-        careless = {call.actor for call, _ in self.story.calls if call.op == "producer" and _hasty(call)}
         for send in (*self.story.lasting("queue://"), *self.story.lasting("topic://")):
-            if send.call.args.get("mode") in ("persistent", "non-persistent") and send.call.actor not in careless:
+            chosen = send.call.args.get("mode") in ("persistent", "non-persistent")
+            if chosen and send.call.actor not in self.story.light:
                 for holder in self._holders_of(send):
                     copy = self._copy(send, holder)
                     if copy.watchers or holder.kind != "non-durable":
@@ -113,6 +127,7 @@ class _Copies:
             holder=holder,
             fatal=len(fatal),
             seen=len(seen),
+            handed=len(mine),
             outlived=sum(any(_after(fault, event) for fault in fatal) for event, _ in seen),
             altered=sum(event.msg.sha256 != body for event in mine),
             twice=self._twice(send, [event for event in mine if not event.redelivered and event.count <= 1]),
@@ -121,13 +136,30 @@ class _Copies:
                 precedes(span.end, send.call) or (confirmed is not None and precedes(confirmed, span.begin))
                 for span in spans
             ),
+            reopened=self._reopened(send, holder),
+            shaken=any(end is None or not precedes(end, send.call) for end in self._ends),
             quiet_ns=max((self.story.silence(send, span, start) for span in spans), default=0) if over else 0,
             through_ns=max((self.story.silence(send, span, send.due) for span in calm), default=0),
             alone=self._alone(send.destination),
             inherited=holder.kind == "durable" and any(_inherits(holder, fault, send) for fault in self.story.faults),
             common=holder.name in self._common,
-            withheld=self.story.withheld(send) or bool(self._deletions(holder)),
+            withheld=self.story.withheld(send) or self.story.special or bool(self._deletions(holder)),
         )
+
+    @cached_property
+    def _ends(self) -> list[Event | None]:
+        """The ends of all losses of connections, and of all faults that do not end the broker."""
+        passed = [(begin, end) for begin, end in self.story.losses if not _ends_the_broker(begin)]
+        return [end for _, end in passed]
+
+    def _reopened(self, send: Send, holder: Holder) -> bool:
+        """Return whether a consumer of a queue or a durable subscription was created after the confirmation."""
+        if holder.kind == "non-durable" or send.confirmed is None:
+            return False
+        if holder.kind == "durable":
+            return any(precedes(send.confirmed, one.call) for one in holder.attachments)
+        own = (one.call for one in self.holders.attachments if one.call.destination == send.destination)
+        return any(precedes(send.confirmed, call) for call in own)
 
     def _is_of(self, span: Span, holder: Holder) -> bool:
         begin = span.begin
@@ -166,13 +198,14 @@ class _Copies:
         return {holder for holders in of_name.values() if len(holders) > 1 for holder in holders}
 
 
-def _hasty(call: Call) -> bool:
-    return call.args.get("qos") == "at-most-once"
+def _ends_the_broker(begin: Event) -> bool:
+    return isinstance(begin, Fault) and begin.what in FATAL
 
 
 def _after(fault: FaultSpan, event: Event) -> bool:
-    over = fault.end is not None and precedes(fault.end, event)
-    return over or elapsed(fault.begin, event) > unsure(fault.begin, event)
+    if fault.end is None:
+        return False
+    return precedes(fault.end, event) or elapsed(fault.end, event) > unsure(fault.end, event)
 
 
 def _inherits(holder: Holder, fault: FaultSpan, send: Send) -> bool:

@@ -5,8 +5,8 @@ durable subscription (``NAME|CLIENT ID``).  These subscriptions have no holder, 
 messages they must keep:
 
 - a non-durable shared one
-- one with a selector, with noLocal, with a time limit, with the quality of service at most once or with automatic
-  confirmation
+- one with a selector, with noLocal or with a time limit
+- one of an MQ Light client, unless it has the quality of service at least once and no automatic confirmation
 - a durable one whose client id is unknown
 - one of several with the same name that differ in destination, sharing, durability or one of these properties
 """
@@ -20,7 +20,7 @@ from typing import Literal
 from msgspec import Struct
 
 from assay_evidence.events import Call, Event, Return
-from assay_evidence.oracle.story import Story
+from assay_evidence.oracle.story import MQLIGHT, Story
 
 Kind = Literal["queue", "durable", "non-durable"]
 
@@ -34,6 +34,7 @@ class Attachment(Struct, frozen=True):
         client: The client id of the actor's connection, empty for none; None if the journal does not tell it.
         number: The number of the consumer among those of the same name, from 1.
         ack: The acknowledgement mode of the actor's last session; None if the journal does not tell it.
+        face: The face of the actor's last connection; None if the journal does not tell it.
     """
 
     call: Call
@@ -41,6 +42,7 @@ class Attachment(Struct, frozen=True):
     client: str | None
     number: int
     ack: str | None
+    face: str | None
 
     @property
     def name(self) -> str | None:
@@ -69,8 +71,14 @@ class Attachment(Struct, frozen=True):
 
     @property
     def careless(self) -> bool:
-        """Whether messages may be lost on their way to the application, because they are settled before."""
-        return self.call.args.get("qos") == "at-most-once" or self.call.args.get("auto_confirm") is True
+        """Whether messages may be lost on their way to the application, because they are settled before.
+
+        An MQ Light client settles them early unless it is told otherwise.
+        """
+        qos, confirms = self.call.args.get("qos"), self.call.args.get("auto_confirm")
+        light = qos is not None or confirms is not None or self.face == MQLIGHT
+        late = self.ack == "client" if confirms is None else confirms is False
+        return light and not (qos == "at-least-once" and late)
 
 
 class Holder(Struct, frozen=True):
@@ -98,17 +106,21 @@ class Holders:
         """All consumers whose creation was not refused."""
         clients: dict[tuple[str, str], str] = {}
         modes: dict[tuple[str, str], str] = {}
+        faces: dict[tuple[str, str], str | None] = {}
         numbers: Counter[str] = Counter()
         made = []
         for call, answer in self._story.calls:
             if call.op == "connect":
                 clients[call.writer, call.actor] = str(call.args.get("client_id") or "")
+                face = call.args.get("face")
+                faces[call.writer, call.actor] = face if isinstance(face, str) else None
             elif call.op == "session":
                 modes[call.writer, call.actor] = str(call.args.get("ack", ""))
             elif call.op == "consumer" and (answer is None or answer.refused is None):
                 numbers[call.actor] += 1
                 actor = (call.writer, call.actor)
-                made.append(Attachment(call, answer, clients.get(actor), numbers[call.actor], modes.get(actor)))
+                known = clients.get(actor), numbers[call.actor], modes.get(actor), faces.get(actor)
+                made.append(Attachment(call, answer, *known))
         return made
 
     @cached_property

@@ -11,9 +11,11 @@ from msgspec import Struct
 
 from assay_evidence.events import Admin, AnyEvent, Call, Callback, Event, Fault, MessageRef, Return, Seen, Unit, Watch
 from assay_evidence.oracle.moments import NS_PER_MS, elapsed, precedes
-from assay_evidence.subjects import DEFINE
+from assay_evidence.subjects import DEFINE, SPECIAL
 
 FOREVER = 2**62
+MQLIGHT = "mqlight"
+"""The face of an MQ Light client."""
 T = TypeVar("T")
 
 
@@ -306,6 +308,31 @@ class Story:
         return any(not act.command.startswith(DEFINE) or precedes(send.call, act) for act in self.admins)
 
     @cached_property
+    def special(self) -> bool:
+        """Whether a message may not arrive on its queue, or may go to a queue of the same name elsewhere.
+
+        A command of an administrator (`SPECIAL`) or a connection to another queue manager than the first is the reason.
+        """
+        odd = any(part in act.command for act in self.admins for part in SPECIAL)
+        return odd or any(call.op == "connect" and call.args.get("member") is not None for call, _ in self.calls)
+
+    @cached_property
+    def losses(self) -> list[tuple[Event, Event | None]]:
+        """The begins and ends of all faults, and of all calls with which a client dropped its connection."""
+        dropped: list[tuple[Event, Event | None]] = [(c, answer) for c, answer in self.calls if c.op == "abort"]
+        return [*((fault.begin, fault.end) for fault in self.faults), *dropped]
+
+    @cached_property
+    def light(self) -> set[str]:
+        """The actors that send with an MQ Light client: it may not confirm a send, and the topic chooses the mode."""
+        return {
+            call.actor
+            for call, _ in self.calls
+            if (call.op == "producer" and call.args.get("qos") is not None)
+            or (call.op == "connect" and call.args.get("face") == MQLIGHT)
+        }
+
+    @cached_property
     def consumers(self) -> dict[str, Consumer]:
         """All actors that made a call, by name."""
         known: dict[str, Consumer] = {call.actor: Consumer() for call, _ in self.calls}
@@ -332,13 +359,23 @@ class Story:
     def telling(self, span: Span) -> bool:
         """Return whether silence at the end of a watch shows that the broker had no message for the consumer.
 
-        The silence shows nothing if the consumer selects messages or uses batches, or if its last callback still runs
-        or has raised an exception.
+        The silence shows nothing if the consumer selects messages or uses batches, if its last callback still runs
+        or has raised an exception, or if the process has stopped a connection before the end of the watch.
         """
         who = self.consumer(span.begin.actor)
         working = who.listens and isinstance(span.last, Seen)
         raised = isinstance(span.last, Callback) and span.last.ended == "raised"
-        return who.consumes and not (who.selects or who.batches or working or raised)
+        stopped = self._stops.get(span.end.writer, FOREVER) < span.end.seq
+        return who.consumes and not (who.selects or who.batches or working or raised or stopped)
+
+    @cached_property
+    def _stops(self) -> dict[str, int]:
+        """The number of each writer's first call that stops a connection, which then delivers no message."""
+        first: dict[str, int] = {}
+        for call, _ in self.calls:
+            if call.op == "stop-connection":
+                first.setdefault(call.writer, call.seq)
+        return first
 
     def disturbed(self, send: Send, start: int, end: int) -> bool:
         """Return whether a fault overlaps a span of time.

@@ -6,7 +6,9 @@
 - BT-09: every message of a batch whose callback raised an error, if the consumer received the message again on the same
   link
 - BT-16: every message of a batch whose callback returned, if the client accepted the message and the link then began a
-  later batch
+  later batch.  No fault, and no loss of any client's connection, overlaps the time from the reception to `SETTLED_MS`
+  after the acceptance.  Otherwise the broker may not have received the acceptance: the client may have the messages of
+  the later batch already, so the begin of that batch does not show that the broker has.
 
 For BT-09 and BT-16, the message's id was sent once.
 
@@ -23,8 +25,9 @@ For BT-09 and BT-16, the message's id was sent once.
 - BT-08: the callback returned and the client then accepted every message; or it raised an error, and every message came
   again or was given back
 - BT-09: the message was marked as redelivered
-- BT-16: the message did not come again, although an event after which a broker may deliver again came after the begin
-  of the later batch, and before the last reception from the same holder
+- BT-16: the message did not come again, although a failure after which a broker may deliver again came after the begin
+  of the later batch, and before the last reception from the same holder.  The orderly end of a consumer, a session or a
+  connection, such as the sender's, is no failure.
 
 *Not examinable*:
 
@@ -47,13 +50,16 @@ from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 from assay_evidence.events import Event, Seen
 from assay_evidence.oracle import Examined, Story, moments
 from assay_evidence.oracle.batched import Delivery, deliveries
-from assay_evidence.oracle.copies import giving_back
+from assay_evidence.oracle.copies import failures
 from assay_evidence.oracle.holders import Holders
 from assay_evidence.subjects import Limits, Outcome
+from assay_pipeline.clients import losses
 from assay_pipeline.examined import subjects
 from assay_pipeline.history import CASE, MESSAGE, History
 from assay_pipeline.invariant import Invariant, Wording
-from assay_pipeline.moments import no, precedes
+from assay_pipeline.moments import NS_PER_MS, no, precedes
+from assay_pipeline.quiet import since_send, touches
+from assay_pipeline.rules.repeats import SETTLED_MS
 
 
 def _automatic(history: History) -> DataFrame:
@@ -61,7 +67,7 @@ def _automatic(history: History) -> DataFrame:
 
 
 def _sent_once(history: History) -> DataFrame:
-    return history.sends.where(F.col("sends") == 1).select(*MESSAGE)
+    return history.sends.where(F.col("sends") == 1).select(*MESSAGE, "faults")
 
 
 def _named() -> tuple[str, ...]:
@@ -103,13 +109,18 @@ def _marks(history: History, limits: Limits) -> DataFrame:  # noqa: ARG001 - all
     )
 
 
-def _earlier(history: History, limits: Limits) -> DataFrame:  # noqa: ARG001 - all invariants have this signature
+def _earlier(history: History, limits: Limits) -> DataFrame:
+    # The column ``at`` is the moment of the reception here.
+    until = since_send(F.col("settled_at")) + limits[SETTLED_MS] * NS_PER_MS
+    arrived = ~touches("faults", F.lit(0), until) & ~touches("losses", F.lit(0), until)
     settled = (F.col("ended") == "returned") & (F.col("outcome") == "accepted") & F.col("source").isNotNull()
     done = (
         _automatic(history)
         .where(settled & F.col("next_at").isNotNull())
         .where(F.col("settled_at.seq") < F.col("next_at.seq"))
         .join(_sent_once(history), list(MESSAGE))
+        .join(losses(history.leaves, CASE), list(CASE), "left")
+        .where(arrived)
         .groupBy(*MESSAGE, "source", "destination")
         .agg(F.min_by(F.struct("at", "next_at"), F.struct("at.writer", "at.seq")).alias("first"))
         .select(
@@ -127,15 +138,15 @@ def _earlier(history: History, limits: Limits) -> DataFrame:  # noqa: ARG001 - a
     when = F.struct("seen_at.wall_ns", "seen_at.writer", "seen_at.seq")
     lasts = seen.where(F.col("source").isNotNull()).groupBy(*place).agg(F.max_by("seen_at", when).alias("last_at"))
     order = F.struct("failed_at.wall_ns", "failed_at.writer", "failed_at.seq")
-    failures = (
-        lasts.join(history.returns.withColumnRenamed("at", "failed_at"), list(CASE))
+    failed = (
+        lasts.join(history.returns.where(~F.col("orderly")).withColumnRenamed("at", "failed_at"), list(CASE))
         .where(precedes(F.col("failed_at"), F.col("last_at")))
         .groupBy(*place)
         .agg(F.max_by("failed_at", order).alias("failed_at"))
     )
     tried = precedes(F.col("next_at"), F.col("failed_at"))
     return subjects(
-        done.join(again, [*MESSAGE, "source", "destination"], "left").join(failures, place, "left"),
+        done.join(again, [*MESSAGE, "source", "destination"], "left").join(failed, place, "left"),
         subject=F.concat_ws(">", "kid", "source"),
         outcome=F.when(F.col("again") > 0, Outcome.BROKEN.value).when(tried, Outcome.KEPT.value),
         figure=F.col("again"),
@@ -180,12 +191,24 @@ def _marked(story: Story, limits: Limits) -> Iterator[Examined]:  # noqa: ARG001
         yield f"{seen.msg.key}/{seen.link}/{one.turn}/{seen.batch}", outcome, 1, seen
 
 
-def _acknowledged(story: Story, limits: Limits) -> Iterator[Examined]:  # noqa: ARG001 - all invariants have this signature
+def _arrived(story: Story, one: Delivery, margin: int) -> bool:
+    """Return whether the broker must have received the acceptance, because the connection lasted long enough."""
+    if one.settled is None:
+        return False
+    until = moments.elapsed(one.seen, one.settled) + margin
+    return not any(
+        moments.elapsed(one.seen, begin) <= until and (end is None or moments.elapsed(one.seen, end) >= 0)
+        for begin, end in story.losses
+    )
+
+
+def _acknowledged(story: Story, limits: Limits) -> Iterator[Examined]:
     once, holders = _sent_only_once(story), Holders(story)
+    margin = limits[SETTLED_MS] * NS_PER_MS
     firsts: dict[tuple[str, str, str], tuple[Seen, Seen]] = {}
     for one in _ended(story):
         source = holders.source(one.seen, one.seen.actor, one.seen.destination)
-        settled = one.settled is not None and one.settled.outcome == "accepted"
+        settled = one.settled is not None and one.settled.outcome == "accepted" and _arrived(story, one, margin)
         if source is None or not settled or one.over is None or one.over.ended != "returned" or one.following is None:
             continue
         if one.seen.msg.key in once and one.settled is not None and one.settled.seq < one.following.seq:
@@ -206,12 +229,12 @@ def _acknowledged(story: Story, limits: Limits) -> Iterator[Examined]:  # noqa: 
         again = [event for event in received[key, source, destination] if moments.precedes(following, event)]
         if again:
             yield f"{key}>{source}", Outcome.BROKEN, len(again), seen
-        elif _tried(following, lasts[source, destination], giving_back(story)):
+        elif _tried(following, lasts[source, destination], failures(story)):
             yield f"{key}>{source}", Outcome.KEPT, 0, seen
 
 
-def _tried(begun: Event, last: Event, failures: list[Event]) -> bool:
-    failed = max((event for event in failures if moments.precedes(event, last)), key=_when, default=None)
+def _tried(begun: Event, last: Event, failed_at: list[Event]) -> bool:
+    failed = max((event for event in failed_at if moments.precedes(event, last)), key=_when, default=None)
     return failed is not None and moments.precedes(begun, failed)
 
 
@@ -241,5 +264,5 @@ EARLIER = Invariant(
     wording=Wording("no message of an earlier batch received again", "received again {0}", one="time"),
     on_spark=_earlier,
     in_python=_acknowledged,
-    certain=True,
+    limits=(SETTLED_MS,),
 )

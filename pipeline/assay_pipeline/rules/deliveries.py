@@ -1,7 +1,7 @@
 """DD-03: a delayed message is delivered once its delay is over.
 
 *Examined*: every message with a delay above 0 that a client sent to a queue, that was confirmed and never expires, and
-whose id was sent once.  Its sender does not send at most once.
+whose id was sent once.  Its sender is no MQ Light client, which may send at most once.
 
 *Kept*: a consumer received the message, or a browse found it, at the send plus the delay or later.
 
@@ -13,17 +13,18 @@ either waited so, too, or had left in an orderly way before.
 
 - a message that was only seen before its delay was over, which DD-02 examines
 - an unseen message that a consumer may hold, or may have received at most once
-- an unseen message that the broker may lose: a non-persistent one after a fault, or any after a fault other than those
-  of `SURVIVED`
-- an unseen message that an administrator may have kept back (`quiet.withheld`), or whose queue may lack room or lead to
-  another queue (`SPECIAL`), or of a history with several queue managers
+- an unseen message that the broker may lose: a non-persistent one with a fault after its send, or with a fault that
+  began before the send and was not over then (for example, the kill comes after the begin of its call)
+- an unseen message of a history with a fault other than those of `SURVIVED`, at any time: on z/OS, a worker that died
+  before the send delivers nothing until an administrator restarts it (DD-63)
+- an unseen message that an administrator may have kept back (`quiet.withheld`), or that may have gone elsewhere
+  (`quiet.special`)
 
 *Figure*: how often the message was seen at its time or later.
 """
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -32,33 +33,26 @@ from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
 from assay_evidence.events import Return
 from assay_evidence.oracle import Examined, Story, moments
-from assay_evidence.oracle.story import Send
-from assay_evidence.subjects import Limit, Limits, Outcome
+from assay_evidence.oracle.story import FaultSpan, Send
+from assay_evidence.subjects import Limits, Outcome
 from assay_pipeline.examined import subjects
 from assay_pipeline.history import CASE, MESSAGE, QUEUE, History
 from assay_pipeline.invariant import Invariant, Wording
 from assay_pipeline.moments import NS_PER_MS, any_of, no, precedes
-from assay_pipeline.quiet import due, quiet_after, since_send, withheld
+from assay_pipeline.quiet import LATE_MS, due, quiet_after, since_send, special, withheld
 
-LATE_MS = Limit(
-    "late_ms", 4_000, "How long a consumer must have waited in vain for a delayed message after it was due."
-)
 SURVIVED = ("kill", "restart", "cut")
 """The faults after which a persistent message must still be delivered."""
 ORDERLY = ("close-connection", "close-session", "close-consumer")
 """The calls with which a consumer leaves in an orderly way."""
-SPECIAL = ("MAX", "ALIAS", "REMOTE", "CLUS", "GET(", "PUT(", "CMDLEVEL", "OPMODE")
-"""Parts of an administrator's commands after which a message may not arrive on its queue."""
 
 
 def _on_spark(history: History, limits: Limits) -> DataFrame:
-    careless = history.parties.where("sends_once").select(*CASE, "actor")
     delayed = (
-        history.sends.where(F.col("destination").like(QUEUE) & (F.col("delay_ns") > 0))
+        history.sends.where(F.col("destination").like(QUEUE) & (F.col("delay_ns") > 0) & ~F.col("careless"))
         .where((F.col("ttl_ns") == 0) & (F.col("sends") == 1) & F.col("confirmed_at").isNotNull())
-        .join(careless, [*CASE, "actor"], "left_anti")
         .drop("actor")
-        .withColumn("upon", F.filter("faults", lambda fault: precedes(F.col("at"), fault["begin"])))
+        .withColumn("upon", F.filter("faults", lambda fault: ~F.coalesce(precedes(fault["end"], F.col("at")), no())))
     )
     seen = (
         delayed.join(history.sightings.select(*MESSAGE, F.col("at").alias("seen_at")), list(MESSAGE))
@@ -69,12 +63,13 @@ def _on_spark(history: History, limits: Limits) -> DataFrame:
         )
     )
     survived = F.when(
-        F.col("mode") == "persistent",
-        F.forall("upon", lambda fault: fault["what"].isin(*SURVIVED) & fault["end"].isNotNull()),
+        F.col("mode") == "persistent", F.forall("upon", lambda fault: fault["end"].isNotNull())
     ).otherwise(F.size("upon") == 0)
+    odd = F.exists("faults", lambda fault: ~fault["what"].isin(*SURVIVED))
     lost = (
         F.col("seen").isNull()
         & F.coalesce(survived, ~no())
+        & ~F.coalesce(odd, no())
         & F.coalesce(F.col("drained"), no())
         & ~F.coalesce(F.col("withheld"), no())
         & ~F.coalesce(F.col("special"), no())
@@ -84,18 +79,11 @@ def _on_spark(history: History, limits: Limits) -> DataFrame:
         delayed.join(seen, list(MESSAGE), "left")
         .join(_drained(delayed, history, limits), list(MESSAGE), "left")
         .join(withheld(delayed, history.admins), list(MESSAGE), "left")
-        .join(_special(history), list(CASE), "left"),
+        .join(special(history.admins, history.parties), list(CASE), "left"),
         subject=F.col("kid"),
         outcome=outcome,
         figure=F.col("delivered"),
     )
-
-
-def _special(history: History) -> DataFrame:
-    """Find the scenarios in which a queue may refuse messages, lead elsewhere, or belong to another queue manager."""
-    altered = history.admins.select(*CASE, F.col("command").rlike("|".join(map(re.escape, SPECIAL))).alias("odd"))
-    distant = history.parties.select(*CASE, F.col("remote").alias("odd"))
-    return altered.unionByName(distant).groupBy(*CASE).agg(any_of(F.col("odd")).alias("special"))
 
 
 def _drained(delayed: DataFrame, history: History, limits: Limits) -> DataFrame:
@@ -136,11 +124,8 @@ def _drained(delayed: DataFrame, history: History, limits: Limits) -> DataFrame:
 
 
 def _in_python(story: Story, limits: Limits) -> Iterator[Examined]:
-    careless = {
-        call.actor for call, _ in story.calls if call.op == "producer" and call.args.get("qos") == "at-most-once"
-    }
     for send in story.lasting("queue://"):
-        if send.delay_ns <= 0 or send.call.actor in careless:
+        if send.delay_ns <= 0 or send.call.actor in story.light:
             continue
         seen = story.sightings.get(send.key, [])
         delivered = sum(send.since(sighting.at) >= send.delay_ns for sighting in seen)
@@ -152,12 +137,16 @@ def _in_python(story: Story, limits: Limits) -> Iterator[Examined]:
 
 def _must_be_there(story: Story, send: Send) -> bool:
     """Return whether neither a fault nor an administrator may have kept the message from its queue."""
-    upon = [fault for fault in story.faults if moments.precedes(send.call, fault.begin)]
-    if upon and not (send.persistent and all(fault.end and fault.begin.what in SURVIVED for fault in upon)):
+    upon = _faults_upon(story, send)
+    if upon and not (send.persistent and all(fault.end for fault in upon)):
         return False
-    odd = any(part in act.command for act in story.admins for part in SPECIAL)
-    remote = any(call.op == "connect" and call.args.get("member") is not None for call, _ in story.calls)
-    return not (odd or remote or story.withheld(send))
+    odd = any(fault.begin.what not in SURVIVED for fault in story.faults)
+    return not (odd or story.special or story.withheld(send))
+
+
+def _faults_upon(story: Story, send: Send) -> list[FaultSpan]:
+    """Return the faults that were not certainly over before the send."""
+    return [fault for fault in story.faults if not (fault.end and moments.precedes(fault.end, send.call))]
 
 
 def _is_drained(story: Story, send: Send, limits: Limits) -> bool:
@@ -165,7 +154,7 @@ def _is_drained(story: Story, send: Send, limits: Limits) -> bool:
     for actor, at in story.came(send.destination):
         came[actor] = max(came[actor], at.seq)
     gone = {actor: left for actor, seq in came.items() if (left := _left(story, actor)) is not None and left[0] > seq}
-    ends = [fault.end for fault in story.faults if fault.end and moments.precedes(send.call, fault.begin)]
+    ends = [fault.end for fault in _faults_upon(story, send) if fault.end]
     start = max(send.due, *(send.since(end) for end in (*ends, *(answer for _, answer in gone.values()))), 0)
     quiet = {
         span.begin.actor

@@ -13,20 +13,24 @@ send and its confirmation, and *active* if a consumer watched it through the sen
 - PD-30: non-persistent messages, inactive subscriptions, a kill or restart after the send; and persistent messages that
   were sent after a kill or restart, if the subscription was older and no client had opened it since
 
-*Kept*: a consumer of the subscription received the message; for PD-23, after the begin of the kill or restart.
+*Kept*: a consumer of the subscription received the message; for PD-23, after the end of the kill or restart.  For an
+inactive subscription, a client also opened it after the message was confirmed.  Otherwise a consumer may have been
+attached through the send although it did not watch.
 
 *Broken*, if the message is persistent: no consumer of the subscription ever received it, although one had a quiet tail
-(`QUIET_MS`) after the message was due and all kills and restarts that followed the send were over.  *Broken*, for PD-29
-and PD-30, if it is non-persistent: a consumer received it altered, or it came twice although the history shows nothing
-after which a broker may deliver again.
+(`QUIET_MS`) after the message was due and all kills and restarts that followed the send were over.  The tail must last
+for `LATE_MS` if the message is delayed, or if a connection was lost after the send.  *Broken*, for PD-29 and PD-30, if
+it is non-persistent: a consumer received it altered, or it came twice although the history shows nothing after which a
+broker may deliver again.
 
 *Not examinable*:
 
 - a subscription that the journal does not describe well enough (`assay_pipeline.tables.holders`), for example one with
   a selector, or one that a client tried to delete before the send
 - a missing message of a shared subscription, because another of its consumers may hold it
-- a missing message that an administrator may have kept back (`quiet.withheld`), or whose subscription a client tried to
-  delete
+- a missing message that an administrator may have kept back (`quiet.withheld`), that may have gone elsewhere
+  (`quiet.special`), or whose subscription a client tried to delete
+- a message of an MQ Light client, because the topic chooses its persistence
 - a missing message if no consumer watched for long enough, or if a fault overlaps its quiet tail
 - a missing non-persistent message, which a broker may lose
 - for PD-24, whether a message that was seen and not acknowledged comes again after a kill
@@ -49,7 +53,7 @@ from assay_pipeline.examined import of_copies
 from assay_pipeline.history import History
 from assay_pipeline.invariant import Invariant, Wording
 from assay_pipeline.moments import NS_PER_MS
-from assay_pipeline.quiet import QUIET_MS
+from assay_pipeline.quiet import LATE_MS, QUIET_MS, patience
 
 
 def _persistent() -> Column:
@@ -58,41 +62,50 @@ def _persistent() -> Column:
 
 def _lost(limits: Limits) -> Column:
     """Return whether a consumer of the copy's subscription waited in vain."""
-    waited = F.col("quiet_ns") >= F.lit(limits[QUIET_MS] * NS_PER_MS)
+    waited = F.col("quiet_ns") >= patience(limits, F.col("delayed") | F.col("shaken"))
     return (F.col("seen") == 0) & waited & ~F.col("withheld") & ~F.col("shared")
 
 
-def _stored(history: History, limits: Limits, which: Column, kept: str = "seen") -> DataFrame:
+def _stored(history: History, limits: Limits, which: Column, kept: Column) -> DataFrame:
     """Examine persistent copies of durable subscriptions."""
     durable = (F.col("kind") == "durable") & _persistent() & which
-    return of_copies(history.copies, durable, broken=_lost(limits), kept=F.col(kept) > 0)
+    return of_copies(history.copies, durable, broken=_lost(limits), kept=kept)
+
+
+def _seen() -> Column:
+    return F.col("seen") > 0
+
+
+def _missed() -> Column:
+    """Return whether a subscription that was opened after the confirmation received the message."""
+    return _seen() & F.col("reopened")
 
 
 def _pd_13(history: History, limits: Limits) -> DataFrame:
-    return _stored(history, limits, F.col("idle") & (F.col("fatal") == 0))
+    return _stored(history, limits, F.col("idle") & (F.col("fatal") == 0), _missed())
 
 
 def _pd_16(history: History, limits: Limits) -> DataFrame:
-    return _stored(history, limits, F.col("common"))
+    return _stored(history, limits, F.col("common"), _seen())
 
 
 def _pd_23(history: History, limits: Limits) -> DataFrame:
-    return _stored(history, limits, F.col("fatal") > 0, kept="outlived")
+    return _stored(history, limits, F.col("fatal") > 0, F.col("outlived") > 0)
 
 
 def _pd_24(history: History, limits: Limits) -> DataFrame:
-    return _stored(history, limits, F.col("watchers") > 0)
+    return _stored(history, limits, F.col("watchers") > 0, _seen())
 
 
 def _pd_25(history: History, limits: Limits) -> DataFrame:
-    return _stored(history, limits, F.col("idle"))
+    return _stored(history, limits, F.col("idle"), _missed())
 
 
 def _in_memory(history: History, which: Column) -> DataFrame:
     """Examine non-persistent copies of inactive durable subscriptions."""
     parked = (F.col("kind") == "durable") & ~_persistent() & F.col("idle") & which
     odd = F.col("twice") | (F.col("altered") > 0)
-    return of_copies(history.copies, parked, broken=odd, kept=F.col("seen") > 0)
+    return of_copies(history.copies, parked, broken=odd, kept=_missed())
 
 
 def _pd_29(history: History, limits: Limits) -> DataFrame:  # noqa: ARG001 - all invariants have this signature
@@ -100,7 +113,8 @@ def _pd_29(history: History, limits: Limits) -> DataFrame:  # noqa: ARG001 - all
 
 
 def _pd_30(history: History, limits: Limits) -> DataFrame:
-    return _in_memory(history, F.col("fatal") > 0).unionByName(_stored(history, limits, F.col("inherited")))
+    inherited = _stored(history, limits, F.col("inherited"), _seen())
+    return _in_memory(history, F.col("fatal") > 0).unionByName(inherited)
 
 
 def _of(story: Story, *, persistent: bool) -> Iterator[Copy]:
@@ -112,21 +126,30 @@ def _of(story: Story, *, persistent: bool) -> Iterator[Copy]:
 def _stored_well(copy: Copy, limits: Limits, *, received: int) -> Iterator[Examined]:
     if received > 0:
         yield copy.name, Outcome.KEPT, copy.seen, copy.send.call
-    elif not (copy.seen or copy.withheld or copy.holder.shared) and copy.quiet_ns >= limits[QUIET_MS] * NS_PER_MS:
+    elif not (copy.seen or copy.withheld or copy.holder.shared) and _waited(copy, limits):
         yield copy.name, Outcome.BROKEN, 0, copy.send.call
+
+
+def _waited(copy: Copy, limits: Limits) -> bool:
+    return copy.quiet_ns >= limits[LATE_MS if copy.delayed or copy.shaken else QUIET_MS] * NS_PER_MS
 
 
 def _remembered_well(copy: Copy) -> Iterator[Examined]:
     if copy.twice or copy.altered:
         yield copy.name, Outcome.BROKEN, copy.seen, copy.send.call
-    elif copy.seen:
+    elif copy.seen and copy.reopened:
         yield copy.name, Outcome.KEPT, copy.seen, copy.send.call
+
+
+def _again(copy: Copy) -> int:
+    """Return how often the message was received, or 0 if no client opened the subscription after the confirmation."""
+    return copy.seen if copy.reopened else 0
 
 
 def _missed_ones(story: Story, limits: Limits) -> Iterator[Examined]:
     for copy in _of(story, persistent=True):
         if copy.idle and not copy.fatal:
-            yield from _stored_well(copy, limits, received=copy.seen)
+            yield from _stored_well(copy, limits, received=_again(copy))
 
 
 def _namesakes(story: Story, limits: Limits) -> Iterator[Examined]:
@@ -150,7 +173,7 @@ def _active(story: Story, limits: Limits) -> Iterator[Examined]:
 def _inactive(story: Story, limits: Limits) -> Iterator[Examined]:
     for copy in _of(story, persistent=True):
         if copy.idle:
-            yield from _stored_well(copy, limits, received=copy.seen)
+            yield from _stored_well(copy, limits, received=_again(copy))
 
 
 def _parked(story: Story, limits: Limits) -> Iterator[Examined]:  # noqa: ARG001 - all invariants have this signature
@@ -175,7 +198,7 @@ MISSED = Invariant(
     wording=Wording("every message of the inactive time received later", _RECEIVED, one="time"),
     on_spark=_pd_13,
     in_python=_missed_ones,
-    limits=(QUIET_MS,),
+    limits=(QUIET_MS, LATE_MS),
 )
 NAMESAKES = Invariant(
     rule="PD-16",
@@ -183,7 +206,7 @@ NAMESAKES = Invariant(
     wording=Wording("a copy for the subscription of each client id", _RECEIVED, one="time"),
     on_spark=_pd_16,
     in_python=_namesakes,
-    limits=(QUIET_MS,),
+    limits=(QUIET_MS, LATE_MS),
 )
 ON_DISK = Invariant(
     rule="PD-23",
@@ -191,7 +214,7 @@ ON_DISK = Invariant(
     wording=Wording("every copy received after the restart", _RECEIVED, one="time"),
     on_spark=_pd_23,
     in_python=_on_disk,
-    limits=(QUIET_MS,),
+    limits=(QUIET_MS, LATE_MS),
 )
 ACTIVE = Invariant(
     rule="PD-24",
@@ -199,7 +222,7 @@ ACTIVE = Invariant(
     wording=Wording("a copy for each active durable subscriber", _RECEIVED, one="time"),
     on_spark=_pd_24,
     in_python=_active,
-    limits=(QUIET_MS,),
+    limits=(QUIET_MS, LATE_MS),
 )
 INACTIVE = Invariant(
     rule="PD-25",
@@ -207,7 +230,7 @@ INACTIVE = Invariant(
     wording=Wording("every missed message received later, also after a restart", _RECEIVED, one="time"),
     on_spark=_pd_25,
     in_python=_inactive,
-    limits=(QUIET_MS,),
+    limits=(QUIET_MS, LATE_MS),
 )
 IN_MEMORY = Invariant(
     rule="PD-29",
@@ -223,5 +246,5 @@ AFTER_RESTARTS = Invariant(
     wording=Wording("the subscription goes on, and no message comes altered or twice", _RECEIVED, one="time"),
     on_spark=_pd_30,
     in_python=_after_restarts,
-    limits=(QUIET_MS,),
+    limits=(QUIET_MS, LATE_MS),
 )

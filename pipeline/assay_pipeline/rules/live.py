@@ -8,13 +8,16 @@
 - PD-33: non-persistent messages, non-durable subscriptions
 
 *Kept*: a consumer of the subscription received the message.  *Broken*: none did, although a watch through the send
-lasted until the message was due and for a quiet tail after that (`QUIET_MS`), and no fault overlaps the watch.
+lasted until the message was due and for a quiet tail after that (`QUIET_MS`, or `LATE_MS` for a delayed message), and
+no fault overlaps the watch.
 
 *Not examinable*:
 
 - a subscription that the journal does not describe well enough (`assay_pipeline.tables.holders`), for example one with
   a selector
-- a missing message that an administrator may have kept back (`quiet.withheld`)
+- a missing message that an administrator may have kept back (`quiet.withheld`), or that may have gone elsewhere
+  (`quiet.special`)
+- a message of an MQ Light client, because the topic chooses its persistence
 - for PD-26 and PD-33, what later subscribers get
 - two moments of different clocks that are closer than their uncertainty: the pair then belongs to no rule
 
@@ -36,12 +39,12 @@ from assay_pipeline.examined import of_copies
 from assay_pipeline.history import History
 from assay_pipeline.invariant import Invariant, Wording
 from assay_pipeline.moments import NS_PER_MS
-from assay_pipeline.quiet import QUIET_MS
+from assay_pipeline.quiet import LATE_MS, QUIET_MS, patience
 
 
 def _received(history: History, limits: Limits, mode: str, kind: str) -> DataFrame:
     live = (F.col("mode") == mode) & (F.col("kind") == kind) & (F.col("watchers") > 0) & ~F.col("shared")
-    waited = F.col("through_ns") >= F.lit(limits[QUIET_MS] * NS_PER_MS)
+    waited = F.col("through_ns") >= patience(limits, F.col("delayed"))
     missed = (F.col("seen") == 0) & waited & ~F.col("withheld")
     return of_copies(history.copies, live, broken=missed, kept=F.col("seen") > 0)
 
@@ -63,9 +66,10 @@ def _arrived(story: Story, limits: Limits, kind: Kind, *, persistent: bool) -> I
         holder = copy.holder
         if holder.kind != kind or holder.shared or not copy.watchers or copy.send.persistent is not persistent:
             continue
+        quiet_ns = limits[LATE_MS if copy.delayed else QUIET_MS] * NS_PER_MS
         if copy.seen:
             yield copy.name, Outcome.KEPT, copy.seen, copy.send.call
-        elif copy.through_ns >= limits[QUIET_MS] * NS_PER_MS and not copy.withheld:
+        elif copy.through_ns >= quiet_ns and not copy.withheld:
             yield copy.name, Outcome.BROKEN, 0, copy.send.call
 
 
@@ -88,7 +92,7 @@ HEAVY_TO_LIVE = Invariant(
     wording=Wording(_DEMANDS, "received {0}", one="time"),
     on_spark=_pd_26,
     in_python=_heavy_to_live,
-    limits=(QUIET_MS,),
+    limits=(QUIET_MS, LATE_MS),
 )
 LIGHT_TO_DURABLE = Invariant(
     rule="PD-28",
@@ -96,7 +100,7 @@ LIGHT_TO_DURABLE = Invariant(
     wording=Wording(_DEMANDS, "received {0}", one="time"),
     on_spark=_pd_28,
     in_python=_light_to_durable,
-    limits=(QUIET_MS,),
+    limits=(QUIET_MS, LATE_MS),
 )
 LIGHT_TO_LIVE = Invariant(
     rule="PD-33",
@@ -104,5 +108,5 @@ LIGHT_TO_LIVE = Invariant(
     wording=Wording(_DEMANDS, "received {0}", one="time"),
     on_spark=_pd_33,
     in_python=_light_to_live,
-    limits=(QUIET_MS,),
+    limits=(QUIET_MS, LATE_MS),
 )

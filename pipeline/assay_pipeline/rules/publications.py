@@ -11,13 +11,15 @@ DD-51
     (`QUIET_MS`) after the message was due.
 
     *Not examinable*: a consumer of a named subscription, which may have existed before; a consumer that left too
-    early; a publication that the broker retains; all publications if a client connects to a further queue manager,
-    where DD-84 permits the delivery.
+    early; a non-persistent publication that the consumer did not receive, if a kill or restart of the broker began
+    after its send; a publication that the broker retains; all publications if a client connects to a further queue
+    manager, where DD-84 permits the delivery.
 
     *Figure*: how often the consumer received the message.
 
 DD-80
-    Examines the subscriptions that were open at the send, as PD-11 does (`assay_pipeline.rules.copies`).
+    Examines the subscriptions that were open at the send, as PD-11 does (`assay_pipeline.rules.copies`), but a missing
+    copy is broken only after a silence of `LATE_MS`: no document says how late a delayed publication may come.
 """
 
 from __future__ import annotations
@@ -36,9 +38,11 @@ from assay_pipeline.examined import subjects
 from assay_pipeline.history import CASE, MESSAGE, TOPIC, History
 from assay_pipeline.invariant import Invariant, Wording
 from assay_pipeline.moments import NS_PER_MS, any_of, no, precedes
-from assay_pipeline.quiet import QUIET_MS, due, quiet_after, since_send
+from assay_pipeline.quiet import LATE_MS, QUIET_MS, due, quiet_after, since_send
 from assay_pipeline.rules import copies
 
+FATAL = ("kill", "restart")
+"""The faults after which a non-persistent publication may be lost, so that its absence shows nothing."""
 RETAIN = "JMS_IBM_Retain"
 """The property of a publication that the broker retains for later subscribers."""
 
@@ -56,7 +60,10 @@ def _later_on_spark(history: History, limits: Limits) -> DataFrame:
         .groupBy(*pair)
         .agg(any_of(quiet_after(due(), limits[QUIET_MS])).alias("waited"))
     )
-    outcome = F.when(F.col("times") > 0, Outcome.BROKEN.value).when(F.col("waited"), Outcome.KEPT.value)
+    fatal = F.exists("faults", lambda fault: fault["what"].isin(*FATAL) & ~precedes(fault["begin"], F.col("at")))
+    survives = (F.col("mode") == "persistent") | ~F.coalesce(fatal, no())
+    tried = F.col("waited") & F.coalesce(survives, no())
+    outcome = F.when(F.col("times") > 0, Outcome.BROKEN.value).when(tried, Outcome.KEPT.value)
     return subjects(
         came.join(seen, [*MESSAGE, "destination", "actor"], "left").join(waited, pair, "left"),
         subject=F.concat_ws(">", "kid", "actor"),
@@ -102,12 +109,18 @@ def _later_in_python(story: Story, limits: Limits) -> Iterator[Examined]:
             )
             if times:
                 yield f"{send.key}>{actor}", Outcome.BROKEN, times, send.call
-            elif any(
+            elif _may_be_there(story, send) and any(
                 story.quiet(send, span, send.due, limits[QUIET_MS] * NS_PER_MS)
                 for span in story.watching(send.destination)
                 if span.begin.actor == actor
             ):
                 yield f"{send.key}>{actor}", Outcome.KEPT, 0, send.call
+
+
+def _may_be_there(story: Story, send: Send) -> bool:
+    """Return whether the publication is persistent, or no kill or restart began after its send."""
+    begun = (fault.begin for fault in story.faults if fault.begin.what in FATAL)
+    return send.persistent or all(moments.precedes(begin, send.call) for begin in begun)
 
 
 def _latecomers(story: Story, send: Send) -> list[str]:
@@ -125,13 +138,18 @@ def _latecomers(story: Story, send: Send) -> list[str]:
     ]
 
 
+def _patient(limits: Limits) -> Limits:
+    """Return the limits with which PD-11 examines delayed messages, which may come late."""
+    return Limits({**limits.stated, QUIET_MS: limits[LATE_MS]})
+
+
 def _existing_on_spark(history: History, limits: Limits) -> DataFrame:
     delayed = history.sends.where(F.col("delay_ns") > 0)
-    return copies.INVARIANT.on_spark(replace(history, sends=delayed), limits)
+    return copies.INVARIANT.on_spark(replace(history, sends=delayed), _patient(limits))
 
 
 def _existing_in_python(story: Story, limits: Limits) -> Iterator[Examined]:
-    for examined in copies.INVARIANT.in_python(story, limits):
+    for examined in copies.INVARIANT.in_python(story, _patient(limits)):
         call = examined[3]
         delay = call.args.get("delay_ms") if isinstance(call, Call) else None
         if isinstance(delay, int) and delay > 0:
@@ -153,5 +171,5 @@ EXISTING = Invariant(
     wording=Wording("a delayed copy for every subscription open at the send", "{0}", one="copy", many="copies"),
     on_spark=_existing_on_spark,
     in_python=_existing_in_python,
-    limits=(QUIET_MS,),
+    limits=(LATE_MS,),
 )

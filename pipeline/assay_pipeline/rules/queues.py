@@ -20,13 +20,22 @@ its confirmation.  The rules differ in the messages:
   after the message was due, and no fault overlaps the watch
 - PD-22, PD-32: the message came twice as above, or a consumer received it altered
 
-*Kept*: the message was seen; for PD-18 and PD-21, once; for PD-22, after the begin of the kill or restart.
+The quiet tail must last for `LATE_MS` if the message is delayed; for PD-18, also if a connection was lost after the
+send.
+
+*Kept*:
+
+- an awaited message: it was seen once, by a consumer of the queue
+- a parked message: it was seen (for PD-18, once), and a consumer came to the queue after the confirmation.  Otherwise a
+  consumer may have been attached through the send although it did not watch.
+- PD-22: the message was seen after the end of the kill or restart
 
 *Not examinable*:
 
 - a missing message if the queue had several consumers, because another one may hold it, or a consumer that may lose
   messages on their way (quality of service at most once, automatic confirmation)
-- a missing message that an administrator may have kept back (`quiet.withheld`)
+- a missing message that an administrator may have kept back (`quiet.withheld`), or that may have gone elsewhere
+  (`quiet.special`), for example to the dead-letter queue because its queue was full when it became due
 - a missing non-persistent message for which no consumer waited, or that a kill or restart followed: a broker may lose
   it
 - a message that came again after a fault, a rollback or the like, or that was marked as redelivered
@@ -50,40 +59,41 @@ from assay_pipeline.examined import of_copies
 from assay_pipeline.history import History
 from assay_pipeline.invariant import Invariant, Wording
 from assay_pipeline.moments import NS_PER_MS
-from assay_pipeline.quiet import QUIET_MS
+from assay_pipeline.quiet import LATE_MS, QUIET_MS, patience
 
 
 def _on_queue(*, persistent: bool) -> Column:
     return (F.col("kind") == "queue") & (F.col("mode") == ("persistent" if persistent else "non-persistent"))
 
 
-def _vanished(waited: str, limits: Limits) -> Column:
+def _vanished(waited: str, limits: Limits, slow: Column) -> Column:
     """Return whether the queue's only consumer waited in vain.
 
     Args:
         waited: The column with the length of the consumer's quiet tail.
         limits: The values of the limits.
+        slow: Whether the message may come late.
     """
-    long = F.col(waited) >= F.lit(limits[QUIET_MS] * NS_PER_MS)
+    long = F.col(waited) >= patience(limits, slow)
     return (F.col("seen") == 0) & F.col("alone") & ~F.col("withheld") & long
 
 
 def _pd_18(history: History, limits: Limits) -> DataFrame:
     crowded = (F.col("kind") == "queue") & (F.col("watchers") > 1)
     parked = _on_queue(persistent=True) & F.col("idle") & (F.col("fatal") == 0)
-    once = F.col("seen") == 1
+    slow = F.col("delayed") | F.col("shaken")
     return of_copies(
         history.copies,
         crowded | parked,
-        broken=(crowded & F.col("twice")) | (parked & _vanished("quiet_ns", limits)),
-        kept=once,
+        broken=(crowded & F.col("twice")) | (parked & _vanished("quiet_ns", limits, slow)),
+        kept=(crowded & _dispatched_once()) | (parked & (F.col("seen") == 1) & F.col("reopened")),
     )
 
 
 def _pd_21(history: History, limits: Limits) -> DataFrame:
     awaited = _on_queue(persistent=False) & (F.col("watchers") > 0) & (F.col("fatal") == 0)
-    broken = F.col("twice") | _vanished("through_ns", limits)
-    return of_copies(history.copies, awaited, broken=broken, kept=F.col("seen") == 1)
+    broken = F.col("twice") | _vanished("through_ns", limits, F.col("delayed"))
+    return of_copies(history.copies, awaited, broken=broken, kept=_dispatched_once())
 
 
 def _pd_22(history: History, limits: Limits) -> DataFrame:  # noqa: ARG001 - all invariants have this signature
@@ -93,7 +103,12 @@ def _pd_22(history: History, limits: Limits) -> DataFrame:  # noqa: ARG001 - all
 
 def _pd_32(history: History, limits: Limits) -> DataFrame:  # noqa: ARG001 - all invariants have this signature
     parked = _on_queue(persistent=False) & F.col("idle") & (F.col("fatal") == 0)
-    return of_copies(history.copies, parked, broken=_odd(), kept=F.col("seen") > 0)
+    return of_copies(history.copies, parked, broken=_odd(), kept=(F.col("seen") > 0) & F.col("reopened"))
+
+
+def _dispatched_once() -> Column:
+    """Return whether a message was seen once: by a consumer of its queue, not in a browse or on another queue."""
+    return (F.col("seen") == 1) & (F.col("handed") == 1)
 
 
 def _odd() -> Column:
@@ -104,8 +119,13 @@ def _on_queues(story: Story) -> Iterator[Copy]:
     return (copy for copy in copies(story) if copy.holder.kind == "queue")
 
 
-def _gone(copy: Copy, silence: int, limits: Limits) -> bool:
-    return copy.alone and not copy.seen and not copy.withheld and silence >= limits[QUIET_MS] * NS_PER_MS
+def _gone(copy: Copy, silence: int, limits: Limits, *, slow: bool) -> bool:
+    long = silence >= limits[LATE_MS if slow else QUIET_MS] * NS_PER_MS
+    return copy.alone and not copy.seen and not copy.withheld and long
+
+
+def _once(copy: Copy) -> bool:
+    return copy.seen == 1 and copy.handed == 1
 
 
 def _subject(copy: Copy, *, broken: bool, kept: bool) -> Iterator[Examined]:
@@ -117,15 +137,16 @@ def _shared(story: Story, limits: Limits) -> Iterator[Examined]:
     for copy in _on_queues(story):
         crowd, parked = copy.watchers >= 2, copy.send.persistent and copy.idle and not copy.fatal  # noqa: PLR2004 - two
         if crowd or parked:
-            lost = parked and _gone(copy, copy.quiet_ns, limits)
-            yield from _subject(copy, broken=lost or (crowd and copy.twice), kept=copy.seen == 1)
+            lost = parked and _gone(copy, copy.quiet_ns, limits, slow=copy.delayed or copy.shaken)
+            kept = (crowd and _once(copy)) or (parked and copy.seen == 1 and copy.reopened)
+            yield from _subject(copy, broken=lost or (crowd and copy.twice), kept=kept)
 
 
 def _dispatched(story: Story, limits: Limits) -> Iterator[Examined]:
     for copy in _on_queues(story):
         if copy.watchers and not copy.fatal and not copy.send.persistent:
-            lost = _gone(copy, copy.through_ns, limits)
-            yield from _subject(copy, broken=copy.twice or lost, kept=copy.seen == 1)
+            lost = _gone(copy, copy.through_ns, limits, slow=copy.delayed)
+            yield from _subject(copy, broken=copy.twice or lost, kept=_once(copy))
 
 
 def _restarted(story: Story, limits: Limits) -> Iterator[Examined]:  # noqa: ARG001 - all invariants have this signature
@@ -137,7 +158,8 @@ def _restarted(story: Story, limits: Limits) -> Iterator[Examined]:  # noqa: ARG
 def _parked(story: Story, limits: Limits) -> Iterator[Examined]:  # noqa: ARG001 - all invariants have this signature
     for copy in _on_queues(story):
         if copy.idle and not copy.fatal and not copy.send.persistent:
-            yield from _subject(copy, broken=copy.twice or copy.altered > 0, kept=copy.seen > 0)
+            kept = copy.seen > 0 and copy.reopened
+            yield from _subject(copy, broken=copy.twice or copy.altered > 0, kept=kept)
 
 
 _SEEN = "seen {0}"
@@ -147,7 +169,7 @@ SHARED = Invariant(
     wording=Wording("each message seen once", _SEEN, one="time"),
     on_spark=_pd_18,
     in_python=_shared,
-    limits=(QUIET_MS,),
+    limits=(QUIET_MS, LATE_MS),
 )
 DISPATCHED = Invariant(
     rule="PD-21",
@@ -155,7 +177,7 @@ DISPATCHED = Invariant(
     wording=Wording("each message seen once", _SEEN, one="time"),
     on_spark=_pd_21,
     in_python=_dispatched,
-    limits=(QUIET_MS,),
+    limits=(QUIET_MS, LATE_MS),
 )
 RESTARTED = Invariant(
     rule="PD-22",

@@ -13,16 +13,25 @@ accepted, and its id was sent once.
 
 - QS-08: a client accepted the message.  *QS-06*: a consumer received it at most once.
 - QS-07: as QS-06, if a fault, or the consumer's own loss of its connection, began after the final moment.
-- QS-03: the message was sent at most once, and is final for any of the reasons.
+- QS-03: the message was sent at most once, and is final for any of the reasons.  Its sender never sends at least once.
 
 *Broken*: a consumer of the copy received the message after the final moment; for QS-07, also after the fault.
 *Undecided*: a consumer received it within the uncertainty around that moment.  *Kept*: no consumer received it
-afterwards, although a watch that began later ended with a silence (`QUIET_MS`).
+afterwards, although a watch that began later ended with a silence (`QUIET_MS`), and the broker could have delivered the
+message in that watch:
+
+- between the final moment and the watch, an event permitted the delivery of messages again (table ``returns``): a
+  broker that ignores acknowledgements keeps a message for the link that received it until this link ends
+- the subscription outlives its consumer: it is durable or shared
+- the message is persistent, or no kill or restart began between the final moment and the watch
 
 *Not examinable*:
 
-- an acceptance that the broker may not have received: a fault, or the loss of the consumer's connection, overlaps the
-  time from the reception over the same link to `SETTLED_MS` after the final moment
+- an acceptance that the broker may not have received: a fault, or the loss of any client's connection, overlaps the
+  time from the reception over the same link to `SETTLED_MS` after the final moment.  The journal records a loss under
+  the connection's name, which need not be the name of the consumer.
+- a message that a consumer received at most once, if a kill or restart overlaps the `SETTLED_MS` after the reception:
+  the broker may not have dropped its copy on the disk
 - a message that its sender may have sent again: a fault overlaps the send, or the `SETTLED_MS` after its answer.  A
   client that sends at most once never sends again.
 - a publication that the broker retains, and all publications if a client connects to a further queue manager
@@ -42,19 +51,23 @@ from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
 from assay_evidence.events import Call, Event, Return, Seen, Settle, Unit
 from assay_evidence.oracle import Examined, Story, moments
+from assay_evidence.oracle.copies import giving_back
 from assay_evidence.oracle.story import Send
 from assay_evidence.subjects import Limit, Limits, Outcome
+from assay_pipeline.clients import losses
 from assay_pipeline.examined import subjects
 from assay_pipeline.history import CASE, MESSAGE, TOPIC, History
 from assay_pipeline.invariant import Invariant, Wording
 from assay_pipeline.moments import NS_PER_MS, any_of, elapsed, no, precedes
-from assay_pipeline.quiet import FOREVER, QUIET_MS, quiet_after, since_send
+from assay_pipeline.quiet import QUIET_MS, quiet_after, since_send, touches
 
 SETTLED_MS = Limit(
     "settled_ms",
     1_000,
     "How long after a client's settlement a connection must last, so that the broker has received it.",
 )
+FATAL = ("kill", "restart")
+"""The faults after which a broker has only what was on disk."""
 RETAIN = "JMS_IBM_Retain"
 """The property of a publication that the broker retains for later subscribers."""
 COPY = (*MESSAGE, "holder")
@@ -68,7 +81,7 @@ def _copies(history: History, limits: Limits) -> DataFrame:
     margin = limits[SETTLED_MS] * NS_PER_MS
     owners = history.parties.select(*CASE, F.col("actor").alias("sender"), "sends_once")
     distant = history.parties.groupBy(*CASE).agg(any_of(F.col("remote")).alias("distant"))
-    repeated = _touched("faults", F.lit(0), since_send(F.col("answered_at")) + margin)
+    repeated = touches("faults", F.lit(0), since_send(F.col("answered_at")) + margin)
     topic = F.col("destination").like(TOPIC)
     retained = F.coalesce(F.map_contains_key(F.col("sent.fields"), RETAIN), no())
     sends = (
@@ -78,18 +91,20 @@ def _copies(history: History, limits: Limits) -> DataFrame:
         .withColumn("sends_once", F.coalesce("sends_once", no()))
         .where((F.col("sends") == 1) & F.col("accepted") & (F.col("sends_once") | ~repeated))
         .where(~topic | ~(retained | F.coalesce("distant", no())))
-        .select(*MESSAGE, "destination", "at", "answered_at", "faults", "sends_once")
+        .select(*MESSAGE, "destination", "mode", "at", "answered_at", "faults", "sends_once")
     )
     seen = history.sightings.where(~F.col("look")).select(
         *MESSAGE, "destination", "actor", "link", F.col("at").alias("seen_at")
     )
-    known = history.parties.select(*CASE, "actor", "receives_once", "single")
+    known = history.parties.select(*CASE, "actor", "receives_once", "single", "lasts")
     return (
         sends.join(seen, [*MESSAGE, "destination"])
         .join(known, [*CASE, "actor"], "left")
         .where(~topic | F.coalesce("single", no()))
         .withColumn("holder", F.when(topic, F.col("actor")).otherwise(F.lit("")))
+        .withColumn("lasts", ~topic | F.coalesce("lasts", no()))
         .join(_breaks(history), [*CASE, "actor"], "left")
+        .join(losses(history.leaves, CASE), list(CASE), "left")
     )
 
 
@@ -101,27 +116,22 @@ def _breaks(history: History) -> DataFrame:
     return lost.groupBy(*CASE, "actor").agg(F.collect_list("cut").alias("cuts"))
 
 
-def _touched(spans: str, start: Column, end: Column) -> Column:
-    def touches(span: Column) -> Column:
-        over = F.coalesce(since_send(span["end"]), F.lit(FOREVER))
-        return (since_send(span["begin"]) <= end) & (over >= start)
-
-    return F.coalesce(F.exists(spans, touches), no())
-
-
 def _accepted(copies: DataFrame, history: History, limits: Limits) -> DataFrame:
     got, until = since_send(F.col("seen_at")), since_send(F.col("final_at")) + limits[SETTLED_MS] * NS_PER_MS
     settled = history.settles.select(*MESSAGE, "actor", "link", F.col("at").alias("settled_at"), "final_at")
     return (
         copies.join(settled, [*MESSAGE, "actor", "link"])
         .where(precedes(F.col("seen_at"), F.col("settled_at")))
-        .where(~_touched("faults", got, until) & ~_touched("cuts", got, until))
+        .where(~touches("faults", got, until) & ~touches("losses", got, until))
         .drop("settled_at")
     )
 
 
-def _careless(copies: DataFrame, _history: History, _limits: Limits) -> DataFrame:
-    return copies.where(F.coalesce("receives_once", no())).withColumn("final_at", F.col("seen_at"))
+def _careless(copies: DataFrame, _history: History, limits: Limits) -> DataFrame:
+    got = since_send(F.col("seen_at"))
+    fatal = F.filter("faults", lambda fault: fault["what"].isin(*FATAL))
+    dropped = ~touches(fatal, got, got + limits[SETTLED_MS] * NS_PER_MS)
+    return copies.where(F.coalesce("receives_once", no()) & dropped).withColumn("final_at", F.col("seen_at"))
 
 
 def _either(copies: DataFrame, history: History, limits: Limits) -> DataFrame:
@@ -136,6 +146,20 @@ def _broken_between(first: Column, second: Column) -> Column:
         return F.coalesce(precedes(first, span["begin"]) & precedes(span["begin"], second), no())
 
     return F.coalesce(F.exists("faults", within), no()) | F.coalesce(F.exists("cuts", within), no())
+
+
+def _could_come(final: Column, begin: Column) -> Column:
+    """Return whether a broker could have delivered a final copy again in a watch that began at a moment.
+
+    The columns: ``gave`` (the moments of the table ``returns``), ``faults``, ``mode`` and ``lasts``.
+    """
+    freed = F.exists("gave", lambda at: precedes(final, at) & precedes(at, begin))
+
+    def fatal(fault: Column) -> Column:
+        return fault["what"].isin(*FATAL) & precedes(final, fault["begin"]) & ~precedes(begin, fault["begin"])
+
+    lost = ~F.coalesce(F.col("mode") == "persistent", no()) & F.coalesce(F.exists("faults", fatal), no())
+    return F.coalesce(freed, no()) & F.col("lasts") & ~lost
 
 
 def _on_spark(
@@ -171,9 +195,11 @@ def _on_spark(
     own = (F.col("holder") == "") | (F.col("watcher") == F.col("holder"))
     interrupted = _broken_between(F.col("final_at"), F.col("begin")) if after_fault else ~no()
     silent = precedes(F.col("final_at"), F.col("begin")) & quiet_after(since_send(F.col("final_at")), limits[QUIET_MS])
+    gave = history.returns.groupBy(*CASE).agg(F.collect_list("at").alias("gave"))
     waited = (
         final.join(spans, [*CASE, "destination"])
-        .where(own & interrupted & silent)
+        .join(gave, list(CASE), "left")
+        .where(own & interrupted & silent & _could_come(F.col("final_at"), F.col("begin")))
         .select(*COPY)
         .distinct()
         .withColumn("waited", ~no())
@@ -217,8 +243,14 @@ class _Facts:
             elif isinstance(event, Unit) and event.op in ("begin", "commit", "rollback"):
                 self.units[event.writer, event.unit].append(event)
         self.faults: list[tuple[Event, Event | None]] = [(fault.begin, fault.end) for fault in story.faults]
+        self.fatal: list[tuple[Event, Event | None]] = [
+            (fault.begin, fault.end) for fault in story.faults if fault.begin.what in FATAL
+        ]
+        self.all_losses = story.losses
+        self.gave = giving_back(story)
         self.aborts: dict[str, list[tuple[Event, Event | None]]] = defaultdict(list)
-        self.sends_once: set[str] = set()
+        self._qualities: dict[str, set[object]] = defaultdict(set)
+        self._passing: set[str] = set()
         self.remote = False
         self._names: dict[str, set[object]] = defaultdict(set)
         self._ids: dict[str, set[object]] = defaultdict(set)
@@ -230,14 +262,25 @@ class _Facts:
     def _note(self, call: Call, answer: Return | None) -> None:
         if call.op == "abort":
             self.aborts[call.actor].append((call, answer))
-        elif call.op == "producer" and call.args.get("qos") == "at-most-once":
-            self.sends_once.add(call.actor)
+        elif call.op == "producer":
+            self._qualities[call.actor].add(call.args.get("qos"))
         elif call.op == "connect":
             self.remote = self.remote or call.args.get("member") is not None
             self._ids[call.actor].add(call.args.get("client_id") or "")
         elif call.op == "consumer" and answer is not None and answer.refused is None:
             self._names[call.actor].add(call.args.get("name") or "")
             self._qos[call.actor].add(call.args.get("qos"))
+            if call.args.get("durability") != "durable" and call.args.get("shared") is not True:
+                self._passing.add(call.actor)
+
+    def sends_once(self, actor: str) -> bool:
+        """Return whether an actor sends at most once, and never at least once, so that it repeats no send."""
+        qualities = self._qualities.get(actor, set())
+        return "at-most-once" in qualities and "at-least-once" not in qualities
+
+    def lasts(self, actor: str) -> bool:
+        """Return whether all subscriptions of a consumer outlive it."""
+        return actor in self._names and actor not in self._passing
 
     def receives_once(self, actor: str) -> bool:
         return self._qos.get(actor) == {"at-most-once"}
@@ -254,11 +297,9 @@ class _Facts:
         begun = (begin for begin, _ in self.losses(final.actor))
         return any(moments.precedes(final.at, begin) and moments.precedes(begin, event) for begin in begun)
 
-    def overlapped(self, actor: str, send: Send, start: int, until: int) -> bool:
-        return any(
-            send.since(begin) <= until and (end is None or send.since(end) >= start)
-            for begin, end in self.losses(actor)
-        )
+    @staticmethod
+    def overlapped(spans: list[tuple[Event, Event | None]], send: Send, start: int, until: int) -> bool:
+        return any(send.since(begin) <= until and (end is None or send.since(end) >= start) for begin, end in spans)
 
     def commit(self, settle: Settle) -> Event | None:
         """Return the event that makes an acceptance final: itself, or the commit of its unit of work."""
@@ -283,10 +324,16 @@ class _Copy(Struct, frozen=True):
     def finals(self, rule: str, margin: int) -> list[_Final]:
         found = []
         if rule != "QS-08":
-            found += [_Final(event, event.actor) for event in self.seen if self.facts.receives_once(event.actor)]
+            found += [_Final(event, event.actor) for event in self.seen if self._dropped(event, margin)]
         if rule in ("QS-03", "QS-08"):
             found += self._acceptances(margin)
         return found
+
+    def _dropped(self, event: Seen, margin: int) -> bool:
+        """Return whether the broker must have dropped its copy, because the consumer receives at most once."""
+        got = self.send.since(event)
+        lost = self.facts.overlapped(self.facts.fatal, self.send, got, got + margin)
+        return self.facts.receives_once(event.actor) and not lost
 
     def _acceptances(self, margin: int) -> Iterator[_Final]:
         """Return the acceptances that the broker must have received."""
@@ -298,7 +345,8 @@ class _Copy(Struct, frozen=True):
                 for event in self.seen
                 if (event.actor, event.link) == (settle.actor, settle.link) and moments.precedes(event, settle)
             ]
-            if at and any(not self.facts.overlapped(settle.actor, self.send, start, until) for start in got):
+            spans = self.facts.all_losses
+            if at and any(not self.facts.overlapped(spans, self.send, start, until) for start in got):
                 yield _Final(at, settle.actor)
 
     def later(self, final: _Final, *, after_loss: bool) -> Iterator[Seen]:
@@ -314,10 +362,20 @@ class _Copy(Struct, frozen=True):
         return any(
             moments.precedes(final.at, span.begin)
             and (not after_loss or self.facts.lost_between(final, span.begin))
+            and self._could_come(final.at, span.begin)
             and story.quiet(self.send, span, self.send.since(final.at), quiet_ns)
             for span in story.watching(self.send.destination)
             if self.holder in ("", span.begin.actor)
         )
+
+    def _could_come(self, final: Event, begin: Event) -> bool:
+        """Return whether the broker could have delivered the copy again in a watch that began at an event."""
+        if self.holder and not self.facts.lasts(self.holder):
+            return False
+        fatal = (moments.precedes(final, fault) and not moments.precedes(begin, fault) for fault, _ in self.facts.fatal)
+        if not self.send.persistent and any(fatal):
+            return False
+        return any(moments.precedes(final, gave) and moments.precedes(gave, begin) for gave in self.facts.gave)
 
 
 def _in_python(story: Story, limits: Limits, rule: str) -> Iterator[Examined]:
@@ -341,9 +399,9 @@ def _copies_of(story: Story, limits: Limits, rule: str) -> Iterator[_Copy]:
         seen = facts.received.get((send.key, send.destination), [])
         if not seen or send.times > 1 or not send.accepted or send.answer is None:
             continue
-        once = send.call.actor in facts.sends_once
+        once = facts.sends_once(send.call.actor)
         until = send.since(send.answer) + limits[SETTLED_MS] * NS_PER_MS
-        if not once and (rule == "QS-03" or facts.overlapped("", send, 0, until)):
+        if not once and (rule == "QS-03" or facts.overlapped(facts.faults, send, 0, until)):
             continue
         if not send.destination.startswith("topic://"):
             yield _Copy(facts, send, seen, "")

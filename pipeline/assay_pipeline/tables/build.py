@@ -12,10 +12,12 @@ from assay_pipeline.history import CASE, IN_WRITER, MESSAGE, History
 from assay_pipeline.moments import any_of, duration, moment, no, number
 from assay_pipeline.tables.batched import batched
 from assay_pipeline.tables.copies import copies
-from assay_pipeline.tables.holders import attachments, held_by
+from assay_pipeline.tables.holders import MQLIGHT, attachments, held_by
 
 GIVING_BACK = ("abort", "close-connection", "close-consumer", "close-session", "recover", "unsubscribe")
 """The calls by which a client gives messages back that it has not acknowledged."""
+FAILING = ("abort", "recover")
+"""Those of them that stand for a failure; the others end a consumer, a session or a connection in an orderly way."""
 
 
 def build_history(events: DataFrame, store: Callable[[str, DataFrame], DataFrame]) -> History:
@@ -124,9 +126,13 @@ def _sends(told: DataFrame, calls: DataFrame) -> DataFrame:
 
 
 def _careless(calls: DataFrame) -> DataFrame:
-    """Find the producers that send without a confirmation (quality of service at most once)."""
-    made = calls.where((F.col("op") == "producer") & (F.col("args")["qos"] == "at-most-once"))
-    return made.select(*CASE, "actor", (~no()).alias("careless")).distinct()
+    """Find the actors that send with an MQ Light client: it may not confirm a send, and the topic chooses the mode.
+
+    Only such a client takes a quality of service.
+    """
+    light = (F.col("op") == "producer") & F.col("args")["qos"].isNotNull()
+    light |= (F.col("op") == "connect") & (F.col("args")["face"] == MQLIGHT)
+    return calls.where(light).select(*CASE, "actor", (~no()).alias("careless")).distinct()
 
 
 def _sightings(told: DataFrame, calls: DataFrame, sends: DataFrame) -> DataFrame:
@@ -181,13 +187,21 @@ def _watches(told: DataFrame, actors: DataFrame) -> DataFrame:
         .groupBy(*IN_WRITER, "id", "actor")
         .agg(F.max_by("act", "act.seq").alias("last"))
     )
-    # A listener that has not returned, or that has raised an error, may receive no message for that reason.
+    stopped = (
+        told.where((F.col("kind") == "call") & (F.col("op") == "stop-connection"))
+        .groupBy(*IN_WRITER)
+        .agg(F.min("seq").alias("stopped"))
+    )
+    # A listener that has not returned, or that has raised an error, may receive no message for that reason.  The same
+    # holds for a consumer of a stopped connection; a watch does not tell its connection.
     occupied = F.col("listens") & (F.col("last.kind") == "seen")
     raised = F.coalesce(F.col("last.ended"), F.lit("returned")) == "raised"
-    telling = F.col("consumes") & ~F.col("selects") & ~F.col("batches") & ~F.coalesce(occupied | raised, no())
+    halted = F.coalesce(F.col("stopped") < F.col("end.seq"), no())
+    telling = F.col("consumes") & ~F.col("selects") & ~F.col("batches") & ~F.coalesce(occupied | raised, no()) & ~halted
     return (
         spans.join(last, [*IN_WRITER, "id", "actor"], "left")
         .join(actors, [*CASE, "actor"], "left")
+        .join(stopped, list(IN_WRITER), "left")
         .withColumn("telling", F.coalesce(telling, no()))
         .withColumn("at", F.col("begin"))
         .select(*IN_WRITER, "actor", "destination", "at", "begin", "end", F.col("last.at").alias("last"), "telling")
@@ -219,11 +233,12 @@ def _returns(told: DataFrame, calls: DataFrame) -> DataFrame:
         | ((kind == "settle") & (F.col("outcome") != "accepted"))
         | (kind == "session-ended")
     )
-    called = calls.where(op.isin(*GIVING_BACK))
+    called = calls.where(op.isin(*GIVING_BACK)).withColumn("orderly", ~op.isin(*FAILING))
+    answered = called.where(F.col("answered_at").isNotNull())
     return (
-        told.where(alone).select(*CASE, "at")
-        .unionByName(called.select(*CASE, "at"))
-        .unionByName(called.where(F.col("answered_at").isNotNull()).select(*CASE, F.col("answered_at").alias("at")))
+        told.where(alone).select(*CASE, "at", no().alias("orderly"))
+        .unionByName(called.select(*CASE, "at", "orderly"))
+        .unionByName(answered.select(*CASE, F.col("answered_at").alias("at"), "orderly"))
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """The table of copies: one row for each message and each holder of it, with all facts about the copy.
 
 *Messages*: the confirmed sends of messages that never expire and whose ids were sent once.  The sender chose the
-persistence, and did not send at most once.
+persistence, so it is no MQ Light client (which may also send at most once).
 
 *Holders* (`assay_pipeline.tables.holders`) of a message on a topic are the subscriptions that existed before the send:
 a durable one from the answer to its first consumer on, unless a client tried to delete it before the send; a
@@ -11,12 +11,19 @@ message on a queue is the queue.
 The columns, beside the message's and the holder's:
 
 - ``seen``: how often a consumer of the holder received the message; on a queue, any consumer, or a browse listed it
-- ``outlived``: how many of these times are after the begin of a kill or restart (``fatal``) that followed the send
+- ``handed``: how many of these times a consumer of the holder received it from the destination to which it was sent
+- ``outlived``: how many of these times are after the end of a kill or restart (``fatal``) that followed the send.
+  Between begin and end, the broker may still run, or run already.
 - ``altered``: how many times it had another body than when it was sent
 - ``twice``: the holder's consumers received it twice without a mark, and no event of the history permits that: none
   after which a broker may deliver again, and no new connection of a consumer
 - ``watchers``: how many consumers of the holder watched it through the send
 - ``idle``: no consumer watched it between the begin of the send and its confirmation
+- ``reopened``: a consumer of the holder was created after the confirmation.  Without one, a consumer may have been
+  attached through the send although it did not watch.
+- ``delayed``: the message has a delay; no document says how late a broker may deliver it
+- ``shaken``: a fault other than a kill or restart, or the loss of a client's connection, was not over before the send.
+  A broker may notice late that a connection is lost, and then still keeps a message for it.
 - ``quiet_ns``: the longest quiet tail of a watch (`assay_pipeline.quiet`), after the message was due and all ``fatal``
   faults were over; 0 for none
 - ``through_ns``: the same for watches through the send that no fault overlaps
@@ -24,7 +31,8 @@ The columns, beside the message's and the holder's:
 - ``inherited``: the durable subscription existed before a kill or restart that was over before the send, and no client
   opened it between the two
 - ``common``: another client id uses the name of the subscription, too
-- ``withheld``: an administrator may have kept the message back, or a client tried to delete the subscription later
+- ``withheld``: an administrator may have kept the message back, a client tried to delete the subscription later, or the
+  message may have gone elsewhere (`quiet.special`)
 """
 
 from __future__ import annotations
@@ -34,9 +42,10 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
+from assay_pipeline.clients import losses
 from assay_pipeline.history import CASE, MESSAGE, QUEUE, TOPIC
 from assay_pipeline.moments import any_of, elapsed, no, precedes, uncertainty
-from assay_pipeline.quiet import due, fault_touches, quiet_tail, since_send, withheld
+from assay_pipeline.quiet import due, fault_touches, quiet_tail, since_send, special, withheld
 from assay_pipeline.tables.holders import DURABLE, NON_DURABLE, QUEUE_KIND, several_clients
 
 FATAL = ("kill", "restart")
@@ -57,9 +66,10 @@ def copies(tables: Mapping[str, DataFrame]) -> DataFrame:
         .where((F.col("ttl_ns") == 0) & (F.col("sends") == 1) & F.col("confirmed_at").isNotNull())
         .where(F.col("mode").isin("persistent", "non-persistent") & ~F.col("careless"))
         .withColumn("fatal", upon)
+        .join(losses(tables["leaves"], CASE), list(CASE), "left")
         .select(
             *MESSAGE, "destination", "mode", "delay_ns", "sha256", "at", "answered_at", "confirmed_at", "faults",
-            "fatal",
+            "fatal", (F.col("delay_ns") > 0).alias("delayed"), _shaken().alias("shaken"),
         )
     )  # fmt: skip
     held = _held(messages, tables)
@@ -71,36 +81,55 @@ def copies(tables: Mapping[str, DataFrame]) -> DataFrame:
         .join(_alone(tables["arrivals"], tables["consumers"]), [*CASE, "destination"], "left")
         .join(several_clients(tables["consumers"], CASE), [*CASE, "holder"], "left")
         .join(withheld(messages, tables["admins"]), list(MESSAGE), "left")
+        .join(special(tables["admins"], tables["parties"]), list(CASE), "left")
     )
     nothing = F.lit(0).cast("bigint")
-    counts = ("seen", "outlived", "altered", "watchers", "quiet_ns", "through_ns")
+    counts = ("seen", "handed", "outlived", "altered", "watchers", "quiet_ns", "through_ns")
+    kept_back = F.coalesce("withheld", no()) | F.coalesce("special", no()) | F.col("deleted")
     again = (F.size("unmarked") > 1) & (F.col("links") == F.col("actors")) & ~F.coalesce("permitted", no())
     return found.select(
-        *COPY, "kind", "shared", "destination", "mode", "at", "inherited",
+        *COPY, "kind", "shared", "destination", "mode", "at", "inherited", "reopened", "delayed",
+        "shaken",
         F.when(F.col("fatal").isNull(), F.lit(0)).otherwise(F.size("fatal")).alias("fatal"),
         *(F.coalesce(name, nothing).alias(name) for name in counts),
         *(F.coalesce(name, no()).alias(name) for name in ("alone", "common")),
-        (F.coalesce("withheld", no()) | F.col("deleted")).alias("withheld"),
+        kept_back.alias("withheld"),
         F.coalesce(again, no()).alias("twice"),
         F.coalesce("idle", ~no()).alias("idle"),
     ).where((F.col("kind") != NON_DURABLE) | (F.col("watchers") > 0))  # fmt: skip
 
 
+def _shaken() -> Column:
+    def upon(loss: Column) -> Column:
+        return ~F.coalesce(precedes(loss["end"], F.col("at")), no())
+
+    other = F.exists("faults", lambda fault: ~fault["what"].isin(*FATAL) & upon(fault))
+    return F.coalesce(other, no()) | F.coalesce(F.exists("losses", upon), no())
+
+
 def _held(messages: DataFrame, tables: Mapping[str, DataFrame]) -> DataFrame:
     consumers = tables["consumers"].where(F.col("holder").isNotNull())
-    on_queue = messages.where(F.col("destination").like(QUEUE)).select(
-        "*", F.col("destination").alias("holder"), F.lit(QUEUE_KIND).alias("kind"), no().alias("shared"),
-        no().alias("inherited"), no().alias("deleted"),
+    place = (*CASE, "destination")
+    created = tables["consumers"].groupBy(*place).agg(F.collect_list("at").alias("created"))
+    on_queue = messages.where(F.col("destination").like(QUEUE)).join(created, list(place), "left").select(
+        *messages.columns, F.col("destination").alias("holder"), F.lit(QUEUE_KIND).alias("kind"), no().alias("shared"),
+        no().alias("inherited"), no().alias("deleted"), _later("created").alias("reopened"),
     )  # fmt: skip
     published = messages.where(F.col("destination").like(TOPIC))
     opened = consumers.where((F.col("kind") == NON_DURABLE) & F.col("accepted")).select(
         *CASE, "destination", "holder", "kind", "shared", F.col("answered_at").alias("opened_at")
     )
     live = published.join(opened, [*CASE, "destination"]).where(precedes(F.col("opened_at"), F.col("at")))
+    unlike = ("inherited", "deleted", "reopened")
     return (
-        on_queue.unionByName(live.drop("opened_at").withColumn("inherited", no()).withColumn("deleted", no()))
+        on_queue.unionByName(live.drop("opened_at").withColumns(dict.fromkeys(unlike, no())))
         .unionByName(_lasting(published, consumers, tables["unsubscribed"]))
     )  # fmt: skip
+
+
+def _later(created: str) -> Column:
+    """Return whether a consumer was created after the message's confirmation, from an array of the calls' moments."""
+    return F.coalesce(F.exists(created, lambda at: precedes(F.col("confirmed_at"), at)), no())
 
 
 def _lasting(published: DataFrame, consumers: DataFrame, unsubscribed: DataFrame) -> DataFrame:
@@ -132,6 +161,7 @@ def _lasting(published: DataFrame, consumers: DataFrame, unsubscribed: DataFrame
         .where(exists)
         .withColumn("inherited", F.coalesce(F.exists("faults", outlived), no()))
         .withColumn("deleted", F.col("ends").isNotNull())
+        .withColumn("reopened", _later("tried"))
         .drop("opened", "tried", "ends", "name")
     )
 
@@ -169,8 +199,8 @@ def _seen(held: DataFrame, sightings: DataFrame) -> DataFrame:
     fresh = plain & ~F.col("marked")
 
     def after(fault: Column) -> Column:
-        by_count = F.coalesce(precedes(fault["end"], seen_at), no())
-        return by_count | (elapsed(fault["begin"], seen_at) > uncertainty(fault["begin"], seen_at))
+        by_clock = elapsed(fault["end"], seen_at) > uncertainty(fault["end"], seen_at)
+        return F.coalesce(precedes(fault["end"], seen_at) | by_clock, no())
 
     return (
         held.join(seen, list(MESSAGE))
@@ -179,6 +209,7 @@ def _seen(held: DataFrame, sightings: DataFrame) -> DataFrame:
         .agg(
             F.first("at").alias("sent_at"),
             F.count("*").alias("seen"),
+            F.count(F.when(plain, 1)).alias("handed"),
             F.count(F.when(F.exists("fatal", after), 1)).alias("outlived"),
             F.count(F.when(plain & (F.col("body") != F.col("sha256")), 1)).alias("altered"),
             F.collect_list(F.when(fresh, seen_at)).alias("unmarked"),

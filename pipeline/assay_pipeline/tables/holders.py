@@ -10,8 +10,8 @@ A *holder* is one of these:
 A durable subscription has no holder in these cases:
 
 - The journal does not tell its client id.
-- One of the consumers of its name selects messages, lives for a limited time or may lose messages on their way (quality
-  of service at most once, automatic confirmation).
+- One of the consumers of its name selects messages, lives for a limited time or may lose messages on their way: an MQ
+  Light client does, unless it has the quality of service at least once and no automatic confirmation.
 - Its consumers differ in destination, durability or sharing.
 
 Non-durable shared subscriptions have no holder, because a message may wait for any of the sharers.
@@ -26,6 +26,8 @@ from assay_pipeline.moments import any_of, no
 
 DURABLE, NON_DURABLE, QUEUE_KIND = "durable", "non-durable", "queue"
 """The kinds of holders."""
+MQLIGHT = "mqlight"
+"""The face of an MQ Light client, which confirms messages before the application has them, unless told otherwise."""
 
 
 def attachments(calls: DataFrame, case: tuple[str, ...]) -> DataFrame:
@@ -42,7 +44,7 @@ def attachments(calls: DataFrame, case: tuple[str, ...]) -> DataFrame:
     """
     of_actor = Window.partitionBy(*case, "writer", "actor").orderBy("at.seq")
     args = F.col("args")
-    client = F.struct(F.coalesce(args["client_id"], F.lit("")).alias("id"))
+    client = F.struct(F.coalesce(args["client_id"], F.lit("")).alias("id"), args["face"].alias("face"))
     made = (
         calls.where(F.col("op").isin("connect", "session", "consumer"))
         .withColumn("ack", F.last(F.when(F.col("op") == "session", args["ack"]), ignorenulls=True).over(of_actor))
@@ -51,8 +53,8 @@ def attachments(calls: DataFrame, case: tuple[str, ...]) -> DataFrame:
         .withColumn("name", args["name"])
         .withColumn("shared", F.coalesce(args["shared"], F.lit("false")) == "true")
         .withColumn("kind", _kind(F.col("destination"), args))
-        .withColumn("whole", _whole(args))
         .withColumn("careless", _careless(args))
+        .withColumn("whole", _whole(args))
         .withColumn("turn", F.row_number().over(Window.partitionBy(*case, "actor").orderBy("at.writer", "at.seq")))
     )
     return (
@@ -71,12 +73,15 @@ def _kind(destination: Column, args: Column) -> Column:
 def _whole(args: Column) -> Column:
     """Return whether a subscription gets every message and keeps it: no selector, no time limit, no loss by design."""
     chosen = args["selector"].isNotNull() | (args["no_local"] == "true")
-    return ~F.coalesce(chosen, no()) & args["ttl_ms"].isNull() & ~_careless(args)
+    return ~F.coalesce(chosen, no()) & args["ttl_ms"].isNull() & ~F.col("careless")
 
 
 def _careless(args: Column) -> Column:
     """Return whether a message may be lost on its way to the consumer: it is settled before the application has it."""
-    return F.coalesce(args["qos"] == "at-most-once", no()) | F.coalesce(args["auto_confirm"] == "true", no())
+    face = F.coalesce(F.col("client.face") == MQLIGHT, no())
+    late = F.coalesce(args["auto_confirm"] == "false", F.col("ack") == "client", no())
+    light = args["qos"].isNotNull() | args["auto_confirm"].isNotNull() | face
+    return light & ~(F.coalesce(args["qos"] == "at-least-once", no()) & late)
 
 
 def _definite(made: DataFrame, case: tuple[str, ...]) -> DataFrame:

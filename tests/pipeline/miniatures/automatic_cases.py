@@ -57,7 +57,14 @@ def _one_batch(
 
 
 def _two_batches(
-    again: str = "b", *, settled: bool = True, fails: bool = True, second: bool = True, twice_sent: bool = False
+    again: str = "b",
+    *,
+    settled: bool = True,
+    fails: bool = True,
+    second: bool = True,
+    twice_sent: bool = False,
+    after_ms: int = 2_000,
+    closes: bool = False,
 ) -> Telling:
     """Return a scenario with a batch of the message ``a`` and another of ``b``, after which the broker is killed.
 
@@ -67,6 +74,8 @@ def _two_batches(
         fails: Whether the broker is killed.
         second: Whether the second batch came before the kill.
         twice_sent: Whether ``a`` was sent twice.
+        after_ms: When the broker is killed, or when the sender closes its connection; the batches come at 0.
+        closes: Whether the sender closes its connection.
     """
 
     def tell(tale: Tale) -> None:
@@ -82,9 +91,12 @@ def _two_batches(
         if second:
             tale.handed("b", batch=1)
         tale.stops(watch)
+        tale.at(after_ms)
         if fails:
             tale.suffers("kill")
-        tale.at(1_000).consumes()
+        if closes:
+            tale.asks_for("close-connection", "sender")
+        tale.at(4_000).consumes()
         watch = tale.listens(size=1)
         for turn, key in enumerate(again):
             tale.handed(key, batch=turn, link=2, marked=True)
@@ -120,3 +132,9 @@ AUTOMATIC = (
     Case("BT-16", "a message sent twice says nothing", _two_batches("ab", twice_sent=True), {}),
 )  # fmt: skip
 """The scenarios."""
+CONTESTED = (
+    Case("BT-16", "the kill may have lost the acceptance", _two_batches("ab", after_ms=500), {}),
+    Case("BT-16", "a message of the last batch alone, after an early kill", _two_batches(after_ms=500), {}),
+    Case("BT-16", "the sender's orderly end is no failure", _two_batches(fails=False, closes=True), {}),
+)  # fmt: skip
+"""Scenarios in which a vendor would contest a verdict of an earlier form of the invariants."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from tests.evidence.histories import QUEUE
 from tests.pipeline.case import BROKEN, KEPT, Case
 from tests.pipeline.tales import TOPIC, Tale, Telling
 
@@ -29,13 +30,20 @@ def _subscribed(
     body: str | None = None,
     marked: bool = False,
     deleted: bool = False,
+    light: bool = False,
+    qos: str | None = None,
 ) -> Telling:
-    """Return a scenario of a message to a topic with a durable subscription, whose subscriber is away or active."""
+    """Return a scenario of a message to a topic with a durable subscription, whose subscriber is away or active.
+
+    `light` tells whether the sender is an MQ Light client; `qos` is the subscriber's quality of service, if it is one.
+    """
 
     def tell(tale: Tale) -> None:
+        if light:
+            tale.produces("at-least-once", to=TOPIC)
         if client is not None:
             tale.connects("sub", client)
-        tale.consumes("sub", TOPIC, name="news", shared=shared, selector=selector)
+        tale.consumes("sub", TOPIC, name="news", shared=shared, selector=selector, qos=qos)
         watch = tale.listens("sub", TOPIC)
         if away:
             tale.at(100).stops(watch, "sub", TOPIC)
@@ -47,7 +55,7 @@ def _subscribed(
         if fault:
             tale.at(300).suffers(fault)
         if away:
-            tale.at(reopened_ms).consumes("sub", TOPIC, name="news", shared=shared, selector=selector)
+            tale.at(reopened_ms).consumes("sub", TOPIC, name="news", shared=shared, selector=selector, qos=qos)
             watch = tale.listens("sub", TOPIC)
         for _ in range(seen):
             tale.now_ns += 100_000_000
@@ -104,13 +112,27 @@ def _live(
     selector: str | None = None,
     to_ms: int = 5_000,
     fault: Fault | None = None,
+    stopped: bool = False,
+    far: bool = False,
+    face: str | None = None,
+    delay_ms: int = 0,
 ) -> Telling:
-    """Return a scenario of a message to a topic with an active non-durable subscriber."""
+    """Return a scenario of a message to a topic with an active non-durable subscriber.
+
+    `stopped` tells whether the subscriber's connection is stopped, and `far` whether a client has another queue
+    manager; `face` is the sender's.
+    """
 
     def tell(tale: Tale) -> None:
+        if face is not None:
+            tale.connects("sender", face=face)
+        if far:
+            tale.connects("far", member="QM2")
         tale.consumes("live", TOPIC, selector=selector)
         watch = tale.listens("live", TOPIC)
-        tale.at(10).sends(to=TOPIC, mode=mode)
+        if stopped:
+            tale.asks_for("stop-connection", "live")
+        tale.at(10).sends(to=TOPIC, mode=mode, delay_ms=delay_ms)
         if fault:
             tale.suffers(fault)
         for _ in range(seen):
@@ -136,6 +158,11 @@ def _upset(tale: Tale, what: Upset | None, actor: str) -> None:
             pass
 
 
+def _command(tale: Tale, command: str | None) -> None:
+    if command is not None:
+        tale.tell(ev.Admin, call="c", command=command)
+
+
 def _queued(
     *seen_by: str,
     mode: str = LIGHT,
@@ -147,6 +174,8 @@ def _queued(
     body: str | None = None,
     marked: bool = False,
     to_ms: int = 5_000,
+    defined: str | None = None,
+    browsed: bool = False,
 ) -> Telling:
     """Return a scenario of a message on a queue.
 
@@ -161,16 +190,18 @@ def _queued(
         body: The body as received.
         marked: Whether the receptions after the first are marked as redelivered.
         to_ms: The end of the watches.
+        defined: A command before the send.
+        browsed: Whether a browse lists the message.
     """
 
     def tell(tale: Tale) -> None:
         watches = {}
+        _command(tale, defined)
         for actor in waiting:
             tale.consumes(actor)
             watches[actor] = tale.listens(actor)
         tale.at(10).sends(mode=mode)
-        if admin is not None:
-            tale.tell(ev.Admin, call="c", command=admin)
+        _command(tale, admin)
         if before:
             _upset(tale, between, "a")
         for actor in later:
@@ -181,8 +212,58 @@ def _queued(
                 _upset(tale, between, seen_by[0])
             tale.handed(actor=actor, body=body, marked=marked and turn > 0)
             tale.returns(actor)
+        if browsed:
+            tale.at(3_000).browses("m")
         for actor, watch in watches.items():
             tale.at(to_ms).stops(watch, actor)
+
+    return tell
+
+
+def _attached(mode: str = "persistent", of: str = TOPIC) -> Telling:
+    """Return a scenario of a message for a consumer that is attached through the send, and watches only afterwards."""
+
+    def tell(tale: Tale) -> None:
+        tale.connects("sub", "c")
+        tale.consumes("sub", of, name="news" if of == TOPIC else None)
+        tale.at(200).sends(to=of, mode=mode)
+        watch = tale.at(300).listens("sub", of)
+        tale.handed(actor="sub", of=of)
+        tale.returns("sub")
+        tale.at(5_000).stops(watch, "sub", of)
+
+    return tell
+
+
+def _on_a_lost_connection(to_ms: int) -> Telling:
+    """Return a scenario of a message for a queue's only consumer, which loses its connection and comes again."""
+
+    def tell(tale: Tale) -> None:
+        tale.sends()
+        tale.at(500).consumes()
+        watch = tale.listens()
+        tale.at(600).stops(watch)
+        tale.asks_for("abort")
+        tale.at(700).consumes()
+        watch = tale.listens()
+        tale.at(to_ms).stops(watch)
+
+    return tell
+
+
+def _as_the_broker_ends(mode: str = "persistent", of: str = TOPIC) -> Telling:
+    """Return a scenario of a message that comes after the begin of a restart, before the broker's process has ended."""
+
+    def tell(tale: Tale) -> None:
+        tale.connects("sub", "c")
+        tale.consumes("sub", of, name="news" if of == TOPIC else None)
+        watch = tale.listens("sub", of)
+        tale.at(200).sends(to=of, mode=mode)
+        fault = tale.at(300).begins("restart")
+        tale.at(310).handed(actor="sub", of=of)
+        tale.returns("sub")
+        tale.at(350).stops(watch, "sub", of)
+        tale.at(900).recovers(fault, "restart")
 
     return tell
 
@@ -262,3 +343,29 @@ COPIES = (
     Case("PD-33", "a restart excuses the loss", _live(0, mode=LIGHT, fault="restart"), {}),
 )  # fmt: skip
 """The scenarios."""
+CONTESTED = (
+    Case("PD-13", "the subscriber was attached without a watch", _attached(), {}),
+    Case("PD-13", "its client confirms a message before it hands it over", _subscribed(0, qos="at-least-once"), {}),
+    Case("PD-18", "it may be on the dead-letter queue, because its queue was full", _queued(
+        mode="persistent", waiting="", later="a", defined="DEFINE QLOCAL(Q) MAXDEPTH(1)"), {}),
+    Case("PD-18", "a definition sends nothing elsewhere", _queued(
+        mode="persistent", waiting="", later="a", defined="DEFINE QLOCAL(Q)"), {"m": BROKEN}),
+    Case("PD-18", "the consumer was attached without a watch", _attached(of=QUEUE), {}),
+    Case("PD-18", "it is on the queue, and goes to no consumer", _queued(browsed=True), {}),
+    Case("PD-18", "a lost connection may still hold it", _on_a_lost_connection(3_000), {}),
+    Case("PD-18", "no lost connection holds it for so long", _on_a_lost_connection(9_000), {"m": BROKEN}),
+    Case("PD-21", "it is on the queue, and goes to no consumer", _queued(waiting="a", browsed=True), {}),
+    Case("PD-22", "it comes before the broker has ended", _as_the_broker_ends(LIGHT, QUEUE), {}),
+    Case("PD-23", "it comes before the broker has ended", _as_the_broker_ends(), {}),
+    Case("PD-23", "the topic makes the message of an MQ Light client non-persistent", _subscribed(
+        0, fault="restart", light=True), {}),
+    Case("PD-25", "the subscriber was attached without a watch", _attached(), {}),
+    Case("PD-26", "a delayed message may still come", _live(0, delay_ms=500, to_ms=3_000), {}),
+    Case("PD-26", "a delayed message does not come", _live(0, delay_ms=500, to_ms=9_000), {"m>live#1": BROKEN}),
+    Case("PD-26", "a stopped connection delivers nothing", _live(0, stopped=True), {}),
+    Case("PD-26", "the subscription may be known too late to another queue manager", _live(0, far=True), {}),
+    Case("PD-26", "an MQ Light client may not have sent it", _live(0, face="mqlight"), {}),
+    Case("PD-29", "the subscriber was attached without a watch", _attached(LIGHT), {}),
+    Case("PD-32", "the consumer was attached without a watch", _attached(LIGHT, QUEUE), {}),
+)  # fmt: skip
+"""Scenarios in which a vendor would contest a verdict of an earlier form of the invariants."""

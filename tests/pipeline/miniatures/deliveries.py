@@ -23,23 +23,46 @@ def _delayed(
     member: str | None = None,
     unit: str | None = None,
     delay_ms: int = 500,
+    before: str | None = None,
+    stopped: bool = False,
 ) -> Telling:
-    """Tell of a delayed message, and of a consumer that waits for it."""
+    """Tell of a delayed message, and of a consumer that waits for it.
+
+    `before` is a fault before the send; `stopped` tells whether the consumer's connection is stopped.
+    """
 
     def tell(tale: Tale) -> None:
         if admin is not None:
             tale.tell(ev.Admin, call="c", command=admin)
         tale.answer(tale.call("connect", "sender", args={"client_id": None, "member": member}))
         tale.answer(tale.call("producer", "sender", args={"qos": qos}, destination=to))
+        if before is not None:
+            tale.suffers(before)
         tale.sends(to=to, delay_ms=delay_ms, mode=mode, unit=unit)
         if fault is not None:
             tale.suffers(fault)
         tale.consumes(of=to)
         watch = tale.listens(of=to)
+        if stopped:
+            tale.asks_for("stop-connection")
         if seen_ms is not None:
             tale.at(seen_ms).handed(of=to)
             tale.returns()
         tale.at(to_ms).stops(watch, of=to)
+
+    return tell
+
+
+def _as_the_broker_ends(mode: str) -> Telling:
+    """Tell of a message that is sent after the begin of a kill, and before the broker's process has ended."""
+
+    def tell(tale: Tale) -> None:
+        fault = tale.begins()
+        tale.at(5).sends(delay_ms=500, mode=mode)
+        tale.at(100).recovers(fault)
+        tale.consumes()
+        watch = tale.listens()
+        tale.at(9_000).stops(watch)
 
     return tell
 
@@ -84,3 +107,11 @@ DELIVERIES = (
     _DD03("another consumer may have received it at most once", _with_another(once=True), {}),
 )
 """The scenarios of DD-03."""
+CONTESTED = (
+    _DD03("a worker that died before the send may keep it back", _delayed(before="workerdies"), {}),
+    _DD03("a kill before the send keeps nothing back", _delayed(before="kill"), {"m": BROKEN}),
+    _DD03("a kill that has begun may lose a non-persistent message", _as_the_broker_ends("non-persistent"), {}),
+    _DD03("a kill that has begun loses no persistent message", _as_the_broker_ends("persistent"), {"m": BROKEN}),
+    _DD03("a stopped connection delivers nothing", _delayed(stopped=True), {}),
+)
+"""Scenarios in which a vendor would contest a verdict of an earlier form of the invariants."""

@@ -20,17 +20,20 @@ def _late(
     before: bool = False,
     member: str | None = None,
     unit: str | None = None,
+    mode: str = "persistent",
+    killed: bool = False,
 ) -> Telling:
-    """Tell of a subscriber that comes after the send of a delayed publication."""
+    """Tell of a subscriber that comes after the send of a delayed publication, perhaps after a kill of the broker."""
 
     def tell(tale: Tale) -> None:
         if member is not None:
             tale.answer(tale.call("connect", "far", args={"client_id": None, "member": member}))
         if before:
             tale.consumes(of=TOPIC)
-        tale.sends(
-            to=TOPIC, delay_ms=delay_ms, ttl_ms=ttl_ms, unit=unit, shown={"JMS_IBM_Retain": 1} if retained else {}
-        )
+        shown: dict[str, int] = {"JMS_IBM_Retain": 1} if retained else {}
+        tale.sends(to=TOPIC, delay_ms=delay_ms, ttl_ms=ttl_ms, unit=unit, mode=mode, shown=shown)
+        if killed:
+            tale.at(50).suffers()
         tale.at(came_ms).consumes(of=TOPIC, name=name)
         watch = tale.listens(of=TOPIC)
         if seen:
@@ -41,7 +44,7 @@ def _late(
     return tell
 
 
-def _open(*, seen: bool = True, delay_ms: int = 500, to_ms: int = 3_000) -> Telling:
+def _open(*, seen: bool = True, delay_ms: int = 500, to_ms: int = 9_000) -> Telling:
     """Tell of a subscriber that is there at the send."""
 
     def tell(tale: Tale) -> None:
@@ -76,3 +79,10 @@ PUBLICATIONS = (
     _DD80("the subscriber left early", _open(seen=False, to_ms=800), {}),
 )
 """The scenarios of the two rules."""
+CONTESTED = (
+    _DD80("it may still come", _open(seen=False, to_ms=3_000), {}),
+    _DD51("a kill loses no persistent publication", _late(killed=True), {"m>receiver": KEPT}),
+    _DD51("a kill may have lost the publication", _late(killed=True, mode="non-persistent"), {}),
+    _DD51("it comes after a kill", _late(killed=True, mode="non-persistent", seen=True), {"m>receiver": BROKEN}),
+)
+"""Scenarios in which a vendor would contest a verdict of an earlier form of the invariants."""

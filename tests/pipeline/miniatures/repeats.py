@@ -15,11 +15,19 @@ ONCE, AT_LEAST_ONCE = "at-most-once", "at-least-once"
 
 
 def _subscribes(
-    tale: Tale, actor: str = "receiver", of: str = TOPIC, qos: str = ONCE, *, name: str = "s", client: str = "c"
+    tale: Tale,
+    actor: str = "receiver",
+    of: str = TOPIC,
+    qos: str = ONCE,
+    *,
+    name: str = "s",
+    client: str = "c",
+    durable: bool = True,
 ) -> str:
     """Connect, create a consumer with a quality of service and a listener, and return the watch's id."""
     tale.answer(tale.call("connect", actor, args={"client_id": client}))
-    args: dict[str, ev.Scalar] = {"durability": "durable", "name": name, "shared": False, "qos": qos}
+    durability = "durable" if durable else "non-durable"
+    args: dict[str, ev.Scalar] = {"durability": durability, "name": name, "shared": False, "qos": qos}
     tale.answer(tale.call("consumer", actor, args=args, destination=of))
     return tale.listens(actor, of)
 
@@ -36,27 +44,33 @@ def _once(
     *,
     again_ms: int | None = None,
     again_by: str = "receiver",
-    lost: Literal["", "abort", "cut"] = "",
+    lost: Literal["", "abort", "cut", "kill", "stays"] = "",
     name: str = "s",
     client: str = "c",
     qos: str = ONCE,
     to_ms: int = 9_000,
     retained: bool = False,
+    durable: bool = True,
 ) -> Telling:
-    """Tell of a subscriber that receives at most once, goes, and comes again."""
+    """Tell of a subscriber that receives at most once, goes, and comes again.
+
+    `lost` says how it goes: by a call that closes its consumer, by a loss of its connection, or not at all.
+    """
 
     def tell(tale: Tale) -> None:
-        watch = _subscribes(tale, qos=qos)
+        watch = _subscribes(tale, qos=qos, durable=durable)
         tale.sends(to=TOPIC, shown={"JMS_IBM_Retain": 1} if retained else {})
         tale.at(2_000).handed(of=TOPIC)
         tale.returns()
-        if lost == "cut":
-            tale.at(2_100).suffers("cut")
-        elif lost:
-            tale.at(2_100)
+        tale.at(2_100)
+        if lost in {"cut", "kill"}:
+            tale.suffers(lost)
+        elif lost == "abort":
             _loses(tale)
+        elif lost != "stays":
+            tale.asks_for("close-consumer")
         tale.at(2_200).stops(watch, of=TOPIC)
-        watch = _subscribes(tale.at(3_000), qos=qos, name=name, client=client)
+        watch = _subscribes(tale.at(3_000), qos=qos, name=name, client=client, durable=durable)
         if again_ms is not None:
             tale.at(again_ms).handed(of=TOPIC, actor=again_by)
             tale.returns(again_by)
@@ -74,14 +88,22 @@ def _acknowledged(
     answered: bool = True,
     again_of: str = QUEUE,
     times: int = 1,
+    closes: bool = True,
+    line_ms: int | None = None,
+    kill_ms: int | None = None,
+    mode: str = "persistent",
 ) -> Telling:
-    """Tell of a message on a queue that one client acknowledges, and of another client that comes later."""
+    """Tell of a message on a queue that one client acknowledges, and of another client that comes later.
+
+    `closes` tells whether the first client closes its consumer before.  At `line_ms` it drops its connection, which has
+    another name than its consumer; at `kill_ms` the broker is killed.
+    """
 
     def tell(tale: Tale) -> None:
         tale.consumes()
         watch = tale.listens()
         for _ in range(times):
-            tale.sends(answered=answered)
+            tale.sends(answered=answered, mode=mode)
         if send_cut:
             tale.suffers("cut")
         tale.at(2_000).handed()
@@ -91,7 +113,13 @@ def _acknowledged(
             tale.at(2_100).ends_unit("u", unit)
         if cut_ms is not None:
             tale.at(cut_ms).suffers("cut")
+        if line_ms is not None:
+            tale.at(line_ms).asks_for("abort", "line")
+        if kill_ms is not None:
+            tale.at(kill_ms).suffers()
         tale.at(4_000).stops(watch)
+        if closes:
+            tale.asks_for("close-consumer")
         tale.consumes("other")
         watch = tale.listens("other")
         if again_ms is not None:
@@ -102,11 +130,15 @@ def _acknowledged(
     return tell
 
 
-def _sent_once(*, again_ms: int | None, qos: str = ONCE, cut: bool = False) -> Telling:
+def _sent_once(
+    *, again_ms: int | None, qos: str = ONCE, other: str | None = None, cut: bool = False, closes: bool = True
+) -> Telling:
     def tell(tale: Tale) -> None:
         tale.consumes()
         watch = tale.listens()
-        tale.answer(tale.call("producer", "sender", args={"qos": qos}, destination=QUEUE))
+        tale.produces(qos)
+        if other is not None:
+            tale.produces(other)
         tale.sends(mode="non-persistent")
         if cut:
             tale.suffers("cut")
@@ -114,6 +146,8 @@ def _sent_once(*, again_ms: int | None, qos: str = ONCE, cut: bool = False) -> T
         _accepts(tale)
         tale.returns()
         tale.at(4_000).stops(watch)
+        if closes:
+            tale.asks_for("close-consumer")
         watch = tale.listens()
         if again_ms is not None:
             tale.at(again_ms).handed()
@@ -187,3 +221,19 @@ REPEATS = (
     _QS03("a sender at least once is no subject", _sent_once(again_ms=5_000, qos=AT_LEAST_ONCE), {}),
 )
 """The scenarios of the four rules."""
+CONTESTED = (
+    _QS06("the first consumer kept its link", _once(lost="stays"), {}),
+    _QS06("its subscription ended with its consumer", _once(durable=False), {}),
+    _QS06("a kill came before the broker had dropped its copy", _once(again_ms=5_000, lost="kill"), {}),
+    _QS07("a kill came before the broker had dropped its copy", _once(again_ms=5_000, lost="kill"), {}),
+    _QS07("its subscription ended with its connection", _once(lost="abort", durable=False), {}),
+    _QS08("a loss of the connection, which has another name", _acknowledged(again_ms=5_000, line_ms=2_500), {}),
+    _QS08("the connection was lost long after it", _acknowledged(again_ms=5_000, line_ms=3_500), {"m": BROKEN}),
+    _QS08("the first consumer kept its link", _acknowledged(closes=False), {}),
+    _QS08("a kill lost nothing", _acknowledged(kill_ms=3_500), {"m": KEPT}),
+    _QS08("a kill has lost it anyway", _acknowledged(kill_ms=3_500, mode="non-persistent"), {}),
+    _QS03("the first consumer kept its link", _sent_once(again_ms=None, closes=False), {}),
+    _QS03("its sender may have sent it at least once", _sent_once(again_ms=5_000, other=AT_LEAST_ONCE, cut=True), {}),
+    _QS03("another producer says nothing", _sent_once(again_ms=None, other=ONCE), {"m": KEPT}),
+)
+"""Scenarios in which a vendor would contest a verdict of an earlier form of the invariants."""
