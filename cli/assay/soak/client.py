@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import signal
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
@@ -119,7 +120,7 @@ class Surroundings(Struct, frozen=True, kw_only=True, eq=False):
     heartbeat: Heartbeat
 
 
-class ClientProcess:
+class ClientProcess(ABC):
     """The parts that producers and consumers have in common.
 
     Args:
@@ -140,14 +141,15 @@ class ClientProcess:
 
     # to override ------------------------------------------------------------------------------------------------------
 
+    @abstractmethod
     def report(self) -> Report:
         """Return the figures of the client so far."""
-        raise NotImplementedError
 
+    @abstractmethod
     def carry_out(self) -> None:
         """Carry out the plan, until its end or until the controller stops the client."""
-        raise NotImplementedError
 
+    @abstractmethod
     def disturbed(self, *, over: bool) -> None:
         """Note that a fault begins or is over."""
 

@@ -27,6 +27,9 @@ class SoakProducer(ClientProcess):
     _slice = 0
     _connections: dict[str, ClientConnection]
 
+    def disturbed(self, *, over: bool) -> None:
+        """Do nothing: a producer notices a fault by its refused sends."""
+
     def report(self) -> Report:
         """Return the number of messages so far."""
         return Report(

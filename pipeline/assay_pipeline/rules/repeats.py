@@ -229,7 +229,7 @@ class _Final(Struct, frozen=True):
 
 
 class _Facts:
-    """What one scenario tells about its clients, collected once."""
+    """The facts about the clients of one scenario, collected once."""
 
     def __init__(self, story: Story) -> None:
         self.received: dict[tuple[str, str], list[Seen]] = defaultdict(list)

@@ -164,7 +164,7 @@ PACE_VARIANTS = (
     ),
     Variant(
         name="delivers-slowly",
-        rules=("DD-03", "PD-21", "QS-08", "BT-05"),
+        rules=("DD-03", "PD-21", "QS-08", "QS-13", "BT-05"),
         text="Each message reaches the client 2 s after the broker has sent it.",
         allowed_by="No document gives a time in which a message reaches its receiver.",
         parts=("client", "broker"),

@@ -20,9 +20,10 @@ from assay_evidence.concluding.weighing import HELD_UP_NS
 from assay_evidence.events import Fault, ScenarioBegin
 from assay_evidence.reader import Journals, read_journals
 from assay_evidence.verdicts import Verdict, Verdicts, load_verdicts
+from assay_steps.plugin.cases import CASE
 from assay_steps.plugin.suite import SuiteOptions, run_suite
 from assay_steps.processes.forking import CAN_FORK, ROUNDS
-from assay_steps.processes.scheduling import FAULT_GROUPS
+from assay_steps.processes.scheduling import FAULT_GROUPS, Groups, groups_of
 
 pytestmark = pytest.mark.skipif(
     not CAN_FORK, reason="needs an operating system on which a process can be forked safely"
@@ -104,6 +105,18 @@ def test_one_that_dies_is_replaced_and_what_it_had_in_hand_is_no_pass(tmp_path: 
     assert "The process gw0 died (exit code 7) while it ran" in (out / "pytest.log").read_text()
 
 
+class Grouping:
+    """A pytest plugin that notes the groups of a run whose scenarios share brokers in turn."""
+
+    groups: Groups
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        cases = {item.nodeid: item.stash[CASE] for item in session.items if CASE in item.stash}
+        groups = groups_of({test: case.needs for test, case in cases.items()}, FaultSharing.IN_TURN)
+        self.groups = {cases[test].id: group for test, group in groups.items()}
+
+
 @pytest.fixture
 def keeping(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the backend keep instances with faults, so that one process runs each group of their scenarios."""
@@ -112,15 +125,18 @@ def keeping(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_those_of_a_group_are_one_process_s(tmp_path: Path, keeping: None) -> None:
     del keeping
-    run(tmp_path / "out", workers=8, rules=HURTING)
+    grouping = Grouping()
+    run(tmp_path / "out", grouping, workers=8, rules=HURTING)
     journals, verdicts = evidence(tmp_path / "out")
     assert journals.damage == ()
     tried = [name for names in writers(journals).values() for name in names]
     assert Counter(tried) == Counter(scenario.scenario for scenario in verdicts.scenarios)
     hurting = {event.scenario for event in journals.events if isinstance(event, Fault)}
-    places = {name: writer for writer, names in writers(journals).items() for name in names if name in hurting}
-    assert len(places) > 8
-    assert 1 < len(set(places.values())) <= FAULT_GROUPS
+    assert hurting <= grouping.groups.keys()
+    places = {name: writer for writer, names in writers(journals).items() for name in names if name in grouping.groups}
+    groups = {grouping.groups[name] for name in places}
+    assert len(places) > len(groups) == FAULT_GROUPS
+    assert len({(grouping.groups[name], writer) for name, writer in places.items()}) == len(groups)
 
 
 def test_what_is_left_of_the_group_of_one_that_dies_goes_to_who_replaces_it(tmp_path: Path, keeping: None) -> None:

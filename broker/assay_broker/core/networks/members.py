@@ -1,4 +1,4 @@
-"""What a queue manager knows about the other queue managers in its network."""
+"""Holds the facts that a queue manager knows about the other queue managers in its network."""
 
 from __future__ import annotations
 
