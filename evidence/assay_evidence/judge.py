@@ -5,7 +5,8 @@
 2. The circumstances of the scenario may change a finding's verdict (`assay_evidence.concluding.weighing`).
 3. A scenario's verdict is the worst of its findings, steps and missing capabilities.  A scenario stands *apart* if it
    could not run because something other than an ability of the pair was missing, such as virtual time.  If a busy
-   machine delayed an attempt at the scenario, a later attempt decides (`assay_evidence.concluding.attempts`).
+   machine or a failed shared fault left an attempt at the scenario open, a later attempt decides
+   (`assay_evidence.concluding.attempts`).
 4. A rule's verdict depends on the roles of its scenarios (`assay_evidence.concluding.rule_verdicts`).
 
 Damage to a writer's journal affects the scenarios that have an event of this writer.  It affects all scenarios
@@ -24,7 +25,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from assay_evidence.concluding.attempts import decided, grouped
+from assay_evidence.concluding.attempts import decided, grouped, is_open
 from assay_evidence.concluding.clients import clients_of
 from assay_evidence.concluding.probes import of_probe
 from assay_evidence.concluding.profiles import statements
@@ -254,7 +255,7 @@ class _Run:
             unseen=unseen,
             probe=facts.probe,
             # Lost lines may have shown a fail, so no later attempt replaces one with a damaged journal.
-            delayed=verdict is Verdict.INCONCLUSIVE and not harm and (because.delayed or _late_ns(trace) > HELD_UP_NS),
+            delayed=not harm and is_open(verdict, trace, held_up=because.delayed or _late_ns(trace) > HELD_UP_NS),
         )
         return of_probe(found, trace, self.begin, harm) if facts.probe else found
 

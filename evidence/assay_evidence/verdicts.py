@@ -101,7 +101,8 @@ class ScenarioVerdict(Struct, frozen=True):
         levels: The levels of evidence that the scenario reached; empty if it was not run.
         unseen: The levels of evidence that the scenario could not reach, because the pair lacks a capability.
         probe: The capability that a probe looks for (`assay_evidence.concluding.probes`); empty for other scenarios.
-        delayed: Whether the verdict is inconclusive because of a delay of the harness on a busy machine.
+        delayed: Whether circumstances of the run, and not the pair, left the scenario without a decision: a delay of
+            the harness on a busy machine, a slow restart, or the failure of a fault that several scenarios shared.
         attempt: The number of the attempt that decides (`assay_evidence.concluding.attempts`).
         ran_as: The id of that attempt in the journal; empty for the first attempt, which has the scenario's id.
     """

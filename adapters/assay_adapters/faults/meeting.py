@@ -22,8 +22,8 @@ The broker has one of these states:
 up       It answers. Only in this state a scenario can enter the meeting.
 ending   All members were asking for the fault, and now become ready one after the other.
 down     One member has ended the broker and starts it again. Then it is up, and all members are acting.
-failed   The broker did not go down or did not come back. Each member gets the error and leaves. The first scenario
-         that enters afterwards begins with a new broker.
+failed   The broker did not go down or did not come back. Each member gets a `SharedFaultError` and leaves. The first
+         scenario that enters afterwards begins with a new broker.
 ======== ============================================================================================================
 """
 
@@ -41,7 +41,7 @@ from typing import IO
 import msgspec
 from msgspec import Struct
 
-from assay_adapters.ports.backend import BackendError
+from assay_adapters.ports.backend import SharedFaultError
 from assay_sdk.time import Runner
 
 _POLL_NS = 200_000_000
@@ -133,7 +133,8 @@ class Meeting:
             remove: Removes the container of a broker that failed.
 
         Raises:
-            BackendError: The container cannot be started, or the present fault takes too long.
+            BackendError: The container cannot be started.
+            SharedFaultError: The present fault takes too long.
         """
         places: list[Place] = []
 
@@ -162,7 +163,7 @@ class Meeting:
         """Ask for the fault, wait until all members ask for it, and then for the moment at which they all continue.
 
         Raises:
-            BackendError: The broker has failed, or another member takes too long.
+            SharedFaultError: The broker has failed, or another member takes too long.
         """
         with self._changed() as state:
             state.members[self._me] = MemberState.ASKING
@@ -181,7 +182,7 @@ class Meeting:
             The moment at which the action began, in nanoseconds of the monotonic clock.
 
         Raises:
-            BackendError: The broker did not go down.
+            SharedFaultError: The broker did not go down, or another member takes too long.
         """
         with self._changed() as state:
             state.members[self._me] = MemberState.READY
@@ -199,7 +200,7 @@ class Meeting:
             action: Starts the broker; only one of the processes calls it.
 
         Raises:
-            BackendError: The broker did not come back.
+            SharedFaultError: The broker did not come back.
         """
         if self._await(self._started, _pause) is BrokerState.DOWN:
             self._perform(action, BrokerState.UP)
@@ -235,7 +236,7 @@ class Meeting:
         except Exception as error:
             with self._changed() as state:
                 state.broker, state.error, state.performer = BrokerState.FAILED, str(error), None
-            raise
+            raise SharedFaultError(str(error)) from error
         with self._changed() as state:
             state.broker = then
             state.struck_ns = struck_ns or state.struck_ns
@@ -247,18 +248,18 @@ class Meeting:
         """Wait until a condition holds, and return the broker's state then.
 
         Raises:
-            BackendError: The broker has failed while this process is a member, or the wait takes too long.
+            SharedFaultError: The broker has failed while this process is a member, or the wait takes too long.
         """
         clock = self._runner.clock
         limit_ns = clock.monotonic_ns() + _LIMIT_NS
         while True:
             with self._changed() as state:
                 if state.broker is BrokerState.FAILED and self._me in state.members:
-                    raise BackendError(state.error)
+                    raise SharedFaultError(state.error)
                 if condition(state):
                     return state.broker
             if clock.monotonic_ns() > limit_ns:
-                raise BackendError(
+                raise SharedFaultError(
                     f"the scenarios that share the broker did not meet for their fault within {_LIMIT_NS // 10**9} s"
                 )
             pause()

@@ -24,6 +24,13 @@ class BackendError(RuntimeError):
     """The error of a backend that cannot do its work, because of the kit or its environment; no rule is broken."""
 
 
+class SharedFaultError(BackendError):
+    """The error of a fault that several scenarios shared, and that failed, or for which they did not meet in time.
+
+    The other scenarios may have caused it, so a scenario with this error is tried again with a broker for itself.
+    """
+
+
 class NoReturnError(RuntimeError):
     """The error of a broker that does not end in order, or does not start again on its own files, by its own fault.
 

@@ -12,6 +12,8 @@ from assay_adapters.traces.lines import few, safe, time_in
 
 READ_LIMIT = 1 << 20
 """The number of a log's last octets that are read."""
+UNKNOWN = "Assay has no log file of this broker; if the broker's file can name one on this machine, add log-file to it"
+"""The sentence in the place of the log, if the broker's log is unknown."""
 _SLACK_NS = 5 * 10**9
 """How far outside of the scenario a time in a line may be, in nanoseconds; any other time is not the line's own."""
 
@@ -21,7 +23,8 @@ class FileTrace:
 
     Args:
         name: The broker's process in words.
-        path: The log file; None if the kit has no log file of the broker.
+        path: The log file; None if the kit has no log file of the broker, as for a broker on another machine. The
+            story of a scenario then has a sentence in the place of the log.
         history: The broker's past; None if another process of the run has started the broker.
         secrets: Passwords that the log may contain.
     """
@@ -42,7 +45,7 @@ class FileTrace:
         """Return a function that returns the lines that the broker has written since this call."""
         path = self._path
         if path is None:
-            return lambda: ()
+            return lambda: (LogLine(UNKNOWN),)
         begin, since_ns = _size(path), time.time_ns()
         return lambda: self._lines(path, begin, since_ns)
 

@@ -1,4 +1,4 @@
-"""The attempts at a scenario: if a busy machine delayed the harness, the suite tries the scenario again.
+"""The attempts at a scenario: the suite tries a scenario again if circumstances of the run left it open.
 
 Each attempt has an id of its own in the journal, so no later event changes what an earlier attempt showed.  This table
 decides from the first attempt on:
@@ -8,8 +8,10 @@ verdict of the attempt                                        the scenario's ver
 ============================================================  ===============================================
 inconclusive, and a delay of the harness left the deciding    the verdict of the next attempt; without a next
 finding open, or all delays together exceed `HELD_UP_NS`      attempt, the verdict of this attempt
-any other, such as pass, fail, error, or inconclusive on a    the verdict of this attempt
-machine that was not that busy
+inconclusive or not-demonstrated, and the broker needed more  the same
+than `SLOW_RETURN_NS` for a restart or after a kill
+error, because a fault failed that several scenarios shared   the same; the next attempt has its broker for itself
+any other, such as pass, fail, or another error               the verdict of this attempt
 ============================================================  ===============================================
 
 So a later attempt never replaces a pass or a fail.
@@ -21,8 +23,18 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import structs
 
-from assay_evidence.events import ScenarioBegin
-from assay_evidence.verdicts import ScenarioVerdict
+from assay_evidence.concluding.weighing import NS_PER_SECOND
+from assay_evidence.events import Event, Fault, ScenarioBegin, Step
+from assay_evidence.verdicts import ScenarioVerdict, Verdict
+
+SLOW_RETURN_NS = 10 * NS_PER_SECOND
+"""The duration of a restart or kill above which a scenario without a decision is tried again.
+
+The slowest product comes back within this time on a machine with nothing else to do.  The delays in scenarios with such
+a fault are about as long: a broker that comes back later can miss the time at which a claim looks for a message.
+"""
+_ENDING = frozenset({"kill", "restart"})
+"""The names of the faults that end the broker, as the journal has them."""
 
 
 def attempt_id(scenario: str, attempt: int) -> str:
@@ -49,6 +61,34 @@ def grouped(names: Iterable[str], begins: Iterable[ScenarioBegin]) -> list[list[
             groups[scenario].append(name)
             del groups[name]
     return list(groups.values())
+
+
+def is_open(verdict: Verdict, trace: Iterable[Event], *, held_up: bool) -> bool:
+    """Return whether circumstances of the run left an attempt without a decision, by the table of this module.
+
+    Args:
+        verdict: The verdict on the attempt.
+        trace: The attempt's events.
+        held_up: Whether delays of the harness left an inconclusive attempt open.
+    """
+    if verdict is Verdict.ERROR:
+        return any(isinstance(event, Step) and event.shared_fault for event in trace)
+    if verdict is Verdict.INCONCLUSIVE and held_up:
+        return True
+    return verdict in {Verdict.INCONCLUSIVE, Verdict.NOT_DEMONSTRATED} and _longest_fault_ns(trace) > SLOW_RETURN_NS
+
+
+def _longest_fault_ns(trace: Iterable[Event]) -> int:
+    begins: dict[str, int] = {}
+    longest_ns = 0
+    for event in trace:
+        if not isinstance(event, Fault) or event.what not in _ENDING:
+            continue
+        if event.phase == "begin":
+            begins[event.id] = event.mono_ns
+        elif event.id in begins:
+            longest_ns = max(longest_ns, event.mono_ns - begins[event.id])
+    return longest_ns
 
 
 def decided(attempts: Sequence[ScenarioVerdict]) -> ScenarioVerdict:

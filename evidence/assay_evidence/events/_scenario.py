@@ -118,6 +118,7 @@ class Step(Event, frozen=True, kw_only=True, tag="step"):
         line: The step's line in the feature file; 0 if unknown.
         type: ``given``, ``when`` or ``then``, also for the keyword ``And``; empty if unknown.
         claims: The references (``writer:seq``) of the step's claims; a Then-step that is done makes at least one.
+        shared_fault: Whether the step broke because a fault that several scenarios shared failed.
     """
 
     keyword: str
@@ -127,6 +128,7 @@ class Step(Event, frozen=True, kw_only=True, tag="step"):
     line: int = 0
     type: Literal["given", "when", "then", ""] = ""
     claims: tuple[str, ...] = ()
+    shared_fault: bool = False
 
 
 class Claim(Event, frozen=True, kw_only=True, tag="claim"):

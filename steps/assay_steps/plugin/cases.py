@@ -113,6 +113,13 @@ class Case(Struct, frozen=True):
         """Whether the scenario judges the broker, alone or together with the client."""
         return Judged.BROKER in self.judged.split("+")
 
+    @property
+    def alone(self) -> Case:
+        """The case with a broker for itself, if it shares kills or restarts with others; else the case itself."""
+        if self.needs.shared_fault not in {Capability.KILL, Capability.RESTART}:
+            return self
+        return structs.replace(self, needs=structs.replace(self.needs, shared_fault=None), meets=frozenset())
+
     def can_count(self, ours: Collection[str]) -> bool:
         """Return whether the scenario can count for its rule; one of the role ``kit`` counts for the kit's parts only.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from assay_adapters.ports.backend import FaultSharing
 from assay_features import Role
@@ -19,7 +19,8 @@ from assay_steps.plugin.probes import wanted_probes
 from assay_steps.plugin.run import MAIN, Run
 from assay_steps.plugin.steps.lookup import is_ours
 from assay_steps.plugin.suite import INI, SUITE
-from assay_steps.processes.scheduling import Groups, groups_of, interleaved, write_groups
+from assay_steps.processes.forking import ATTEMPT
+from assay_steps.processes.scheduling import Groups, groups_of, interleaved, repeated_group, write_groups
 from assay_steps.words.mistakes import SHAPED_LIKE_OURS
 
 FIRST_WORKER = "gw0"
@@ -140,7 +141,8 @@ class Collection:
 
     def group(self, item: pytest.Item) -> str:
         """Return the group of a test, which one process runs as a whole; empty if any process may run the test."""
-        return self._groups.get(item.nodeid, "")
+        group = self._groups.get(item.nodeid, "")
+        return repeated_group(group) if item.stash.get(ATTEMPT, 1) > 1 else group
 
 
 def _keep_exact_kills(items: Iterable[pytest.Item]) -> None:
@@ -155,8 +157,7 @@ def _keep_exact_kills(items: Iterable[pytest.Item]) -> None:
         kind = case.rules[:1], case.work
         if case.needs.shared_fault is Capability.KILL and kind not in met:
             met.add(kind)
-            alone = structs.replace(case.needs, shared_fault=None)
-            item.stash[CASE] = structs.replace(case, needs=alone, meets=frozenset())
+            item.stash[CASE] = case.alone
 
 
 def _feature(item: pytest.Item) -> str:

@@ -18,7 +18,7 @@ import pytest
 from pytest_bdd.exceptions import StepDefinitionNotFoundError
 from pytest_bdd.parser import Feature, Scenario, Step
 
-from assay_adapters.ports.backend import BackendError, Instance, Watched
+from assay_adapters.ports.backend import BackendError, Instance, SharedFaultError, Watched
 from assay_adapters.ports.capabilities import Unsupported
 from assay_adapters.ports.outcome import JmsErrorKind, Raised
 from assay_evidence import events
@@ -136,14 +136,16 @@ class AssayPlugin:
         case = item.stash.get(CASE, None)
         if case is None:
             return
+        attempt = item.stash.get(ATTEMPT, 1)
+        if attempt > 1:
+            case = item.stash[CASE] = case.alone
         self._periods.begin(case.id)
         try:
             provisioned: Provided | Unsupported | None = self.run.provisioning.provide(case)
-            absence = ""
+            absence = None
         except BackendError as problem:
-            provisioned, absence = None, str(problem)
+            provisioned, absence = None, problem
         clock = provisioned.instance.clock if isinstance(provisioned, Provided) else self.run.clock
-        attempt = item.stash.get(ATTEMPT, 1)
         journal = item.stash[JOURNAL] = self.run.journal(case, clock, attempt)
         template = template_of(item)
         if template is not None:
@@ -162,7 +164,14 @@ class AssayPlugin:
             repeats=case.id if attempt > 1 else "",
         )
         if provisioned is None:
-            journal.write(events.Step, keyword="*", text="a broker for the scenario", outcome="broken", detail=absence)
+            journal.write(
+                events.Step,
+                keyword="*",
+                text="a broker for the scenario",
+                outcome="broken",
+                detail=str(absence),
+                shared_fault=isinstance(absence, SharedFaultError),
+            )
             journal.write(events.ScenarioEnd, elapsed_ns=0, waited_ns=0)
             self._conclude(item, self.run.verdict(case, journal), None)
             return
@@ -311,7 +320,9 @@ class AssayPlugin:
             self._claim_of_queue(request.node, exception)
         if isinstance(exception, LostBrokerError):
             self._claim_of_broker(request.node, exception)
-        self._step(request.node, step, "refused" if refused else "broken", _told(exception, step, request.node))
+        shared = isinstance(exception, SharedFaultError)
+        told = _told(exception, step, request.node)
+        self._step(request.node, step, "refused" if refused else "broken", told, shared_fault=shared)
 
     def pytest_bdd_step_func_lookup_error(
         self, request: pytest.FixtureRequest, feature: Feature, scenario: Scenario, step: Step, exception: Exception
@@ -332,7 +343,7 @@ class AssayPlugin:
         self._step(item, step, "done", "")
         return True
 
-    def _step(self, item: pytest.Item, step: Step, outcome: str, detail: str) -> None:
+    def _step(self, item: pytest.Item, step: Step, outcome: str, detail: str, *, shared_fault: bool = False) -> None:
         journal = item.stash.get(JOURNAL, None)
         world = item.stash.get(WORLD, None)
         if journal is not None:
@@ -345,6 +356,7 @@ class AssayPlugin:
                 line=step.line_number,
                 type=step.type,
                 claims=() if world is None else tuple(world.evidence.made),
+                shared_fault=shared_fault,
             )
 
     def _claim_of_client(self, item: pytest.Item, refused: SetupRefusedError) -> None:
@@ -386,7 +398,15 @@ class AssayPlugin:
             keyword, text = (step.keyword or step.type, step.name) if step else ("*", "between the steps")
             line = step.line_number if step else 0
             told = _told(problem, step, item)
-            journal.write(events.Step, keyword=keyword, text=text, outcome="broken", detail=told, line=line)
+            journal.write(
+                events.Step,
+                keyword=keyword,
+                text=text,
+                outcome="broken",
+                detail=told,
+                line=line,
+                shared_fault=isinstance(problem, SharedFaultError),
+            )
 
     # the end ---------------------------------------------------------------------------------------------------------
 

@@ -33,6 +33,9 @@ Groups = dict[str, str]
 SHARERS = {Capability.RESTART: 10, Capability.KILL: 6}
 """The number of workers whose scenarios share one broker and its faults (`Needs.shared_fault`), by the fault."""
 
+_ALONE = "faults"
+"""The kind of the groups of scenarios that have their broker for themselves, one after the other."""
+
 
 def groups_of(needs: Mapping[str, Needs], sharing: FaultSharing) -> Groups:
     """Divide tests into groups of about the same size; every process gets the same result.
@@ -56,9 +59,15 @@ def _kind_of(needs: Needs, sharing: FaultSharing) -> tuple[str, int]:
     if not needs.own_instance or sharing is FaultSharing.NONE:
         return "", 0
     if sharing is FaultSharing.IN_TURN or needs.shared_fault is None:
-        return "faults", FAULT_GROUPS
+        return _ALONE, FAULT_GROUPS
     sharers = SHARERS.get(needs.shared_fault)
     return ("", 0) if sharers is None else (needs.shared_fault.value, sharers)
+
+
+def repeated_group(group: str) -> str:
+    """Return the group of a scenario's later attempts, which have their broker for themselves."""
+    _, _, number = group.rpartition("-")
+    return f"{_ALONE}-{int(number) % FAULT_GROUPS}" if number else ""
 
 
 def interleaved(items: Iterable[T], kind: Callable[[T], Hashable]) -> list[T]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from assay_adapters.faults.meeting import Meeting, Place, place_of
-from assay_adapters.ports.backend import BackendError
+from assay_adapters.ports.backend import BackendError, SharedFaultError
 from assay_sdk.runners.real import RealRunner
 
 FORK = multiprocessing.get_context("fork")
@@ -204,7 +204,7 @@ def test_all_members_learn_that_the_broker_did_not_come_back(scene: Scene) -> No
         try:
             meeting.end(lambda: scene.notes.write("ends"))
             meeting.begin_again(fail)
-        except BackendError as error:
+        except SharedFaultError as error:
             scene.notes.write(str(error))
         scene.notes.wait_for("the broker does not answer", 2)
         meeting.leave()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from assay_adapters.traces.files import READ_LIMIT, FileTrace
+from assay_adapters.traces.files import READ_LIMIT, UNKNOWN, FileTrace
 from assay_adapters.traces.history import STARTED, History
 from assay_adapters.traces.lines import FIRST, LAST
 
@@ -46,11 +46,11 @@ def test_of_a_long_log_the_end_is_read(tmp_path: Path) -> None:
     assert sum(line.omitted for line in lines) > 100_000
 
 
-def test_without_a_file_the_log_is_empty_and_the_past_is_known(tmp_path: Path) -> None:
+def test_without_a_file_the_log_says_so_and_the_past_is_known(tmp_path: Path) -> None:
     history = History(STARTED)
     history.note("killed")
-    for path in (None, tmp_path / "nowhere"):
+    for path, lines in ((None, [UNKNOWN]), (tmp_path / "nowhere", [])):
         trace = FileTrace("it", path, history)
-        assert trace.log_from_now()() == ()
+        assert [line.text for line in trace.log_from_now()()] == lines
         assert [deed.what for deed in trace.past()] == ["started", "killed"]
     assert FileTrace("it", None).past() == ()

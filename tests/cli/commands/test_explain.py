@@ -73,6 +73,15 @@ def test_a_passed_scenario_is_told_when_it_is_asked_for(assay: Assay, tmp_path: 
     assert "breaks" not in told.out.replace("breaks rules on purpose", "")
 
 
+def test_a_scenario_needs_no_rule_beside_it(assay: Assay, failed: Path) -> None:
+    alone = assay("explain", "--run", failed, "--scenario", SMALLEST)
+    assert alone.code is Exit.AS_EXPECTED
+    assert alone.out == assay("explain", "DD-02", "--run", failed, "--scenario", SMALLEST).out
+    unknown = assay("explain", "--run", failed, "--scenario", "nothing like this")
+    assert unknown.code is Exit.USAGE
+    assert "No scenario of a rule in" in unknown.err
+
+
 def test_a_mistake_in_the_call_is_one_sentence_and_exit_code_3(assay: Assay, failed: Path, tmp_path: Path) -> None:
     for arguments, sentence in (
         (("DD-999",), "DD-999"),

@@ -6,13 +6,14 @@ import pytest
 from tests.evidence.histories import Memory, Story, begin, plan, planned
 from tests.evidence.judged import CATALOGUE, NAME, Tell, breaks, keeps, wonders
 
-from assay_evidence.concluding.attempts import attempt_id
-from assay_evidence.events import ScenarioBegin
+from assay_evidence.concluding.attempts import SLOW_RETURN_NS, attempt_id
+from assay_evidence.events import ScenarioBegin, Step
 from assay_evidence.judge import judge
 from assay_evidence.lines import JournalDamage
 from assay_evidence.verdicts import ScenarioVerdict, Verdict, Verdicts
 
 BUSY_NS = 1_600_000_000
+SLOW_MS = SLOW_RETURN_NS // 1_000_000 + 1
 
 
 def attempts(*told: tuple[Tell, int], foreign: bool = False) -> Verdicts:
@@ -71,6 +72,61 @@ def test_the_first_attempt_that_no_busy_machine_delayed_decides(
     found = verdict(*told)
     assert (found.verdict, found.attempt, found.scenario) == (expected, attempt, NAME)
     assert found.trace == attempt_id(NAME, attempt)
+
+
+def slow(tell: Tell | None, *, ms: int = SLOW_MS) -> Tell:
+    """Return a scenario with a kill after which the broker needs some time, and then perhaps a claim."""
+
+    def told(story: Story) -> None:
+        story.fault("begin")
+        story.at(story.now_ns // 1_000_000 + ms)
+        story.fault("end")
+        if tell is not None:
+            tell(story)
+
+    return told
+
+
+def misses(story: Story) -> None:
+    """Add a step that breaks because a shared fault failed."""
+    story.tell(Step, keyword="When", text="it", outcome="broken", detail="no answer", shared_fault=True)
+
+
+def breaks_down(story: Story) -> None:
+    """Add a step that breaks for another reason."""
+    story.step("broken", "no answer")
+
+
+@pytest.mark.parametrize(
+    ("told", "expected", "attempt"),
+    [
+        ([slow(wonders), keeps], Verdict.PASS, 2),
+        ([slow(None), keeps], Verdict.PASS, 2),
+        ([slow(None), slow(None), breaks], Verdict.FAIL, 3),
+        ([slow(None, ms=SLOW_MS - 2), keeps], Verdict.NOT_DEMONSTRATED, 1),
+        ([slow(breaks), keeps], Verdict.FAIL, 1),
+        ([slow(keeps), breaks], Verdict.PASS, 1),
+        ([misses, keeps], Verdict.PASS, 2),
+        ([misses, breaks], Verdict.FAIL, 2),
+        ([misses, breaks_down, keeps], Verdict.ERROR, 2),
+        ([breaks_down, keeps], Verdict.ERROR, 1),
+    ],
+    ids=[
+        "a slow return left it inconclusive",
+        "a slow return left it not-demonstrated",
+        "two slow returns",
+        "a return that was not slow",
+        "a fail after a slow return stays",
+        "a pass after a slow return stays",
+        "a failed shared fault",
+        "a failed shared fault, and then a fail",
+        "another error after a failed shared fault",
+        "another error",
+    ],
+)
+def test_a_slow_or_failed_fault_replaces_no_pass_and_no_fail(told: list[Tell], expected: Verdict, attempt: int) -> None:
+    found = verdict(*[(tell, 0) for tell in told])
+    assert (found.verdict, found.attempt) == (expected, attempt)
 
 
 def test_an_attempt_whose_journal_is_damaged_is_never_replaced() -> None:

@@ -14,7 +14,7 @@ import pytest
 from pytest_bdd.parser import Step
 
 from assay_adapters.brokers.reference.inprocess.backend import ReferenceBackend
-from assay_adapters.ports.backend import FaultSharing
+from assay_adapters.ports.backend import FaultSharing, SharedFaultError
 from assay_evidence.concluding.attempts import attempt_id
 from assay_evidence.concluding.weighing import HELD_UP_NS
 from assay_evidence.events import Fault, ScenarioBegin
@@ -22,7 +22,7 @@ from assay_evidence.reader import Journals, read_journals
 from assay_evidence.verdicts import Verdict, Verdicts, load_verdicts
 from assay_steps.plugin.cases import CASE
 from assay_steps.plugin.suite import SuiteOptions, run_suite
-from assay_steps.processes.forking import CAN_FORK, ROUNDS
+from assay_steps.processes.forking import ATTEMPT, CAN_FORK, ROUNDS
 from assay_steps.processes.scheduling import FAULT_GROUPS, Groups, groups_of
 
 pytestmark = pytest.mark.skipif(
@@ -33,6 +33,12 @@ RULES = ("PD-31", "PD-34")
 HURTING = ("PD-20",)
 SENSITIVE = "delay/early.feature::A waiting receiver sees the message no earlier than its delay of <delay>[999 ms]"
 """A scenario in which a delay of the harness could hide an early message."""
+
+RESTARTED = (
+    "persistence/matrix_queue.feature::"
+    "A persistent message without a consumer is there after the broker <event>[is restarted]"
+)
+"""A scenario that can share its restart."""
 
 
 class Meddler:
@@ -202,6 +208,35 @@ def test_a_scenario_that_is_delayed_every_time_stays_inconclusive(tmp_path: Path
     (found,) = evidence(out)[1].scenarios
     assert (found.verdict, found.attempt) == (Verdict.INCONCLUSIVE, ROUNDS)
     assert "1 failed" in (out / "pytest.log").read_text()
+
+
+class Misser:
+    """A pytest plugin that breaks the restart of a scenario's first attempt, and notes the fault that it shares.
+
+    Args:
+        notes: The file for the notes, which the plugin also writes in forked processes.
+    """
+
+    def __init__(self, notes: Path) -> None:
+        self._notes = notes
+
+    def pytest_bdd_before_step_call(self, request: pytest.FixtureRequest, step: Step) -> None:
+        """Note the attempt's shared fault before the restart; fail in the first attempt."""
+        if step.name != "the broker is restarted":
+            return
+        with self._notes.open("a", encoding="utf-8") as file:
+            file.write(f"{request.node.stash[CASE].needs.shared_fault}\n")
+        if request.node.stash.get(ATTEMPT, 1) == 1:
+            raise SharedFaultError("the broker does not answer")
+
+
+def test_a_scenario_whose_shared_fault_failed_is_repeated_with_a_fault_of_its_own(tmp_path: Path) -> None:
+    out, notes = tmp_path / "out", tmp_path / "notes"
+    options = SuiteOptions(out=out, backend="reference-server", scenarios=(RESTARTED,), workers=2, probes=False)
+    assert run_suite(options, plugins=[Misser(notes)]) is pytest.ExitCode.OK
+    (found,) = evidence(out)[1].scenarios
+    assert (found.verdict, found.attempt) == (Verdict.PASS, 2)
+    assert notes.read_text("utf-8").split() == ["restart", "None"]
 
 
 def test_those_that_die_again_and_again_come_to_an_end(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from assay_adapters.ports.backend import FaultSharing
 from assay_adapters.ports.capabilities import Needs
 from assay_steps.plugin.cases import needs_of
-from assay_steps.processes.scheduling import FAULT_GROUPS, groups_of, interleaved
+from assay_steps.processes.scheduling import FAULT_GROUPS, groups_of, interleaved, repeated_group
 
 NAMES = [f"delay/early.feature::scenario {number}" for number in range(100)]
 
@@ -59,6 +59,13 @@ def test_the_groups_of_a_fault_have_about_the_same_size() -> None:
     sizes = Counter(found.values())
     assert sizes.pop("kill-0") == 1
     assert set(sizes.values()) == {5, 6}
+
+
+def test_repeated_scenarios_use_the_few_brokers_one_after_the_other() -> None:
+    found = {repeated_group(group) for group in groups(needs_of(("needs-restart",)), FaultSharing.TOGETHER)}
+    assert found == groups(needs_of(("own-instance",)), FaultSharing.TOGETHER)
+    assert repeated_group("faults-3") == "faults-3"
+    assert repeated_group("") == ""
 
 
 def test_those_that_are_alike_are_dealt_out_evenly() -> None:

@@ -21,7 +21,9 @@ from assay_steps.plugin.folder import VERDICTS
 def explain(
     rule: Annotated[
         str | None,
-        typer.Argument(metavar="[RULE]", help="Id of a rule, such as DD-02; may be left out with --untriaged."),
+        typer.Argument(
+            metavar="[RULE]", help="Id of a rule, such as DD-02; not needed with --scenario or --untriaged."
+        ),
     ] = None,
     run: Annotated[Path, typer.Option(help="Output folder of assay run.")] = Path("assay-out"),
     backend: Annotated[str | None, typer.Option(help="Only this backend, if the folder holds runs on several.")] = None,
@@ -37,8 +39,10 @@ def explain(
     untriaged: Annotated[bool, typer.Option(help="Only fails that no known outcome expects.")] = False,
 ) -> None:
     """Tell the sends, answers and sightings of a rule's failed scenarios, and the event that breaks the rule."""
-    if rule is None and not untriaged:
-        raise UsageProblem("A rule is missing: name one, or give --untriaged for the unexpected fails of all rules.")
+    if rule is None and not untriaged and not scenario:
+        raise UsageProblem(
+            "A rule is missing: name one, or a scenario with --scenario, or give --untriaged for the unexpected fails."
+        )
     choice = Choice(
         every=every or bool(scenario), scenarios=tuple(scenario or ()), untriaged=untriaged, frames=frames, log=log
     )
@@ -54,6 +58,10 @@ def explain(
             told.append_text(line).append("\n")
         told.append("\n")
     told.rstrip()
+    if not told and scenario and not untriaged:
+        raise UsageProblem(
+            f"No scenario of a rule in {run} is named {scenario[0]!r}: give its id as verdicts.json has it."
+        )
     if not told:
         told.append(f"Every fail in {run} has a known outcome.")
     Terminal().print(told, soft_wrap=True, highlight=False)
