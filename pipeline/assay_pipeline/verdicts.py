@@ -4,6 +4,9 @@
   is a pass.  As in the suite, a scenario of the rule that could not run, or whose steps were not all done, also counts.
 - These findings are weighed like findings of claims (`assay_evidence.concluding.weighing`).  A scenario's verdict is
   the worst of its findings, a rule's verdict the worst of its scenarios.
+- If a busy machine held up the harness in a scenario, a pass of the scenario becomes inconclusive.  Such a scenario
+  does not decide the rule if another scenario passed: its kept subjects are no evidence, as if they were not
+  examinable.  A scenario with a broken or undecided subject always counts.
 - A rule without any subject is *not-demonstrated*.
 - Damage anywhere in a folder makes every rule of its runs *inconclusive*: a missing or altered line may show a breach.
 """
@@ -164,7 +167,8 @@ class _RuleOf(Struct, frozen=True):
         scenarios = tuple(
             one for one in all_attempts if one.verdict is not Verdict.INCONCLUSIVE or one.scenario not in repeated
         )
-        verdict = worst(scenario.verdict for scenario in scenarios) if examined else Verdict.NOT_DEMONSTRATED
+        deciding_ones = _deciding(scenarios, examined)
+        verdict = worst(scenario.verdict for scenario in deciding_ones) if examined else Verdict.NOT_DEMONSTRATED
         return RuleVerdict(
             id=self.rule.id,
             verdict=weigh(Finding(claim="", verdict=verdict), self._damaged()).verdict,
@@ -203,6 +207,7 @@ class _RuleOf(Struct, frozen=True):
             expected=demands,
             observed="; ".join((f"{kept} of {total} examined were kept", *(wording.of(one) for one in shown[:1]))),
             findings=tuple(weigh(finding, circumstances) for finding in findings),
+            delayed=because is not None and because.delayed,
         )
 
     def _finding(self, ref: str, outcome: Outcome, reason: str) -> Finding:
@@ -228,3 +233,16 @@ class _RuleOf(Struct, frozen=True):
         ending = session_ended(self.judged, self.run.ours, remark.session_error)
         busy = held_up(remark.late_ns, remark.elapsed_ns)
         return [*self._damaged(), *(one for one in (kit, ending, busy) if one is not None)]
+
+
+def _deciding(scenarios: Sequence[ScenarioVerdict], examined: Mapping[str, Tally]) -> Sequence[ScenarioVerdict]:
+    """Return the scenarios that decide a rule: all but the delayed ones with kept subjects only, if one passed."""
+    if all(one.verdict is not Verdict.PASS for one in scenarios):
+        return scenarios
+
+    def is_set_aside(one: ScenarioVerdict) -> bool:
+        tally = examined.get(one.scenario)
+        found = set() if tally is None else {outcome for outcome, count in tally.counts.items() if count}
+        return one.delayed and found == {Outcome.KEPT}
+
+    return tuple(one for one in scenarios if not is_set_aside(one))

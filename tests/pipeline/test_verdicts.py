@@ -166,3 +166,23 @@ def judged_run(counts: Mapping[Outcome, int]) -> Judged:
     tallies = [Tally("DD-02", "s", counts, ())] if counts else []
     verdicts = conclude(FOREIGN, [invariant()], tallies, (), (), catalogue=CATALOGUE, limits=LIMITS)
     return Judged("runs", "verdicts.json", verdicts)
+
+
+@pytest.mark.parametrize(
+    ("busy", "calm", "verdict"),
+    [
+        ({Outcome.KEPT: 2}, {Outcome.KEPT: 1}, Verdict.PASS),
+        ({Outcome.KEPT: 2}, {}, Verdict.INCONCLUSIVE),
+        ({Outcome.KEPT: 2}, {Outcome.BROKEN: 1}, Verdict.FAIL),
+        ({Outcome.KEPT: 2}, {Outcome.UNDECIDED: 1}, Verdict.INCONCLUSIVE),
+        ({Outcome.KEPT: 2, Outcome.UNDECIDED: 1}, {Outcome.KEPT: 1}, Verdict.INCONCLUSIVE),
+        ({Outcome.KEPT: 2, Outcome.BROKEN: 1}, {Outcome.KEPT: 1}, Verdict.INCONCLUSIVE),
+    ],
+)
+def test_a_delayed_scenario_with_kept_subjects_only_does_not_decide_beside_a_pass(
+    busy: Mapping[Outcome, int], calm: Mapping[Outcome, int], verdict: Verdict
+) -> None:
+    tallies = [Tally("DD-02", name, counts) for name, counts in (("s", busy), ("t", calm)) if counts]
+    (rule,) = conclude(FOREIGN, [invariant()], tallies, [BUSY], (), catalogue=CATALOGUE, limits=LIMITS).rules
+    assert rule.verdict is verdict
+    assert next(one for one in rule.scenarios if one.scenario == "s").verdict is Verdict.INCONCLUSIVE

@@ -336,6 +336,22 @@ class Container:
                 f" its last lines:\n{self.last_lines()}"
             )
 
+    def pause(self) -> None:
+        """Suspend the container's processes.
+
+        Raises:
+            BackendError: The container does not exist, or Docker cannot suspend it.
+        """
+        self._do("be paused", lambda box: box.pause())
+
+    def unpause(self) -> None:
+        """Let the container's processes continue after `pause`.
+
+        Raises:
+            BackendError: The container does not exist, or Docker cannot let it continue.
+        """
+        self._do("continue", lambda box: box.unpause())
+
     def resume(self) -> None:
         """Start the stopped container again with the same files and port, and wait until the broker answers.
 

@@ -43,3 +43,11 @@ class StoppableContainer:
     def stop(self) -> None:
         """Stop the broker normally (SIGTERM), and wait until its process has ended."""
         self._container.stop()
+
+    def pause(self) -> None:
+        """Suspend the container's processes."""
+        self._container.pause()
+
+    def unpause(self) -> None:
+        """Let the container's processes continue after `pause`."""
+        self._container.unpause()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from functools import partial
+from typing import Protocol, runtime_checkable
 
 from assay_adapters.faults.injections import HalvesInjection
 from assay_adapters.faults.proxy import Proxy
@@ -19,7 +20,9 @@ from assay_adapters.ports.faults import (
     FirstSight,
     Kill,
     Now,
+    Pause,
     Restart,
+    Slow,
     Trigger,
     Unreachable,
 )
@@ -63,6 +66,19 @@ class Stoppable(Protocol):
         ...
 
 
+@runtime_checkable
+class Pausable(Protocol):
+    """A broker whose processes the kit can suspend."""
+
+    def pause(self) -> None:
+        """Suspend the broker's processes."""
+        ...
+
+    def unpause(self) -> None:
+        """Let the broker's processes continue after `pause`."""
+        ...
+
+
 class ProxiedFaults:
     """Faults of one broker behind the kit's proxy, the only member of its instance.
 
@@ -96,7 +112,8 @@ class ProxiedFaults:
     @property
     def kinds(self) -> frozenset[type[FaultRequest]]:
         """The types of the supported faults."""
-        return frozenset({Kill, Restart, Cut, Unreachable})
+        kinds: frozenset[type[FaultRequest]] = frozenset({Kill, Restart, Cut, Unreachable, Slow})
+        return kinds | {Pause} if isinstance(self._broker, Pausable) else kinds
 
     def inject(
         self, fault: FaultRequest, when: Trigger = NOW, member: str | None = None
@@ -185,10 +202,22 @@ class ProxiedFaults:
                 return HalvesInjection(self._runner, self._cut, _nothing)
             case Unreachable():
                 return HalvesInjection(self._runner, self._isolate, self._proxy.open, lasts=True)
+            case Slow() | Pause() if type(fault) in self.kinds:
+                return self._lasting(fault)
             case _:
                 return Unsupported(
                     "fault", Source(f"The kit does not control this broker from inside, so it cannot cause {fault}.")
                 )
+
+    def _lasting(self, fault: Slow | Pause) -> HalvesInjection:
+        """Prepare a fault that lasts until its `heal`."""
+        broker = self._broker
+        if isinstance(fault, Pause) and isinstance(broker, Pausable):
+            return HalvesInjection(
+                self._runner, partial(self._pause, broker), partial(self._unpause, broker), lasts=True
+            )
+        latency_ms = fault.latency_ms if isinstance(fault, Slow) else 0
+        return HalvesInjection(self._runner, partial(self._slow, latency_ms), partial(self._proxy.slow, 0), lasts=True)
 
     def _cut(self) -> None:
         self._history.note("all connections cut")
@@ -198,6 +227,18 @@ class ProxiedFaults:
         self._history.note("made unreachable")
         self._proxy.shut()
         self._proxy.cut()
+
+    def _slow(self, latency_ms: int) -> None:
+        self._history.note(f"all data held back for {latency_ms} ms")
+        self._proxy.slow(latency_ms)
+
+    def _pause(self, broker: Pausable) -> None:
+        self._history.note("paused")
+        broker.pause()
+
+    def _unpause(self, broker: Pausable) -> None:
+        broker.unpause()
+        self._history.note("continued after the pause")
 
     def _kill(self) -> int | None:
         self._history.note("killed")

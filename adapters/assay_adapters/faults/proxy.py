@@ -108,6 +108,7 @@ class Proxy:
         self._port = 0
         self._lines: set[_Line] = set()
         self._tasks: set[asyncio.Task[object]] = set()
+        self._latency_s = 0.0
         self._gates = {direction: asyncio.Event() for direction in Direction}
         self._armed: list[_Armed] = []
         self._sighted: set[str] = set()
@@ -165,6 +166,10 @@ class Proxy:
     def resume(self, *directions: Direction) -> None:
         """Forward octets again, in order, in these directions; without arguments, in both."""
         self._do(self._set_gates(directions or tuple(Direction), is_open=True))
+
+    def slow(self, latency_ms: int) -> None:
+        """Hold back each piece of data for some time, in milliseconds, in both directions; 0 for no time."""
+        self._do(self._set_latency(latency_ms / 1_000))
 
     def arm(self, instant: Instant, strike: Strike) -> None:
         """Cause a fault, once, at an instant of the protocol.
@@ -237,6 +242,9 @@ class Proxy:
         for direction in directions:
             gate = self._gates[direction]
             gate.set() if is_open else gate.clear()
+
+    async def _set_latency(self, latency_s: float) -> None:
+        self._latency_s = latency_s
 
     async def _arm(self, armed: _Armed) -> None:
         self._armed.append(armed)
@@ -345,6 +353,8 @@ class Proxy:
 
     async def _write(self, line: _Line, direction: Direction, octets: bytes) -> None:
         await self._gates[direction].wait()
+        if self._latency_s:
+            await asyncio.sleep(self._latency_s)
         writer = line.writers[direction]
         writer.write(octets)
         await writer.drain()

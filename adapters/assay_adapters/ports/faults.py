@@ -33,6 +33,20 @@ class Unreachable(Struct, frozen=True, tag=True):
     """Fault: cut all client connections and accept none until `Injection.heal`, while the broker continues to run."""
 
 
+class Pause(Struct, frozen=True, tag=True):
+    """Fault: suspend the broker's processes until `Injection.heal`; its connections stay open."""
+
+
+class Slow(Struct, frozen=True, tag=True):
+    """Fault: hold back all data between clients and broker for some time, until `Injection.heal`.
+
+    Args:
+        latency_ms: The time for which each piece of data is held back, in milliseconds.
+    """
+
+    latency_ms: int = 200
+
+
 class StoreError(Struct, frozen=True, tag=True):
     """Fault: make the store's next flushes fail.
 
@@ -63,7 +77,7 @@ class BlockWrite(Struct, frozen=True, tag=True):
     queue: str
 
 
-FaultRequest = Kill | Restart | Cut | Unreachable | StoreError | WorkerDies | BlockWrite
+FaultRequest = Kill | Restart | Cut | Unreachable | Pause | Slow | StoreError | WorkerDies | BlockWrite
 
 
 class Now(Struct, frozen=True, tag=True):

@@ -45,7 +45,7 @@ from assay_broker.defects.delay.staging.staging_queue import STAGING_QUEUE_DEFEC
 from assay_broker.defects.delay.staging.staging_queue_limits import STAGING_QUEUE_LIMITS_DEFECTS
 from assay_broker.defects.delay.units import UNITS_DEFECTS
 from assay_broker.defects.delay.zos import ZOS_DEFECTS
-from assay_broker.defects.model import Defect, by_name
+from assay_broker.defects.model import Defect, by_name, rarely
 from assay_broker.defects.persistence.delivery_mode import PERSISTENCE_DELIVERY_MODE_DEFECTS
 from assay_broker.defects.persistence.matrix_queue import PERSISTENCE_MATRIX_QUEUE_DEFECTS
 from assay_broker.defects.persistence.matrix_queue_storage import PERSISTENCE_MATRIX_QUEUE_STORAGE_DEFECTS
@@ -64,7 +64,7 @@ from assay_broker.defects.qos.sending import QOS_SENDING_DEFECTS
 from assay_broker.defects.qos.subscription_lifetime import QOS_SUBSCRIPTION_LIFETIME_DEFECTS
 from assay_broker.defects.qos.subscription_lifetime_ends import QOS_SUBSCRIPTION_LIFETIME_ENDS_DEFECTS
 
-__all__ = ["DEFECTS", "Defect"]
+__all__ = ["DEFECTS", "SWITCHES", "Defect"]
 
 DEFECTS: Mapping[str, Defect] = by_name(
     (
@@ -122,3 +122,20 @@ DEFECTS: Mapping[str, Defect] = by_name(
     )
 )
 """All defects by name."""
+
+
+def _rare(name: str, every: int) -> Defect:
+    """Return a defect that shows only once in many cases, so that it takes a soak to find it."""
+    often = DEFECTS[name]
+    return Defect(
+        name=f"{name}-once-in-{every}",
+        rules=often.rules,
+        text=f"{often.text} It does so once in {every} cases.",
+        apply=lambda: rarely(often.apply(), every),
+    )
+
+
+SWITCHES: Mapping[str, Defect] = by_name(
+    (*DEFECTS.values(), _rare("early-delivery", 1_000), _rare("early-delivery", 10_000))
+)
+"""All defects that a server can have, by name: `DEFECTS`, and rare forms of them that no scenario finds."""

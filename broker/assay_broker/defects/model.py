@@ -7,7 +7,9 @@ from types import MappingProxyType
 from typing import Protocol, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from assay_broker.core.commands import Command
 from assay_broker.seams import Seams
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -43,6 +45,26 @@ def defect(shape: Callable[[F], Seams], name: str, *rules: str) -> Callable[[F],
         return Defect(name=name, rules=rules, text=text, apply=lambda: shape(function))
 
     return make
+
+
+def rarely(seams: Seams, every: int) -> Seams:
+    """Make filters of which only each `every`-th change of commands takes place.
+
+    Args:
+        seams: The filters of a defect that changes commands only, and keeps no state.
+        every: 1 for each change.
+    """
+    changes = 0
+
+    def command(asked: Command, now_ms: int) -> tuple[Command, ...]:
+        nonlocal changes
+        passed = seams.command(asked, now_ms)
+        if len(passed) == 1 and passed[0] is asked:
+            return passed
+        changes += 1
+        return passed if changes % every == 0 else (asked,)
+
+    return replace(seams, command=command)
 
 
 def made(make: Callable[[], Seams]) -> Seams:

@@ -154,9 +154,9 @@ def _check_behaviour(options: ServerOptions) -> None:
         OptionsError: The defect or the variant is unknown, or both are given.
     """
     if options.defect is not None:
-        from assay_broker.defects import DEFECTS
+        from assay_broker.defects import SWITCHES
 
-        check_word("defect", options.defect, DEFECTS)
+        check_word("defect", options.defect, SWITCHES)
     if options.variant is not None:
         from assay_broker.variants import VARIANTS
 

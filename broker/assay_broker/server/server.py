@@ -264,9 +264,9 @@ def _seams(options: ServerOptions) -> Seams:
     The modules of defects and variants are loaded only if the options name one.
     """
     if options.defect is not None:
-        from assay_broker.defects import DEFECTS
+        from assay_broker.defects import SWITCHES
 
-        return DEFECTS[options.defect].apply()
+        return SWITCHES[options.defect].apply()
     if options.variant is not None:
         from assay_broker.variants import VARIANTS
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-from assay_adapters.ports.client import AckMode, Client, Endpoint, Origin, Seen
+from assay_adapters.ports.client import AckMode, Client, Endpoint, Origin, Qos, Seen
 from assay_adapters.ports.outcome import Ok, Refused
 from assay_sdk.model.message import Address
 from assay_sdk.time import Runner
@@ -25,6 +25,10 @@ T = TypeVar("T")
 
 class LostError(Exception):
     """The broker cannot be reached, or refused a call; this ends the present act."""
+
+
+class UnreachableError(LostError):
+    """The broker cannot be reached, or refused the connection."""
 
 
 class ClientConnection:
@@ -81,34 +85,49 @@ class ClientConnection:
             LostError: The broker cannot be reached.
         """
         if self._session is None:
-            port = self._client.connect(self._to, client_id=self._client_id)
+            face = self._client.identity.face
+            port = self.recorder.record(
+                self.name,
+                "connect",
+                lambda: self._client.connect(self._to, client_id=self._client_id),
+                args={"client_id": self._client_id, "face": face},
+            ).outcome
             if isinstance(port, Refused):
-                raise LostError(port.text)
-            self._connection = Connection(self.recorder, self.name, port.value)
+                raise UnreachableError(port.text)
+            self._connection = Connection(self.recorder, self.name, port.value, face=face)
             name = f"{self.name}.{next(self._numbers)}"
             self._session = self._needed(partial(self._connection.session, self._ack, name))
         return self._session
 
-    def producer(self, to: Address) -> Producer:
+    def producer(self, to: Address, qos: Qos | None = None) -> Producer:
         """Return the producer for a destination; create it first if necessary.
+
+        Args:
+            to: The destination.
+            qos: The quality of service of an MQ Light producer; None for a JMS client.
 
         Raises:
             LostError: The broker cannot be reached.
         """
         session = self.session
         if to not in self._producers:
-            self._producers[to] = self._needed(lambda: open_producer(session, to, self.name).needed())
+            self._producers[to] = self._needed(lambda: open_producer(session, to, self.name, qos).needed())
         return self._producers[to]
 
-    def consumer(self, origin: Origin, name: str) -> Consumer:
+    def consumer(self, origin: Origin, name: str, qos: Qos | None = None) -> Consumer:
         """Return the consumer with a name; create it first if necessary.
+
+        Args:
+            origin: The source of its messages.
+            name: The name.
+            qos: The quality of service of an MQ Light subscription; None for a JMS client.
 
         Raises:
             LostError: The broker cannot be reached.
         """
         session = self.session
         if name not in self._consumers:
-            self._consumers[name] = self._needed(lambda: open_consumer(session, origin, name).needed())
+            self._consumers[name] = self._needed(lambda: open_consumer(session, origin, name, qos=qos).needed())
         return self._consumers[name]
 
     def done(self, answer: Answer[T]) -> T:

@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from assay.campaign.connection import ClientConnection
+from assay.campaign.connection import ClientConnection, LostError, UnreachableError
+from assay.soak.loads import WORKLOADS
 from assay.soak.plan import Plan
-from assay.soak.workloads import WORKLOADS, Workload, scenario_id
+from assay.soak.workloads import Workload, scenario_id
 from assay_adapters.ports.backend import BackendError, Instance
 from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.ports.client import AckMode, ClientObserver, Endpoint
@@ -84,6 +86,12 @@ class Report(Struct, frozen=True, kw_only=True):
         closed: The slices whose consumers have ended.
         unfinished: The number of consumers that had to end before they were silent.
         is_done: Whether the client has carried out its plan.
+        sent_to: `sent` by workload.
+        seen_from: `seen` by workload.
+        queued: The number of messages to queues that the broker must have accepted, and that do not expire.
+        taken: The number of different messages that the client has received from queues, without those that expire.
+        unreachable_ns: For how long the client has reached no broker, in nanoseconds; 0 if its last attempt succeeded.
+        refusal: The broker's last refusal of a connection, in one sentence; empty if the last attempt succeeded.
     """
 
     sent: int = 0
@@ -94,6 +102,12 @@ class Report(Struct, frozen=True, kw_only=True):
     closed: tuple[int, ...] = ()
     unfinished: int = 0
     is_done: bool = False
+    sent_to: dict[str, int] = {}
+    seen_from: dict[str, int] = {}
+    queued: int = 0
+    taken: int = 0
+    unreachable_ns: int = 0
+    refusal: str = ""
 
 
 class Failed(Struct, frozen=True):
@@ -138,6 +152,8 @@ class ClientProcess(ABC):
         self._control = around.control
         self._recorders: dict[str, Recorder] = {}
         self._reported_ns = 0
+        self._unreachable_since_ns: int | None = None
+        self._refusal = ""
 
     # to override ------------------------------------------------------------------------------------------------------
 
@@ -159,6 +175,24 @@ class ClientProcess(ABC):
     def late_ns(self) -> int:
         """How late the machine has let this process run, in nanoseconds."""
         return self._around.heartbeat.late_ns or 0
+
+    def reached(self) -> None:
+        """Note that the broker has answered this client."""
+        self._unreachable_since_ns, self._refusal = None, ""
+
+    def missed(self, error: LostError) -> None:
+        """Note a call that failed; the broker is unreachable if it refused the connection."""
+        if isinstance(error, UnreachableError):
+            self._refusal = str(error)
+            if self._unreachable_since_ns is None:
+                self._unreachable_since_ns = self.clock.monotonic_ns()
+
+    def with_reach(self, report: Report) -> Report:
+        """Return a report with the time for which the client has reached no broker."""
+        since_ns = self._unreachable_since_ns
+        if since_ns is None:
+            return report
+        return replace(report, unreachable_ns=self.clock.monotonic_ns() - since_ns, refusal=self._refusal)
 
     def at(self, offset_ms: float) -> int:
         """Return the time of the monotonic clock at an offset from the soak's start."""
@@ -191,7 +225,8 @@ class ClientProcess(ABC):
         around, scenario = self._around, scenario_id(workload, number)
         if scenario not in self._recorders:
             self._recorders[scenario] = Recorder(ScenarioJournal(around.journal, scenario, self.clock, keeps=False))
-        client = next(iter(around.instance.clients().values()))
+        clients = around.instance.clients()
+        client = clients["mqlight"] if workload.is_light else next(iter(clients.values()))
         if around.behaviour is not None and around.behaviour.port is not None:
             client = around.behaviour.port(client)
         connection = ClientConnection(
@@ -223,7 +258,7 @@ class ClientProcess(ABC):
             now_ns = self.clock.monotonic_ns()
             if now_ns - self._reported_ns >= REPORT_NS:
                 self._reported_ns = now_ns
-                self._control.send(self.report())
+                self._control.send(self.with_reach(self.report()))
             left_ns = due_ns - now_ns
             if self._control.poll(max(0, min(left_ns, REPORT_NS)) / 1e9):
                 self._obey(self._control.recv())

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from assay.soak.soak import State
+from assay.soak.ending import State
 from assay_evidence.figures import counted
 
 LINES = 10
@@ -68,4 +68,8 @@ class Display:
         left_s = self._seconds - state.elapsed_s
         left = f"{left_s:.0f} s left" if left_s > 0 else f"draining, {counted(state.open_slices, 'slice')} open"
         fault = f", now: {state.fault}" if state.fault else ""
-        return f"{left}: {state.sent} sent, {state.seen} received{rates}, {counted(state.faults, 'fault')}{fault}"
+        waiting = f"{state.waiting} on queues"
+        return (
+            f"{left}: {state.sent} sent, {state.seen} received{rates}, {waiting}, "
+            f"{counted(state.faults, 'fault')}{fault}"
+        )

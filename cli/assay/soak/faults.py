@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Mapping
 
 from msgspec import Struct
 
-from assay.soak.consumer import QUIET_MS
 from assay.soak.plan import PlannedFault
+from assay.soak.seat import QUIET_MS
 from assay_adapters.ports.backend import Instance
 from assay_adapters.ports.capabilities import Unsupported
-from assay_adapters.ports.faults import Cut, FaultRequest, Kill, Restart
+from assay_adapters.ports.faults import Cut, FaultRequest, Kill, Pause, Restart, Slow
 from assay_sdk.model.capabilities import Capability
 
 
@@ -37,12 +37,16 @@ KINDS: Mapping[str, FaultKind] = {
         text="a normal stop, then a start on the same data", needs=Capability.RESTART, request=Restart
     ),
     "cut": FaultKind(text="all connections of clients are cut", needs=Capability.CUT, request=Cut),
+    "pause": FaultKind(
+        text="the broker's processes are suspended, with open connections", needs=Capability.KILL, request=Pause
+    ),
+    "slow": FaultKind(
+        text="each piece of data between clients and broker is held back for 200 ms", needs=Capability.CUT, request=Slow
+    ),
 }
 """The kinds of faults by the name that `--faults` takes."""
 
 LATER: Mapping[str, str] = {
-    "pause": "No backend can pause its broker yet.",
-    "slow": "No backend can slow its connections yet.",
     "power": "No backend outside this process can cut the power of its disk yet.",
 }
 """Kinds of faults that a soak will have; it leaves them out, and says so."""
@@ -104,6 +108,7 @@ class Striking:
         """Begin and end in nanoseconds of the monotonic clock; None before the fault is over."""
         self.error: Exception | None = None
         self._instance = instance
+        self._hurry = threading.Event()
         self._thread = threading.Thread(target=self._strike, name="assay-soak-fault", daemon=True)
         self._thread.start()
 
@@ -113,7 +118,11 @@ class Striking:
         return not self._thread.is_alive()
 
     def await_end(self) -> None:
-        """Wait until the fault is over or has failed, so that the broker can be ended; at most `LIMIT_S`."""
+        """End a lasting fault, and wait until the fault is over or has failed, so that the broker can be ended.
+
+        The wait lasts for at most `LIMIT_S`.
+        """
+        self._hurry.set()
         self._thread.join(LIMIT_S)
 
     def _strike(self) -> None:
@@ -129,6 +138,9 @@ class Striking:
         injection = faults.inject(KINDS[self.fault.kind].request())
         if isinstance(injection, Unsupported):
             raise LookupError(injection.source.text)
+        if self.fault.lasts_ms:
+            self._hurry.wait(self.fault.lasts_ms / 1_000)
+            injection.heal()
         span = injection.wait()
         if isinstance(span, Unsupported):
             raise LookupError(span.source.text)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import random
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec import Struct
 
-from assay.soak.workloads import LONGEST_MS, WORKLOADS, Delays, Workload
+from assay.soak.loads import WORKLOADS
+from assay.soak.workloads import LONGEST_MS, Delays, Workload
 from assay_adapters.ports.client import Mode
 from assay_sdk.model.capabilities import Capability
 
@@ -114,11 +116,12 @@ class Act(Struct, frozen=True, kw_only=True):
 
 
 class PlannedProducer(Struct, frozen=True, kw_only=True):
-    """The messages of one producer, as their number and the SHA-256 digest of all acts in JSON."""
+    """The messages of one producer: their number, also by workload, and the SHA-256 digest of all acts in JSON."""
 
     name: str
     messages: int
     sha256: str
+    by_workload: dict[str, int] = {}
 
 
 class LeftOut(Struct, frozen=True):
@@ -242,16 +245,20 @@ def _delay(delays: Delays, rng: random.Random) -> int:
             return min(1 + int(rng.expovariate(1 / MEAN_MS)), LONGEST_MS)
         case Delays.SOME:
             return rng.choice((0, 0, rng.randint(SHORTEST_MS, LONGEST_MS)))
+        case Delays.LONG:
+            return rng.randint(LONGEST_MS * 2 // 3, LONGEST_MS)
         case _:
             return 0
 
 
 def _counted(plan: Plan, number: int) -> PlannedProducer:
-    digest, messages = hashlib.sha256(), 0
+    digest, messages = hashlib.sha256(), Counter[str]()
     for act in acts(plan, number):
         digest.update(msgspec.json.encode(act))
-        messages += len(act.messages)
-    return PlannedProducer(name=producer_name(number), messages=messages, sha256=digest.hexdigest())
+        messages[act.workload] += len(act.messages)
+    return PlannedProducer(
+        name=producer_name(number), messages=messages.total(), sha256=digest.hexdigest(), by_workload=dict(messages)
+    )
 
 
 def _faults(options: SoakOptions, kinds: Sequence[str]) -> tuple[PlannedFault, ...]:

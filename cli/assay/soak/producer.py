@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from multiprocessing.connection import Connection
 
+from msgspec.structs import replace
+
 from assay.campaign.connection import ClientConnection, LostError
-from assay.soak.client import NS_PER_MS, ClientOrder, ClientProcess, Report, take_part
+from assay.soak.client import NS_PER_MS, ClientOrder, ClientProcess, Report, Surroundings, take_part
 from assay.soak.plan import Act, acts
 from assay.soak.workloads import Delays, Workload, place
 from assay_adapters.ports.client import AckMode, Draft, Setting
+from assay_sdk.model.message import AddressKind
 
 LATE_MS = 1_000
 """An act that is later than this is left out: after an outage, a producer does not send everything at once."""
@@ -25,7 +29,12 @@ class SoakProducer(ClientProcess):
     _skipped = 0
     _is_done = False
     _slice = 0
+    _queued = 0
     _connections: dict[str, ClientConnection]
+
+    def __init__(self, order: ClientOrder, around: Surroundings) -> None:
+        super().__init__(order, around)
+        self._sent_to: Counter[str] = Counter()
 
     def disturbed(self, *, over: bool) -> None:
         """Do nothing: a producer notices a fault by its refused sends."""
@@ -38,6 +47,8 @@ class SoakProducer(ClientProcess):
             skipped=self._skipped,
             late_ns=self.late_ns,
             is_done=self._is_done,
+            sent_to=dict(self._sent_to),
+            queued=self._queued,
         )
 
     def carry_out(self) -> None:
@@ -64,18 +75,23 @@ class SoakProducer(ClientProcess):
         self._slice = number
 
     def _attempt(self, act: Act) -> None:
-        before = self._sent
+        before, workload = self._sent, self.workload(act.workload)
         try:
-            self._perform(act, self.workload(act.workload))
-        except LostError:
+            self._perform(act, workload)
+            self.reached()
+        except LostError as error:
+            self.missed(error)
             if act.commits is not None:  # the whole unit of work is lost
                 self._sent = before
             self._refused += len(act.messages) - (self._sent - before)
+        self._sent_to[act.workload] += self._sent - before
+        if workload.kind is AddressKind.QUEUE and not workload.expires and act.commits is not False:
+            self._queued += self._sent - before
 
     def _perform(self, act: Act, workload: Workload) -> None:
         to = place(workload, act.slice, self.order.run)
         connection = self._connection(workload, act.slice)
-        producer = connection.producer(to)
+        producer = connection.producer(to, workload.qos)
         begun_ns = self.clock.monotonic_ns()
         for index, message in enumerate(act.messages):
             if workload.delays is not Delays.NONE:
@@ -85,7 +101,12 @@ class SoakProducer(ClientProcess):
                 connection.done(producer.set(Setting.DELAY, delay_ms))
             key = f"{self.order.name}-{act.number}-{index + 1}"
             draft = Draft(key=key, body=f"{key} to {to}", size=message.size)
-            sent = producer.send(draft, mode=message.mode, priority=message.priority, ttl_ms=message.ttl_ms or None)
+            if workload.grouped:
+                draft = replace(draft, group_id=f"{self.order.name}-{act.number}", group_sequence=index + 1)
+            if workload.is_light:
+                sent = producer.send(draft)
+            else:
+                sent = producer.send(draft, mode=message.mode, priority=message.priority, ttl_ms=message.ttl_ms or None)
             connection.done(sent)
             self._sent += 1
         if act.commits is not None:

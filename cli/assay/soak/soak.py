@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable, Sequence
-from enum import Enum
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from assay.campaign.clients import ClientDownError
 from assay.soak.client import ClientOrder, Disturbed, Go
-from assay.soak.consumer import DRAIN_LIMIT_MS, EARLY_MS, consume
+from assay.soak.consumer import consume
+from assay.soak.ending import Ending, How, State
 from assay.soak.faults import KINDS, Coming, Striking
-from assay.soak.plan import Plan, PlannedFault, plan_json, producer_name
+from assay.soak.lateness import Lateness
+from assay.soak.loads import WORKLOADS
+from assay.soak.plan import LeftOut, Plan, PlannedFault, plan_json, producer_name
 from assay.soak.processes import Clients, prepare
 from assay.soak.producer import produce
-from assay.soak.workloads import WORKLOADS, Workload, scenario_id
+from assay.soak.seat import DRAIN_LIMIT_MS, EARLY_MS
+from assay.soak.workloads import Workload, scenario_id
 from assay_adapters.ports.backend import BackendError, Instance, NoReturnError, client_protocol
 from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_evidence import JournalError, events
@@ -38,76 +43,17 @@ NS_PER_MS = 1_000_000
 LEAD_MS = EARLY_MS + 500
 """The time between the last client's readiness and the begin of the load, in milliseconds."""
 LISTEN_S = 0.1
+UNREACHABLE_MS = 10_000
+"""If a client reaches no broker for this time without a fault, in milliseconds, the soak calls the broker lost."""
 PATIENCE_MS = 30_000
 """How long after the drain's limit the controller still waits for the clients, in milliseconds."""
 
 
-class How(Enum):
-    """How a soak ended."""
-
-    WHOLE = "whole"
-    STOPPED = "stopped"
-    """Ctrl-C, SIGTERM or SIGHUP ended it early."""
-    LOST = "lost"
-    """The broker failed to end in order or to start again."""
-    BROKEN = "broken"
-    """The kit or the machine failed."""
-
-
-class Ending(Struct, frozen=True, kw_only=True):
-    """The end of a soak.
-
-    Args:
-        how: How the soak ended.
-        why: The reason in one sentence; empty for a whole soak.
-        sent: The number of messages that were sent without a refusal.
-        refused: The number of messages whose send was refused, or whose unit of work was lost.
-        skipped: The number of planned messages that were too late to be sent.
-        seen: The number of received messages, redeliveries included.
-        faults: The number of faults.
-        unfinished: The number of consumers that were not silent at the end of the drain.
-        missed: The number of planned faults that did not happen.
-        cut_off: The clients that did not close their journals.
-    """
-
-    how: How
-    why: str
-    sent: int
-    refused: int
-    skipped: int
-    seen: int
-    faults: int
-    unfinished: int
-    missed: int = 0
-    cut_off: tuple[str, ...] = ()
-
-
-class State(Struct, frozen=True, kw_only=True):
-    """The state of a running soak, for the display of its progress.
-
-    Args:
-        elapsed_s: The seconds since the start; negative before it.
-        sent: The number of messages sent.
-        seen: The number of messages received.
-        faults: The number of faults so far.
-        fault: The kind of the present fault; empty without one.
-        open_slices: The number of slices with consumers.
-    """
-
-    elapsed_s: float
-    sent: int
-    seen: int
-    faults: int
-    fault: str
-    open_slices: int
-
-
 class _Slice(Struct):
-    """An open slice: its begin, and how late the clients were then."""
+    """An open slice."""
 
     number: int
     begun_ns: int
-    late_ns: tuple[int, ...]
 
 
 class Soak:
@@ -143,6 +89,10 @@ class Soak:
         self._striking: Striking | None = None
         self._coming = Coming(plan.faults, plan.options.seconds * 1_000)
         self._faults = 0
+        self._lateness = Lateness()
+        self._calm_ns = 0
+        """The end of the last fault; the start before the first one."""
+        self._left_out: tuple[LeftOut, ...] = ()
         self.unclosed = ""
         """Why the broker could not be removed at the end, in one sentence; empty if it was."""
 
@@ -197,6 +147,7 @@ class Soak:
         if isinstance(instance, Unsupported):
             raise LookupError(f"Backend {self._request.backend!r} has no broker for a soak: {instance.source.text}")
         self._instance = instance
+        self._drop_impossible(instance)
         options = self._plan.options
         endpoint = instance.endpoint(client_protocol(instance))
         prepare()
@@ -216,8 +167,22 @@ class Soak:
             )
             self._clients.start(main, orders)
         self._clients.await_ready()
-        self._start_ns = self._clock.monotonic_ns() + LEAD_MS * NS_PER_MS
+        self._start_ns = self._calm_ns = self._clock.monotonic_ns() + LEAD_MS * NS_PER_MS
         self._clients.tell(Go(self._start_ns))
+
+    def _drop_impossible(self, instance: Instance) -> None:
+        """Leave out the planned faults that the broker turns out not to have, and write the plan again."""
+        able = frozenset() if instance.faults is None else instance.faults.kinds
+        kinds = {fault.kind for fault in self._plan.faults}
+        impossible = sorted(kind for kind in kinds if type(KINDS[kind].request()) not in able)
+        if not impossible:
+            return
+        why = "The kit cannot cause this fault for the way in which it has started the broker."
+        self._left_out = tuple(LeftOut(kind, why) for kind in impossible)
+        faults = tuple(fault for fault in self._plan.faults if fault.kind not in impossible)
+        self._plan = replace(self._plan, faults=faults, left_out=(*self._plan.left_out, *self._left_out))
+        self._coming = Coming(faults, self._plan.options.seconds * 1_000)
+        (self._out / PLAN).write_bytes(plan_json(self._plan))
 
     def _go_on_to_an_end(self) -> tuple[How, str]:
         try:
@@ -242,8 +207,26 @@ class Soak:
             self._open_slices()
             self._strike()
             self._clients.listen(LISTEN_S)
+            now_ns = self._clock.monotonic_ns()
+            self._lateness.note(now_ns, [report.late_ns for report in self._clients.reports])
+            self._check_reach(now_ns)
             self._close_slices()
             self._told(self._state())
+
+    def _check_reach(self, now_ns: int) -> None:
+        """Check that the broker still answers.
+
+        Raises:
+            NoReturnError: A client has reached no broker for `UNREACHABLE_MS`, although no fault explains it.
+        """
+        if self._striking is not None:
+            return
+        report = max(self._clients.reports, key=lambda one: one.unreachable_ns)
+        if min(report.unreachable_ns, now_ns - self._calm_ns) > UNREACHABLE_MS * NS_PER_MS:
+            raise NoReturnError(
+                f"The broker ended, or became unreachable, without a fault of the plan: for {UNREACHABLE_MS // 1_000} s"
+                f" a client could not connect ({report.refusal})."
+            )
 
     def _unending(self) -> Exception:
         """Return the error of a soak that lasts too long, which names what has not come to its end."""
@@ -278,6 +261,9 @@ class Soak:
             unfinished=sum(report.unfinished for report in reports),
             missed=self._coming.count,
             cut_off=cut_off,
+            sent_to=_summed(report.sent_to for report in reports),
+            seen_from=_summed(report.seen_from for report in reports),
+            left_out=self._left_out,
         )
 
     # slices -----------------------------------------------------------------------------------------------------------
@@ -288,8 +274,7 @@ class Soak:
             for one in self._workloads():
                 scenario = scenario_id(one, self._opened)
                 self._write(events.ScenarioBegin, scenario=scenario, rules=one.rules, judged="broker", strength="must")
-            late_ns = tuple(report.late_ns for report in self._clients.reports)
-            self._open.append(_Slice(self._opened, self._clock.monotonic_ns(), late_ns))
+            self._open.append(_Slice(self._opened, self._clock.monotonic_ns()))
             if self._striking is not None:
                 self._write_fault(self._striking.fault, "begin", instant(self._clock), (self._open[-1],))
 
@@ -300,10 +285,10 @@ class Soak:
                 self._close(one)
 
     def _close(self, one: _Slice) -> None:
-        """Write the end of a slice's scenarios; the harness was as late as its latest client."""
+        """Write the end of a slice's scenarios, with the longest delay of the harness in a short time (`Lateness`)."""
         self._open.remove(one)
-        now = [report.late_ns for report in self._clients.reports]
-        late_ns = max((after - before for before, after in zip(one.late_ns, now, strict=False)), default=0)
+        late_ns = self._lateness.since(one.begun_ns)
+        self._lateness.forget(min((other.begun_ns for other in self._open), default=one.begun_ns))
         elapsed_ns = self._clock.monotonic_ns() - one.begun_ns
         for workload in self._workloads():
             self._write(
@@ -335,6 +320,7 @@ class Soak:
     def _over(self, struck: Striking) -> None:
         self._striking = None
         self._coming.calm(self._elapsed_ms())
+        self._calm_ns = self._clock.monotonic_ns()
         if struck.span is None:
             if isinstance(struck.error, NoReturnError | BackendError):
                 raise struck.error
@@ -370,6 +356,7 @@ class Soak:
             faults=self._faults,
             fault="" if self._striking is None else self._striking.fault.kind,
             open_slices=len(self._open),
+            waiting=max(0, sum(report.queued - report.taken for report in reports)),
         )
 
     def _begin(self) -> dict[str, Any]:
@@ -400,6 +387,13 @@ class Soak:
     def _write(self, kind: type[E], *, scenario: str | None = None, **fields: Any) -> E:
         with ctrl_c_deferred():
             return self._journal.write(kind, instant(self._clock), scenario=scenario, **fields)
+
+
+def _summed(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for one in counts:
+        total.update(one)
+    return dict(total)
 
 
 def _consumer(number: int) -> str:

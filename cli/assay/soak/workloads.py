@@ -1,4 +1,4 @@
-"""The workloads: kinds of load, each with its destinations, messages and consumers.
+"""The type of a workload: a kind of load with its destinations, messages and consumers (`assay.soak.loads`).
 
 A soak divides its time into slices.  In each slice, each workload is one scenario of the journals, with a destination
 of its own.  So a fault touches few scenarios, and the judge compares a message only with the events of its slice.
@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from assay_adapters.ports.client import AckMode, Script
+from assay_adapters.ports.client import AckMode, Qos, Script
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind
 
@@ -30,6 +30,8 @@ class Delays(StrEnum):
     """The messages of one act are due at the same moment, 500 ms to `LONGEST_MS` after the act begins."""
     SOME = "some"
     """One message of three has a uniform delay."""
+    LONG = "long"
+    """Uniform between two thirds of `LONGEST_MS` and `LONGEST_MS`."""
 
 
 class Reading(StrEnum):
@@ -40,9 +42,27 @@ class Reading(StrEnum):
     BATCHES = "batches"
     """A batch listener for the whole slice."""
     AFTERWARDS = "afterwards"
-    """A listener that comes after every message of the slice has expired."""
+    """A listener that comes when no message of the slice can become due or expire any more."""
     VISITING = "visiting"
-    """A durable subscriber that leaves and returns during the slice."""
+    """A listener that leaves and returns during the slice, and once more after it."""
+    LATER = "later"
+    """A listener that comes during the slice, each consumer of a process at another moment."""
+    UNITS = "units"
+    """Units of work of received messages; one in five is rolled back."""
+
+
+class Reader(Struct, frozen=True, kw_only=True):
+    """The settings of one consumer of a workload.
+
+    Args:
+        ack: The acknowledgement mode of the consumer's session.
+        script: The behaviour of its listener.
+        qos: The quality of service of an MQ Light subscription; None for a JMS client.
+    """
+
+    ack: AckMode = AckMode.AUTO
+    script: Script = Script()
+    qos: Qos | None = None
 
 
 class Workload(Struct, frozen=True, kw_only=True):
@@ -58,10 +78,13 @@ class Workload(Struct, frozen=True, kw_only=True):
         expires: Whether the messages have a time to live, from 300 ms to `LONGEST_MS`.
         persistent_percent: The percentage of persistent messages.
         in_units: Whether the messages are sent in units of work; one in five is rolled back.
+        grouped: Whether the messages of one act form a message group.
         together: The least and the greatest number of messages that a producer sends in one act.
+        qos: The quality of service of an MQ Light producer; None for a JMS client.
         reading: How the consumers read.
-        acknowledgements: The acknowledgement modes of the consumers, with their listeners' scripts; the consumers take
-            them in turn.
+        readers: The settings of the consumers, which take them in turn.
+        at_once: The number of consumers that each process has in each slice.
+        durable: Whether each consumer has a durable subscription of its own.
         shared: Whether all consumers of a slice share one subscription.
         needs: The capabilities that the pair must have.
     """
@@ -75,117 +98,20 @@ class Workload(Struct, frozen=True, kw_only=True):
     expires: bool = False
     persistent_percent: int = 100
     in_units: bool = False
+    grouped: bool = False
     together: tuple[int, int] = (1, 1)
+    qos: Qos | None = None
     reading: Reading = Reading.LISTENER
-    acknowledgements: tuple[tuple[AckMode, Script], ...] = ((AckMode.AUTO, Script()),)
+    readers: tuple[Reader, ...] = (Reader(),)
+    at_once: int = 1
+    durable: bool = False
     shared: bool = False
     needs: frozenset[Capability] = frozenset()
 
-
-_EACH = (AckMode.CLIENT, Script(acknowledge_each=True))
-_AUTO = (AckMode.AUTO, Script())
-_DUPS_OK = (AckMode.DUPS_OK, Script())
-_DELAY = frozenset({Capability.QUEUE, Capability.DELIVERY_DELAY})
-_TOPIC = frozenset({Capability.TOPIC})
-
-WORKLOADS: tuple[Workload, ...] = (
-    Workload(
-        name="uniform",
-        title="delays of a uniform distribution, to a queue",
-        rules=("DD-02", "DD-39", "PD-20"),
-        share=3,
-        delays=Delays.UNIFORM,
-        persistent_percent=80,
-        acknowledgements=(_AUTO, _EACH),
-        needs=_DELAY,
-    ),
-    Workload(
-        name="exponential",
-        title="delays of an exponential distribution, to a queue",
-        rules=("DD-02", "DD-39", "PD-20"),
-        share=2,
-        delays=Delays.EXPONENTIAL,
-        persistent_percent=80,
-        acknowledgements=(_EACH, _AUTO),
-        needs=_DELAY,
-    ),
-    Workload(
-        name="bursts",
-        title="bursts of messages that are due at the same moment, to a queue",
-        rules=("DD-02", "DD-39", "PD-20"),
-        share=2,
-        delays=Delays.BURST,
-        together=(5, 20),
-        acknowledgements=(_EACH, _DUPS_OK),
-        needs=_DELAY,
-    ),
-    Workload(
-        name="plain",
-        title="persistent and non-persistent messages of all priorities, to a queue",
-        rules=("PD-20",),
-        share=2,
-        persistent_percent=70,
-        acknowledgements=(_AUTO, _EACH, _DUPS_OK),
-        needs=frozenset({Capability.QUEUE}),
-    ),
-    Workload(
-        name="expiry",
-        title="messages that expire before a consumer comes to their queue",
-        rules=("DD-56",),
-        expires=True,
-        reading=Reading.AFTERWARDS,
-        needs=frozenset({Capability.QUEUE, Capability.TIME_TO_LIVE}),
-    ),
-    Workload(
-        name="units",
-        title="units of work of one to five messages, one in five rolled back, to a queue",
-        rules=("PD-20", "DD-02"),
-        share=2,
-        delays=Delays.SOME,
-        in_units=True,
-        together=(1, 5),
-        acknowledgements=(_EACH, _AUTO),
-        needs=frozenset({*_DELAY, Capability.LOCAL_TRANSACTION}),
-    ),
-    Workload(
-        name="batches",
-        title="batch listeners in three acknowledgement modes, on a queue",
-        rules=("BT-04",),
-        share=2,
-        together=(1, 12),
-        reading=Reading.BATCHES,
-        acknowledgements=(_AUTO, _EACH, _DUPS_OK),
-        needs=frozenset({Capability.QUEUE, Capability.BATCH_LISTENER}),
-    ),
-    Workload(
-        name="topic",
-        title="publications for non-durable subscribers, some delayed",
-        rules=("PD-11", "DD-02"),
-        kind=AddressKind.TOPIC,
-        share=2,
-        delays=Delays.SOME,
-        persistent_percent=50,
-        needs=_TOPIC | _DELAY,
-    ),
-    Workload(
-        name="durable",
-        title="publications for durable subscribers that come and go",
-        rules=("PD-11",),
-        kind=AddressKind.TOPIC,
-        reading=Reading.VISITING,
-        acknowledgements=(_EACH,),
-        needs=_TOPIC | {Capability.DURABLE_SUBSCRIPTION},
-    ),
-    Workload(
-        name="shared",
-        title="publications for one shared subscription of all consumers",
-        rules=("PD-11",),
-        kind=AddressKind.TOPIC,
-        shared=True,
-        needs=_TOPIC | {Capability.SHARED_SUBSCRIPTION},
-    ),
-)
-"""All workloads.  A soak leaves out those whose capabilities the pair lacks, and says so."""
+    @property
+    def is_light(self) -> bool:
+        """Whether producers and consumers are MQ Light clients."""
+        return self.qos is not None
 
 
 def scenario_id(workload: Workload, number: int) -> str:

@@ -41,7 +41,7 @@ from assay_pipeline.invariant import Invariant, Wording
 from assay_pipeline.moments import NS_PER_MS, any_of, no, precedes
 from assay_pipeline.quiet import LATE_MS, due, quiet_after, since_send, special, withheld
 
-SURVIVED = ("kill", "restart", "cut")
+SURVIVED = ("kill", "restart", "cut", "pause", "slow")
 """The faults after which a persistent message must still be delivered."""
 ORDERLY = ("close-connection", "close-session", "close-consumer")
 """The calls with which a consumer leaves in an orderly way."""

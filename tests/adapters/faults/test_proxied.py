@@ -21,7 +21,9 @@ from assay_adapters.ports.faults import (
     Cut,
     FaultRequest,
     Kill,
+    Pause,
     Restart,
+    Slow,
     StoreError,
     Trigger,
     Unreachable,
@@ -51,6 +53,12 @@ class Notes:
 
     def stop(self) -> None:
         self._do("stop")
+
+    def pause(self) -> None:
+        self._do("pause")
+
+    def unpause(self) -> None:
+        self._do("unpause")
 
 
 class Bench:
@@ -85,6 +93,24 @@ def test_a_fault_ends_the_broker_and_starts_it_again(bench: Bench, fault: FaultR
     assert span[0] <= span[1]
     with socket.create_connection((LOOPBACK, bench.proxy.port)):
         until(lambda: bench.proxy.connections == 1, "the proxy has connected to the broker")
+
+
+def test_a_broker_is_paused_until_the_fault_is_healed(bench: Bench) -> None:
+    assert Pause in bench.faults.kinds
+    injection = bench.arm(Pause())
+    assert bench.notes.did == ["pause"]
+    injection.heal()
+    assert not isinstance(injection.wait(), Unsupported)
+    assert bench.notes.did == ["pause", "unpause"]
+
+
+def test_connections_are_slow_until_the_fault_is_healed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    latencies: list[int] = []
+    monkeypatch.setattr(bench.proxy, "slow", latencies.append)
+    injection = bench.arm(Slow(50))
+    injection.heal()
+    assert not isinstance(injection.wait(), Unsupported)
+    assert latencies == [50, 0]
 
 
 def test_a_fault_that_ends_a_shared_broker_waits_for_the_other_scenarios(bench: Bench) -> None:
@@ -166,4 +192,4 @@ def test_a_fault_that_fails_raises_to_its_waiter(bench: Bench, half: str) -> Non
 @pytest.mark.parametrize("fault", [StoreError(), Restart(level="9.0")])
 def test_faults_from_inside_are_unsupported(bench: Bench, fault: FaultRequest) -> None:
     assert isinstance(bench.faults.inject(fault), Unsupported)
-    assert bench.faults.kinds == {Kill, Restart, Cut, Unreachable}
+    assert bench.faults.kinds == {Kill, Restart, Cut, Unreachable, Pause, Slow}

@@ -15,18 +15,23 @@ from tests.cli.conftest import Assay
 from assay.campaign.connection import LostError
 from assay.commands.soak.command import opened, planned, told
 from assay.exits import Exit
+from assay.soak.ending import Ending, How, State
 from assay.soak.faults import CALM_MS, Coming
+from assay.soak.lateness import Lateness
+from assay.soak.loads import WORKLOADS
 from assay.soak.plan import Act, Plan, SoakOptions, acts, make_plan, plan_json
 from assay.soak.processes import Clients
 from assay.soak.producer import SoakProducer
-from assay.soak.soak import Ending, How, Soak, State
-from assay.soak.workloads import WORKLOADS, Delays, Workload
+from assay.soak.seat import QUIET_MS
+from assay.soak.soak import Soak
+from assay.soak.workloads import Delays, Workload
 from assay_adapters.faults.proxied import ProxiedFaults
 from assay_adapters.ports.backend import BackendError
 from assay_evidence.events import Fault, Seen
 from assay_evidence.oracle import examine
 from assay_evidence.reader import Journals, read_journals
 from assay_evidence.subjects import LIMITS, Outcome
+from assay_pipeline.quiet import LATE_MS
 from assay_pipeline.rules import INVARIANTS
 from assay_sdk.model.capabilities import Capability
 from assay_steps.plugin.folder import JOURNALS, PLAN, make_room
@@ -98,6 +103,24 @@ def test_a_fault_waits_for_a_calm_after_the_one_before_and_none_comes_after_the_
     assert coming.count == len(rest) > 0
 
 
+def test_a_consumer_is_silent_for_longer_than_the_judge_waits_for_a_late_message() -> None:
+    assert LATE_MS.default < QUIET_MS
+
+
+def test_the_workloads_try_all_rules_with_an_invariant() -> None:
+    assert {rule for one in WORKLOADS for rule in one.rules} == set(INVARIANTS)
+
+
+def test_many_short_delays_count_only_within_a_window() -> None:
+    lateness = Lateness()
+    for second in range(21):
+        lateness.note(second * 10**9, (second * 200_000_000, 0))
+    assert lateness.since(0) == 1_000_000_000
+    lateness.forget(20 * 10**9)
+    lateness.note(21 * 10**9, (7 * 10**9, 0))
+    assert lateness.since(20 * 10**9) == 3 * 10**9
+
+
 # the producer ---------------------------------------------------------------------------------------------------------
 
 
@@ -166,6 +189,26 @@ def test_ctrl_c_leaves_whole_journals_and_no_process(tmp_path: Path) -> None:
     assert (ending.how, ending.cut_off) == (How.STOPPED, ())
     assert journals.damage == ()
     assert multiprocessing.active_children() == []
+
+
+def test_a_broker_that_ends_without_a_fault_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay.soak.soak.UNREACHABLE_MS", 500)
+    options = replace(OPTIONS, seconds=5, producers=1, faults=())
+    request = RunRequest(backend=options.backend)
+    pair = opened(request)
+    make_room(tmp_path)
+    killed: list[int] = []
+
+    def kill(state: State) -> None:
+        if state.sent and not killed:
+            killed.append(state.sent)
+            cast("Any", soak)._instance.own.kill()
+
+    with Soak(planned(options, pair.backend), pair, request, tmp_path, kill) as soak:
+        ending = soak.run()
+    assert killed
+    assert (ending.how, ending.cut_off) == (How.LOST, ())
+    assert "without a fault of the plan" in ending.why
 
 
 def test_a_fault_that_fails_ends_the_soak_with_whole_journals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

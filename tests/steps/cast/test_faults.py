@@ -11,7 +11,9 @@ from assay_adapters.ports.faults import (
     Cut,
     FaultRequest,
     Kill,
+    Pause,
     Restart,
+    Slow,
     StoreError,
     Unreachable,
     WorkerDies,
@@ -20,7 +22,17 @@ from assay_sdk.model.capabilities import Capability
 from assay_steps.cast.faults import ScenarioFaults
 from assay_steps.words.mistakes import MistakeError
 
-FAULTS: list[FaultRequest] = [Kill(), Restart(), Cut(), Unreachable(), StoreError(1), WorkerDies(), BlockWrite("Q")]
+FAULTS: list[FaultRequest] = [
+    Kill(),
+    Restart(),
+    Cut(),
+    Unreachable(),
+    Pause(),
+    Slow(),
+    StoreError(1),
+    WorkerDies(),
+    BlockWrite("Q"),
+]
 
 
 class SharedInstance:

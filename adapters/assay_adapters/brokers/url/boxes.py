@@ -61,6 +61,22 @@ class RunningContainer:
         """
         self._do("stopped", lambda box: box.stop(timeout=STOP_LIMIT_S))
 
+    def pause(self) -> None:
+        """Suspend the container's processes.
+
+        Raises:
+            BackendError: Docker cannot suspend the container.
+        """
+        self._do("paused", lambda box: box.pause())
+
+    def unpause(self) -> None:
+        """Let the container's processes continue after `pause`.
+
+        Raises:
+            BackendError: Docker cannot let the container continue.
+        """
+        self._do("continued", lambda box: box.unpause())
+
     def _why_ended(self) -> str:
         ended: list[str] = []
 

@@ -106,6 +106,14 @@ class OwnProcess:
             process.terminate()
         self._await_end(process)
 
+    def pause(self) -> None:
+        """Suspend the broker's processes (SIGSTOP)."""
+        os.killpg(self._running().pid, signal.SIGSTOP)
+
+    def unpause(self) -> None:
+        """Let the broker's processes continue after `pause` (SIGCONT)."""
+        os.killpg(self._running().pid, signal.SIGCONT)
+
     @property
     def log(self) -> Path:
         """The file with the output of the broker's processes."""

@@ -12,11 +12,12 @@ from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.records import MessageStored, Record
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.qos.filters import accepts_when_cut, brought_back, is_light, lasts, transferred
-from assay_broker.defects.sends import accepted, resent
+from assay_broker.defects.sends import accepted, handed_in, resent
 from assay_broker.defects.shapes import Commands, commands, filters, reading
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
-from assay_sdk.model.message import Address
+from assay_sdk.driver import Outcome
+from assay_sdk.model.message import Address, Message
 
 _THIRD_START = 3
 
@@ -50,6 +51,26 @@ def _gone_at_restart() -> Seams:
         return tuple(one for one in records if not isinstance(one, MessageStored) or one.message.message_id not in lost)
 
     return filters(note, delivery=keep, read=start)
+
+
+@defect(made, "duplicate-after-cut", "QS-08")
+def _duplicate_after_cut() -> Seams:
+    """After a connection breaks, the broker delivers the last message that this connection acknowledged again."""
+    last: dict[int, tuple[Address, Message]] = {}
+
+    def note(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, Settle) and command.unit is None and command.outcome is Outcome.ACCEPTED:
+            receiver = view.receiver(command)
+            done = [one.message for one in view.held(command) if one.delivery in command.deliveries]
+            if receiver is not None and done:
+                last[command.connection] = receiver.address, done[-1]
+        elif isinstance(command, Disconnect):
+            again = last.pop(command.connection, None)
+            if again is not None and not command.clean:
+                return (command, *handed_in(view, *again))
+        return None
+
+    return filters(note)
 
 
 def _on_subscription(record: Record) -> bool:
@@ -131,6 +152,7 @@ QOS_RECEIVING_UNSETTLED_DEFECTS = (
         apply=lambda: commands(accepts_when_cut(lambda _attach: True)),
     ),
     _gone_at_restart,
+    _duplicate_after_cut,
     _acknowledgement_ignored,
     Defect(
         name="second-acknowledgement-unwritten",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -11,9 +12,10 @@ import typer
 from assay.campaign.clients import ClientDownError
 from assay.exits import CannotRunError, Exit, UsageProblem
 from assay.soak.display import Display
+from assay.soak.ending import Ending, How
 from assay.soak.faults import KINDS, LATER
 from assay.soak.plan import Plan, SoakOptions, make_plan
-from assay.soak.soak import Ending, How, Soak
+from assay.soak.soak import Soak
 from assay.terminal import Terminal
 from assay_adapters.leftovers import remove_before_a_run
 from assay_adapters.ports.backend import Backend, BackendError
@@ -73,7 +75,7 @@ def soak(
                 ending = running.run()
         except (BackendError, ClientDownError, LookupError) as error:
             raise CannotRunError(str(error)) from error
-    terminal.print("\n".join(told(ending, out, running.unclosed)), markup=False)
+    terminal.print("\n".join((*by_workload(plan, ending), *told(ending, out, running.unclosed))), markup=False)
     return Exit.INCONCLUSIVE if ending.cut_off and CODES[ending.how] is Exit.AS_EXPECTED else CODES[ending.how]
 
 
@@ -129,6 +131,18 @@ def planned(options: SoakOptions, backend: Backend) -> Plan:
     if not plan.workloads:
         raise UsageProblem(f"Backend {options.backend!r} has neither queues nor topics: name another one.")
     return plan
+
+
+def by_workload(plan: Plan, ending: Ending) -> Sequence[str]:
+    """Return a line for each workload: its planned, sent and received messages."""
+    planned: Counter[str] = Counter()
+    for producer in plan.producers:
+        planned.update(producer.by_workload)
+    lines = [
+        f"{name}: {planned[name]} planned, {ending.sent_to.get(name, 0)} sent, {ending.seen_from.get(name, 0)} received"
+        for name in plan.workloads
+    ]
+    return [*lines, *(f"left out: {one.what}. {one.why}" for one in ending.left_out)]
 
 
 def told(ending: Ending, out: Path, unclosed: str = "") -> Sequence[str]:

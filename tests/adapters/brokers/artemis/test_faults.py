@@ -22,7 +22,9 @@ from assay_adapters.ports.faults import (
     Cut,
     FirstSight,
     Kill,
+    Pause,
     Restart,
+    Slow,
     StoreError,
     Unreachable,
 )
@@ -147,7 +149,7 @@ def test_what_a_container_cannot_suffer_is_unsupported(instance: ProductInstance
     inject = faults(instance).inject
     assert isinstance(inject(StoreError()), Unsupported)
     assert isinstance(inject(Restart(level="9.0")), Unsupported)
-    assert faults(instance).kinds == {Kill, Restart, Cut, Unreachable}
+    assert faults(instance).kinds == {Kill, Restart, Cut, Unreachable, Pause, Slow}
 
 
 def test_a_kill_before_the_answer_keeps_the_answer_from_the_client(instance: ProductInstance) -> None:

@@ -137,6 +137,14 @@ class ContainerBroker:
         if code:
             raise BackendError(f"{PRODUCT} did not stop normally in its container (exit code {code})")
 
+    def pause(self) -> None:
+        """Suspend the container's processes."""
+        self._box.get_wrapped_container().pause()
+
+    def unpause(self) -> None:
+        """Let the container's processes continue after `pause`."""
+        self._box.get_wrapped_container().unpause()
+
     def watch(self, observer: Callable[[DiskSeen], None]) -> None:
         """Do nothing: the kit cannot observe the disk writes of a broker in its own container."""
 

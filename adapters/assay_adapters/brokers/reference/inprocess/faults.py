@@ -142,6 +142,8 @@ class ReferenceFaults:
         """
         if member not in {None, *self._members}:
             raise LookupError(unknown("queue manager", str(member), self._members))
+        if type(fault) not in self.kinds:
+            return Unsupported("fault", Source(f"A broker in this process cannot have {fault}."))
         target = self._members[member or next(iter(self._members))]
         injection = ReferenceInjection(self._runner, _act(fault, target))
         match when:

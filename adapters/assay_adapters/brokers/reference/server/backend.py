@@ -32,7 +32,7 @@ from assay_adapters.ports.client import Endpoint, Source
 from assay_adapters.ports.traces import Trace
 from assay_adapters.suggestions import unknown
 from assay_adapters.traces.files import FileTrace
-from assay_broker.defects import DEFECTS
+from assay_broker.defects import SWITCHES
 from assay_broker.inprocess import PRODUCT, product_version
 from assay_broker.variants import VARIANTS
 from assay_features import Profile, feature_root
@@ -143,8 +143,8 @@ class ReferenceServerBackend(AmqpBackend):
         runner: Runner | None = None,
         variant: str | None = None,
     ) -> None:
-        if defect is not None and defect not in DEFECTS:
-            raise LookupError(unknown("defect", defect, DEFECTS))
+        if defect is not None and defect not in SWITCHES:
+            raise LookupError(unknown("defect", defect, SWITCHES))
         if variant is not None and variant not in VARIANTS:
             raise LookupError(unknown("variant", variant, VARIANTS))
         super().__init__(shared, wire, runner)

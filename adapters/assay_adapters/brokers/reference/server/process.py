@@ -153,6 +153,14 @@ class ServerProcess:
         """
         self._end(signal.SIGTERM, 0)
 
+    def pause(self) -> None:
+        """Suspend the process (SIGSTOP)."""
+        self._fork_server.signal(self.pid, signal.SIGSTOP)
+
+    def unpause(self) -> None:
+        """Let the process continue after `pause` (SIGCONT)."""
+        self._fork_server.signal(self.pid, signal.SIGCONT)
+
     def remove(self) -> None:
         """Kill the process if it runs, and remove its folder."""
         if self.runs:

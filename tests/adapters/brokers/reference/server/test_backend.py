@@ -37,7 +37,9 @@ from assay_adapters.ports.faults import (
     DiskEvent,
     FaultRequest,
     Kill,
+    Pause,
     Restart,
+    Slow,
     StoreError,
     Unreachable,
     WorkerDies,
@@ -259,7 +261,7 @@ def test_a_fault_for_which_nobody_is_there_is_none(own: ServerInstance) -> None:
 def test_faults_from_inside_come_about_and_end(own: ServerInstance) -> None:
     faults = own.faults
     assert faults is not None
-    assert faults.kinds == {Kill, Restart, Cut, Unreachable, StoreError, WorkerDies, BlockWrite}
+    assert faults.kinds == {Kill, Restart, Cut, Unreachable, Pause, Slow, StoreError, WorkerDies, BlockWrite}
     for fault in (StoreError(), WorkerDies()):
         injection = faults.inject(fault)
         assert not isinstance(injection, Unsupported)

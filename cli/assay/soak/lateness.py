@@ -1,0 +1,61 @@
+"""The delays of the harness in short windows of time."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+WINDOW_MS = 5_000
+"""The length of a window, in milliseconds: about the longest silence on which a verdict of the judge rests."""
+_WINDOW_NS = WINDOW_MS * 1_000_000
+
+
+class _Sample(Struct, frozen=True):
+    """The total delay of each client so far, at a time of the monotonic clock."""
+
+    at_ns: int
+    late_ns: tuple[int, ...]
+
+
+class Lateness:
+    """Finds the window in which a client was latest.
+
+    Many delays of a few milliseconds over a whole slice change no verdict, but as many in one window do: they can hide
+    a message in the silence that the judge takes for its absence.
+    """
+
+    def __init__(self) -> None:
+        self._samples: deque[_Sample] = deque()
+
+    def note(self, now_ns: int, late_ns: Sequence[int]) -> None:
+        """Note the total delay of each client so far, in nanoseconds."""
+        if self._samples and self._samples[-1].late_ns == tuple(late_ns):
+            return
+        self._samples.append(_Sample(now_ns, tuple(late_ns)))
+
+    def since(self, begun_ns: int) -> int:
+        """Return the greatest delay of one client within a window after a time, in nanoseconds."""
+        return max((delay for first, last in self._windows(begun_ns) for delay in _delays(first, last)), default=0)
+
+    def forget(self, before_ns: int) -> None:
+        """Forget what is older than a time, and not needed for the windows after it."""
+        while len(self._samples) > 1 and self._samples[1].at_ns <= before_ns:
+            self._samples.popleft()
+
+    def _windows(self, begun_ns: int) -> Iterator[tuple[_Sample, _Sample]]:
+        """Yield the last sample before each window, and the window's last sample."""
+        samples = list(self._samples)
+        first = 0
+        for last in samples:
+            if last.at_ns < begun_ns:
+                continue
+            start_ns = max(begun_ns, last.at_ns - _WINDOW_NS)
+            while first + 1 < len(samples) and samples[first + 1].at_ns <= start_ns:
+                first += 1
+            yield samples[first], last
+
+
+def _delays(first: _Sample, last: _Sample) -> Iterator[int]:
+    return (after - before for before, after in zip(first.late_ns, last.late_ns, strict=False))

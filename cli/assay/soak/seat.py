@@ -1,0 +1,233 @@
+"""One consumer of a workload in one slice of a soak."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Protocol
+
+from assay.campaign.connection import ClientConnection, LostError
+from assay.soak.client import NS_PER_MS, ClientOrder
+from assay.soak.plan import ROLLBACK_PERCENT, Plan
+from assay.soak.producer import LATE_MS
+from assay.soak.workloads import LONGEST_MS, Reading, Workload, place
+from assay_adapters.ports.client import AckMode, ClientEvent, ClientObserver, Origin, Seen
+from assay_sdk.driver import Durability
+from assay_sdk.time import Clock
+from assay_steps.cast.actors import Consumer
+
+EARLY_MS = 2_000
+"""The consumers of a slice come this much before its begin, so that a subscription is open before its first message."""
+QUIET_MS = 4_500
+"""A consumer ends after it has received nothing for this time.
+
+The judge calls a message that may come late missing only if a consumer waited 4 s in vain (`assay_pipeline.quiet.
+LATE_MS`).  The rest covers the time from the consumer's last event in the journal to the begin of this wait.
+"""
+DRAIN_LIMIT_MS = 60_000
+"""The longest drain, in milliseconds from the end of the last slice.  Then the consumers end in any case."""
+RETRY_MS = 250
+BATCH_SIZES = (2, 20)
+BATCH_TIMEOUTS_MS = (50, 300)
+PRESENT_MS, AWAY_MS = (1_500, 3_000), (500, 2_500)
+"""The shortest and the longest visit, and absence, of a consumer that comes and goes."""
+LAST_AWAY_MS = 500
+"""The last absence, from the time at which no message becomes due any more.
+
+All messages of the slice that were acknowledged before could come again in the visit that follows.
+"""
+TAKE_MS, WAIT_MS = 500, 20
+"""The time between two units of work of a consumer, and the longest wait for one message of the unit."""
+UNIT_SIZES = (1, 5)
+SUBSCRIPTION = "soak"
+"""The name of durable subscriptions; each has a client id of its own."""
+
+
+def drained_from_ms(slice_end_ms: float) -> float:
+    """Return the time from which no message of a slice becomes due any more, in milliseconds from the soak's start."""
+    return slice_end_ms + LATE_MS + LONGEST_MS
+
+
+class Process(Protocol):
+    """The consumer process, as its consumers see it."""
+
+    order: ClientOrder
+    plan: Plan
+    clock: Clock
+
+    def at(self, offset_ms: float) -> int:
+        """Return the time of the monotonic clock at an offset from the soak's start."""
+        ...
+
+    def connection(
+        self,
+        name: str,
+        workload: Workload,
+        number: int,
+        ack: AckMode,
+        *,
+        client_id: str | None = None,
+        observer: ClientObserver | None = None,
+    ) -> ClientConnection:
+        """Make a connection; it connects at the first use."""
+        ...
+
+    def note(self, workload: Workload, number: int, seen: Seen | None) -> None:
+        """Count a received message."""
+        ...
+
+    def reached(self) -> None:
+        """Note that the broker has answered."""
+        ...
+
+    def missed(self, error: LostError) -> None:
+        """Note a call that failed."""
+        ...
+
+    def is_calm(self, since_ns: int, now_ns: int) -> bool:
+        """Return whether `QUIET_MS` have passed since a time and since the last fault."""
+        ...
+
+
+class Seat:
+    """A consumer that attaches, attaches again after faults, and ends when it is silent.
+
+    Args:
+        process: The consumer process.
+        workload: The workload.
+        number: The number of the slice.
+        index: The number of the consumer among those of the process, workload and slice, from 1.
+    """
+
+    def __init__(self, process: Process, workload: Workload, number: int, index: int) -> None:
+        self.number = number
+        self.is_done = False
+        self.is_unfinished = False
+        self._process = process
+        self._workload = workload
+        plan, order = process.plan, process.order
+        self._actor = f"{order.name}.{workload.name}" + (f".{index}" if workload.at_once > 1 else "")
+        self._rng = random.Random(f"{plan.options.seed}/{self._actor}/{number}")  # noqa: S311 - the plan is repeatable
+        self._reader = workload.readers[(order.number + number + index) % len(workload.readers)]
+        begin_ms, end_ms = (number - 1) * plan.slice_ms, number * plan.slice_ms
+        self._drained_ns = process.at(drained_from_ms(end_ms))
+        self._opens_ns = process.at(self._opening_ms(begin_ms, end_ms, index))
+        self._gives_up_ns = process.at(plan.options.seconds * 1_000 + DRAIN_LIMIT_MS)
+        self._away = list(self._absences(begin_ms, end_ms)) if workload.reading is Reading.VISITING else []
+        self._next_take_ns = 0
+        self._origin = self._made_origin()
+        client_id = f"soak-{order.run[-4:]}-{number}-{order.number}-{index}" if workload.durable else None
+        self._connection: ClientConnection = process.connection(
+            self._actor, workload, number, self._reader.ack, client_id=client_id, observer=self.observe
+        )
+        self._consumer: Consumer | None = None
+        self._last_ns = 0
+        """The time of the last attachment or reception."""
+
+    def _opening_ms(self, begin_ms: float, end_ms: float, index: int) -> float:
+        match self._workload.reading:
+            case Reading.AFTERWARDS:
+                return drained_from_ms(end_ms)
+            case Reading.LATER:
+                return begin_ms + (end_ms - begin_ms) * index / (self._workload.at_once + 1)
+            case _:
+                return begin_ms - EARLY_MS
+
+    def _made_origin(self) -> Origin:
+        workload = self._workload
+        return Origin(
+            address=place(workload, self.number, self._process.order.run),
+            durability=Durability.DURABLE if workload.durable else Durability.NON_DURABLE,
+            name=SUBSCRIPTION if workload.durable else f"soak-{self.number}" if workload.shared else None,
+            shared=workload.shared,
+        )
+
+    def _absences(self, begin_ms: float, end_ms: float) -> Iterator[tuple[int, int]]:
+        at_ms = begin_ms + self._rng.uniform(*PRESENT_MS)
+        while at_ms + AWAY_MS[1] < end_ms:
+            back_ms = at_ms + self._rng.uniform(*AWAY_MS)
+            yield self._process.at(at_ms), self._process.at(back_ms)
+            at_ms = back_ms + self._rng.uniform(*PRESENT_MS)
+        yield self._drained_ns, self._drained_ns + LAST_AWAY_MS * NS_PER_MS
+
+    def observe(self, event: ClientEvent) -> None:
+        """Note a message that the consumer has received."""
+        if event.what == "seen":
+            self._last_ns = self._process.clock.monotonic_ns()
+            self._process.note(self._workload, self.number, event.seen)
+
+    def step(self, now_ns: int) -> None:
+        """Do what is due now: attach, leave for a while, take a unit of work, or end."""
+        if self._consumer is not None and self._connection.is_lost:
+            self._drop(now_ns)
+        if now_ns >= self._gives_up_ns:
+            self.is_unfinished = True
+            self.end()
+        elif any(leaves <= now_ns < returns for leaves, returns in self._away):
+            self.leave()
+        elif self._consumer is None:
+            if now_ns >= self._opens_ns:
+                self._attach(now_ns)
+        elif self._process.is_calm(max(self._last_ns, self._drained_ns), now_ns):
+            self.end()
+        elif self._workload.reading is Reading.UNITS and now_ns >= self._next_take_ns:
+            self._take(self._consumer, now_ns)
+
+    def leave(self) -> None:
+        """Close the connection, if it is open."""
+        if self._consumer is not None:
+            self._consumer = None
+            self._connection.leave()
+
+    def end(self) -> None:
+        """End the consumer for ever; remove its durable subscription.
+
+        The journal does not show the removal.  It comes after all evidence about the subscription, and the judge does
+        not examine the missing messages of a subscription that a client has tried to delete.
+        """
+        if self._consumer is not None and self._workload.durable and not self._connection.is_lost:
+            self._consumer.close()
+            with suppress(LostError):
+                self._connection.session.port.unsubscribe(SUBSCRIPTION)
+        self.leave()
+        self.is_done = True
+
+    def _drop(self, now_ns: int) -> None:
+        self._consumer = None
+        self._connection.abort()
+        self._opens_ns = now_ns
+
+    def _attach(self, now_ns: int) -> None:
+        try:
+            consumer = self._connection.consumer(self._origin, self._actor, self._reader.qos)
+            if self._workload.reading is Reading.BATCHES:
+                size, timeout_ms = self._rng.randint(*BATCH_SIZES), self._rng.randint(*BATCH_TIMEOUTS_MS)
+                self._connection.done(consumer.listen_batch(self._reader.script, size, timeout_ms))
+            elif self._workload.reading is not Reading.UNITS:
+                self._connection.done(consumer.listen(self._reader.script))
+        except LostError as error:
+            self._lose(error, now_ns)
+            return
+        self._process.reached()
+        self._consumer = consumer
+        self._last_ns = self._process.clock.monotonic_ns()
+
+    def _take(self, consumer: Consumer, now_ns: int) -> None:
+        """Receive the messages of one unit of work, and commit it or roll it back."""
+        self._next_take_ns = now_ns + TAKE_MS * NS_PER_MS
+        taken, size = 0, self._rng.randint(*UNIT_SIZES)
+        try:
+            while taken < size and self._connection.done(consumer.receive(WAIT_MS)) is not None:
+                taken += 1
+            if taken:
+                session = self._connection.session
+                back = self._rng.random() * 100 < ROLLBACK_PERCENT
+                self._connection.done(session.rollback() if back else session.commit())
+        except LostError as error:
+            self._lose(error, now_ns)
+
+    def _lose(self, error: LostError, now_ns: int) -> None:
+        self._process.missed(error)
+        self._consumer = None
+        self._opens_ns = now_ns + RETRY_MS * NS_PER_MS
