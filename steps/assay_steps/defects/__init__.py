@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 from assay_adapters.suggestions import unknown
 from assay_broker.defects import DEFECTS as BROKER_DEFECTS
+from assay_broker.defects import SWITCHES
 from assay_broker.defects.model import by_name
 from assay_steps.defects.batch import BATCH_DEFECTS
 from assay_steps.defects.delay import DELAY_DEFECTS
@@ -38,7 +39,7 @@ def all_defects() -> Mapping[str, Defect]:
 
 
 def find_defect(name: str) -> Defect:
-    """Return the defect of a name.
+    """Return the defect of a name, or the rare form of a broker's defect, which only a soak can find.
 
     Raises:
         LookupError: No defect has the name; the error names the closest known one.
@@ -46,4 +47,7 @@ def find_defect(name: str) -> Defect:
     defects = all_defects()
     if name in defects:
         return defects[name]
+    if name in SWITCHES:
+        rare = SWITCHES[name]
+        return Defect(name=rare.name, rules=rare.rules, text=rare.text, broker=rare.name)
     raise LookupError(unknown("defect", name, defects))
