@@ -10,6 +10,10 @@ from assay_pipeline.history import CASE
 from assay_pipeline.moments import reference
 
 SUBJECT = (*CASE, "subject", "outcome", "figure", "ref")
+BY_RULE = (
+    "folder string, run string, scenario string, subject string, outcome string, figure bigint, ref string, rule string"
+)
+"""The schema of the table of all invariants' subjects: `SUBJECT`, and the rule's id, by which it is partitioned."""
 
 
 def subjects(frame: DataFrame, *, subject: Column, outcome: Column, figure: Column) -> DataFrame:

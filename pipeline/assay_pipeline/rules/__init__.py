@@ -7,16 +7,10 @@ a constant of the module (`assay_pipeline.invariant.Invariant`).  The package fi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import reduce
 from importlib import import_module
 from pkgutil import iter_modules
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
-
-from assay_evidence.subjects import LIMITS, Limits
 from assay_features import load_catalogue
-from assay_pipeline.history import History
 from assay_pipeline.invariant import Invariant
 
 
@@ -35,13 +29,4 @@ def _by_rule() -> dict[str, Invariant]:
 INVARIANTS: Mapping[str, Invariant] = _by_rule()
 """The invariants by rule id, in the catalogue's order."""
 
-
-def examine_all(history: History, limits: Limits = LIMITS) -> DataFrame:
-    """Return the subjects of all invariants in one table: `assay_pipeline.examined.SUBJECT` and the ``rule``."""
-    tables = (
-        invariant.on_spark(history, limits).withColumn("rule", F.lit(rule)) for rule, invariant in INVARIANTS.items()
-    )
-    return reduce(DataFrame.unionByName, tables)
-
-
-__all__ = ["INVARIANTS", "examine_all"]
+__all__ = ["INVARIANTS"]
