@@ -62,7 +62,7 @@ class JmsError(Exception):
 
     @property
     def kind(self) -> JmsErrorKind:
-        """Kind of the refusal; each kind has an error class."""
+        """The kind of the refusal; each kind has its own class of errors."""
         return self.refused.kind
 
     @property

@@ -264,7 +264,7 @@ def dying(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def die(_: ProductBackend, needs: Needs) -> None:
         del needs
-        raise BackendError("Apache Artemis ended while starting (exit code 7); its last lines:\n  no room")
+        raise BackendError("Apache Artemis ended while starting (exit code 7); the last lines of its log:\n  no room")
 
     monkeypatch.setattr(ProductBackend, "probe", lambda _: Available())
     monkeypatch.setattr(ProductBackend, "provision", die)
@@ -277,7 +277,7 @@ def test_of_a_broker_that_dies_while_starting_the_last_lines_are_shown(
 ) -> None:
     ended = assay("run", "--backend", "artemis", "--out", tmp_path / "out", "--workers", workers)
     assert ended.code is Exit.INCONCLUSIVE
-    assert ended.err.endswith("ended while starting (exit code 7); its last lines:\n  no room\n")
+    assert ended.err.endswith("ended while starting (exit code 7); the last lines of its log:\n  no room\n")
     assert not (tmp_path / "out").exists()
 
 

@@ -333,7 +333,7 @@ class Container:
         if code not in _ORDERLY:
             raise BackendError(
                 f"{self._spec.title} did not stop normally within {STOP_LIMIT_S} s (exit code {code});"
-                f" its last lines:\n{self.last_lines()}"
+                f" the last lines of its log:\n{self.last_lines()}"
             )
 
     def pause(self) -> None:
@@ -407,13 +407,14 @@ class Container:
             code = self.exit_code()
             if code is not None:
                 raise BackendError(
-                    f"{self._spec.title} ended while starting (exit code {code}); its last lines:\n{self.last_lines()}"
+                    f"{self._spec.title} ended while starting (exit code {code});"
+                    f" the last lines of its log:\n{self.last_lines()}"
                 )
             now_ns = clock.monotonic_ns()
             if now_ns >= deadline_ns:
                 raise BackendError(
                     f"{self._spec.title} did not answer within {self._spec.start_limit_s} s;"
-                    f" its last lines:\n{self.last_lines()}"
+                    f" the last lines of its log:\n{self.last_lines()}"
                 )
             self._runner.run_until(lambda: False, now_ns + max(_FIRST_POLL_NS, (now_ns - begun_ns) // _WAITS_PER_PAUSE))
         self.find_process()

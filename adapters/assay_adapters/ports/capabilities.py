@@ -1,4 +1,4 @@
-"""The needs of a scenario, and the answer of a backend that cannot meet them."""
+"""The capabilities and the environment that a scenario needs, and the answer of a backend that lacks one of them."""
 
 from __future__ import annotations
 

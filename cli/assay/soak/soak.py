@@ -197,8 +197,8 @@ class Soak:
         """Open and close slices, cause faults and take reports, until every client has carried out its plan.
 
         Raises:
-            ClientDownError: A client has ended, or does not come to its end.
-            BackendError: A fault has failed, or does not come to its end.
+            ClientDownError: A client has ended too early, or does not end.
+            BackendError: A fault has failed, or does not end.
         """
         limit_ms = self._plan.options.seconds * 1_000 + DRAIN_LIMIT_MS + PATIENCE_MS
         while not all(report.is_done for report in self._clients.reports) or self._striking is not None:
@@ -229,12 +229,12 @@ class Soak:
             )
 
     def _unending(self) -> Exception:
-        """Return the error of a soak that lasts too long, which names what has not come to its end."""
+        """Return the error of a soak that lasts too long; it names the fault or the clients that have not ended."""
         if self._striking is not None:
-            return BackendError(f"The fault {self._striking.fault.kind} did not come to its end.")
+            return BackendError(f"The fault {self._striking.fault.kind} did not end.")
         clients = zip(self._clients.names, self._clients.reports, strict=True)
         names = ", ".join(name for name, report in clients if not report.is_done)
-        return ClientDownError(f"These clients did not come to their end: {names}.")
+        return ClientDownError(f"These clients did not end: {names}.")
 
     def _finish(self, how: How, why: str) -> Ending:
         """Stop the clients, and close the journal; a second Ctrl-C kills the clients that have not ended."""

@@ -1,7 +1,7 @@
 """Probes: small scenarios that look for one capability, whether the adapter declares it or not.
 
-The judge first decides a probe's claims, as for all scenarios.  `Sight` is the result for the capability.  The probe's
-verdict then says whether the adapter's declaration is true:
+The judge first decides a probe's claims, as for all scenarios.  `Sight` is the result for the capability; the list
+below explains each result.  The probe's verdict then says whether the adapter's declaration is true:
 
 ============  ============  ============  ============  ============  ============  ============
 declared      found         not found     refused       untried       undecided     broken
@@ -36,7 +36,7 @@ _NO_ANSWER = frozenset({"connection-lost", "security", "stale-delivery"})
 
 
 class Sight(Enum):
-    """Whether a probe found its capability, or the reason why that is open."""
+    """The result of a probe for its capability, as the list above explains."""
 
     FOUND = "found"
     NOT_FOUND = "not found"

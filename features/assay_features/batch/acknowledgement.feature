@@ -156,7 +156,7 @@ Feature: A batch is acknowledged as a whole
       And a receiver on the queue
       When the receiver starts to take batches of at most 2 within 500 ms and fails in callback 2
       Then every message of the failed batch comes to the receiver again
-      And no message of a batch before the failed one comes to the receiver again
+      And no message of the batches before the failed batch comes to the receiver again
 
     Scenario: A redelivered batch comes again if its callback fails
       Given an empty queue
@@ -834,7 +834,7 @@ Feature: A batch is acknowledged as a whole
 
   @BT-12 @needs-batch-listener @needs-local-transaction
   Rule: In a local transaction, the commit acknowledges all delivered messages, and a rollback returns all of them
-    Line 40.  All: every batch of every consumer of the session since the begin of the transaction.
+    Line 40.  *All* means every batch of every consumer of the session since the begin of the transaction.
 
     @evidence @needs-kill
     Scenario: Uncommitted messages come back when the broker is killed
@@ -1379,7 +1379,7 @@ Feature: A batch is acknowledged as a whole
 
   @BT-16 @needs-batch-listener
   Rule: After a failure, no message of an earlier, acknowledged batch comes again
-    Line 38: only the last batch is in doubt.
+    Line 38: after a failure, only messages of the last batch may come again.
 
     Scenario: A large batch is acknowledged to its last message
       Given an empty queue
@@ -1400,7 +1400,7 @@ Feature: A batch is acknowledged as a whole
       And a receiver on the queue
       When the receiver starts to take batches of at most 2 within 500 ms and fails in callback 3
       Then every message of the failed batch comes to the receiver again
-      And no message of a batch before the failed one comes to the receiver again
+      And no message of the batches before the failed batch comes to the receiver again
 
     Scenario: The loss of a client in a batch returns no message of the batches before it
       Given an empty queue

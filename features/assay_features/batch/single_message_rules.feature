@@ -201,7 +201,7 @@ Feature: The rules for single messages apply to batches
       Then "reader" sees "m1" to "m5" exactly once
 
     @needs-topic @needs-durable-subscription
-    Scenario: A durable subscription keeps what comes between its batches
+    Scenario: A durable subscription keeps messages that come between its batches
       Given a topic
       And a durable subscriber "reader" on the topic that does not receive yet
       And subscriber "reader" is inactive

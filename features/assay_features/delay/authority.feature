@@ -25,7 +25,7 @@ Feature: The authority that a delayed message needs, and the time of the check
         | browse   |
 
     @evidence @own-instance
-    Scenario: Authority to put to the staging queue does not stand in for the target's
+    Scenario: Authority to put to the staging queue does not replace authority to put to the target
       Given an empty queue
       And the queue is withheld from ordinary users
       And user "alice" may put to the staging queue

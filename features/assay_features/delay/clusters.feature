@@ -3,8 +3,8 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
 
   @DD-11 @needs-delivery-delay @needs-admin
   Rule: A delayed send to a clustered destination whose DEFBIND is not NOTFIXED is refused
-    Line 14: the send fails with MQRC_OPTIONS_ERROR, not the setting of the delay.  A queue is clustered when its
-    CLUSTER names a cluster.  An alias is opened with its own DEFBIND, not with that of its queue.  The document
+    Line 14: the send fails with MQRC_OPTIONS_ERROR; the call that sets the delay succeeds.  A queue is clustered when
+    its CLUSTER names a cluster.  An alias is opened with its own DEFBIND, not with that of its queue.  The document
     leaves open whether client or broker refuses; with the client's checks switched off, only the broker can refuse.
 
     Scenario Outline: A <style> producer with a delay of <delay> sends to a clustered queue with DEFBIND(<defbind>)

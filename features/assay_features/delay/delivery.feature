@@ -3,7 +3,7 @@ Feature: A delayed message is delivered once its delay is over
 
   @DD-03 @needs-delivery-delay
   Rule: Once the delay is over the message is delivered
-    Line 7: it is then taken off the staging queue and placed on its target.  The document states no limit for
+    Line 7: the message is then taken off the staging queue and placed on its target.  The document states no limit for
     lateness; the run states a limit, and each scenario about time names its own.
 
     @needs-browse
@@ -553,7 +553,7 @@ Feature: A delayed message is delivered once its delay is over
 
   @DD-04 @needs-delivery-delay
   Rule: A message with a delay of 0 is not staged but available at once
-    Line 7 stages messages with a nonzero delay only.  At once means here: within 2 s of the send.
+    Line 7 stages messages with a nonzero delay only.  Here, *at once* means within 2 s of the send.
 
     Scenario: A waiting receiver sees an undelayed message at once
       Given an empty queue

@@ -13,7 +13,7 @@ Feature: No actor gets a delayed message before its delay is over
       And a receiver starts to wait on the queue
       Then the receiver sees "slow" no earlier than 4 s after its send
 
-    Scenario Outline: A waiting receiver sees the message no earlier than its delay of <delay>
+    Scenario Outline: A waiting receiver does not see the message before the end of its delay of <delay>
       Given an empty queue
       And a receiver is waiting on the queue
       When a message is sent to the queue with a delivery delay of <delay>
@@ -28,7 +28,7 @@ Feature: No actor gets a delayed message before its delay is over
         | 2 s     |
 
     @evidence @needs-temporary-destination @needs-session
-    Scenario: The receiver of a temporary queue sees the message no earlier than its delay
+    Scenario: The receiver of a temporary queue does not see the message before its delay is over
       Given session "asker" in auto mode
       And queue "answers" is a temporary queue of session "asker"
       And receiver "reader" of session "asker" on queue "answers"
@@ -66,7 +66,7 @@ Feature: No actor gets a delayed message before its delay is over
       Then no receiver sees "slow" earlier than 1500 ms after its send
 
     @needs-topic
-    Scenario: A waiting subscriber sees the publication no earlier than its delay
+    Scenario: A waiting subscriber does not see the publication before its delay is over
       Given a topic
       And a non-durable subscriber "live" on the topic
       When message "slow" is sent to the topic with a delivery delay of 1500 ms
@@ -82,7 +82,7 @@ Feature: No actor gets a delayed message before its delay is over
       Then "steady" sees "slow" no earlier than 4 s after its send
 
     @needs-topic @needs-shared-subscription
-    Scenario: Two sharers of a subscription see the message no earlier than its delay
+    Scenario: Two sharers of a subscription do not see the message before its delay is over
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And subscriber "right" shares non-durable subscription "pair" on the topic
@@ -90,7 +90,7 @@ Feature: No actor gets a delayed message before its delay is over
       Then no receiver sees "slow" earlier than 1500 ms after its send
 
     @needs-selector
-    Scenario: A receiver with a selector sees the message no earlier than its delay
+    Scenario: A receiver with a selector does not see the message before its delay is over
       Given an empty queue
       And receiver "picky" is waiting on the queue for messages with "colour = 'red'"
       When message "slow" is sent to the queue with a delivery delay of 1500 ms and property colour = "red"
@@ -103,7 +103,7 @@ Feature: No actor gets a delayed message before its delay is over
       Then sending "slow" is accepted
       And the receiver sees "slow" no earlier than 1 s after its send
 
-    Scenario Outline: The second send of a producer is no earlier than its delay of <delay>
+    Scenario Outline: The message of a producer's second send does not come before the end of its delay of <delay>
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -134,7 +134,7 @@ Feature: No actor gets a delayed message before its delay is over
         | a time to live of 30 s for this send only       |
         | correlation id "order 7"                        |
 
-    Scenario Outline: A <mode> message without properties is no earlier than its delay, and so is the next one
+    Scenario Outline: Neither of two <mode> messages without properties comes before its delay is over
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -162,7 +162,7 @@ Feature: No actor gets a delayed message before its delay is over
       And the producer sends message "slow" with no properties
       Then the receiver sees "slow" no earlier than 1500 ms after its send
 
-    Scenario: A message is no earlier than its delay when its sender's connection is closed
+    Scenario: A message whose sender has closed its connection does not come before its delay is over
       Given an empty queue
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a delivery delay of 1500 ms
@@ -183,7 +183,7 @@ Feature: No actor gets a delayed message before its delay is over
       And the receiver sees "fast too" no earlier than 1 s after its send
 
     @needs-xa
-    Scenario: A send in a global unit of work is no earlier than its delay
+    Scenario: A message sent in a global unit of work does not come before its delay is over
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in xa mode
@@ -195,7 +195,7 @@ Feature: No actor gets a delayed message before its delay is over
       Then the receiver sees "slow" no earlier than 5 s after its send
 
     @needs-xa
-    Scenario: A send in a global unit of work that is committed in one phase is no earlier than its delay
+    Scenario: A message sent in a global unit of work that is committed in one phase does not come before its delay is over
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in xa mode
@@ -236,7 +236,7 @@ Feature: No actor gets a delayed message before its delay is over
       Then the receiver sees "urgent" no earlier than 1500 ms after its send
 
     @needs-local-transaction
-    Scenario: A send that is committed at once is no earlier than its delay
+    Scenario: A message that is committed at once does not come before its delay is over
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -313,7 +313,7 @@ Feature: No actor gets a delayed message before its delay is over
         | is killed and comes back | 24999 ms |
 
     @needs-non-persistent
-    Scenario Outline: A waiting receiver sees a non-persistent message no earlier than its delay of <delay>
+    Scenario Outline: A waiting receiver does not see a non-persistent message before the end of its delay of <delay>
       Given an empty queue
       And a receiver is waiting on the queue
       When a message is sent to the queue with delivery mode non-persistent and a delivery delay of <delay>
@@ -340,7 +340,7 @@ Feature: No actor gets a delayed message before its delay is over
       Then the receiver sees "first" exactly once
       And the receiver sees "second" no earlier than 1400 ms after its send
 
-    Scenario Outline: With a hundred waiting messages, "<label>" is no earlier than its delay
+    Scenario Outline: With a hundred waiting messages, "<label>" does not come before its delay is over
       Given an empty queue
       And a receiver is waiting on the queue
       When messages "m1" to "m100" are sent to the queue with a delivery delay of 5 s
@@ -353,7 +353,7 @@ Feature: No actor gets a delayed message before its delay is over
         | m100  |
 
     @needs-topic @needs-durable-subscription
-    Scenario Outline: The broker <event> during a publication's delay, and the publication comes no earlier than its delay
+    Scenario Outline: The broker <event> during a publication's delay, and the publication does not come before the delay is over
       Given a topic
       And a durable subscriber "steady" on the topic
       And subscriber "steady" is inactive
@@ -390,7 +390,7 @@ Feature: No actor gets a delayed message before its delay is over
         | slower | 5 s   |
 
     @evidence @topology-cluster @needs-admin
-    Scenario: A message for another queue manager's queue is no earlier there than its delay
+    Scenario: A message for another queue manager's queue does not come there before its delay is over
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       And receiver "far" is waiting on queue "orders" at queue manager "B"
       When message "slow" is sent to queue "orders" with a delivery delay of 4 s

@@ -155,7 +155,7 @@ Feature: The delay counts as part of the expiry interval
       Then a report on "m1" with feedback MQFB_EXPIRATION and all of its body is on queue "replies"
 
     Scenario: By default, the report has a new message id, and the original's message id as its correlation id
-      The original's message id, not the id under which it was staged.
+      The report has the original's message id, not the id under which the message was staged.
 
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, correlation id "c1", reply-to queue "replies" and report options MQRO_EXPIRATION
       And the queue has been altered to PUT(DISABLED)
@@ -239,7 +239,8 @@ Feature: The delay counts as part of the expiry interval
       And the queue is empty
 
     Scenario Outline: A message with <body> is reported with <data>
-      The first 100 of the 133 octets of the non-ASCII body are 84 characters, and those of the binary one no text.
+      The first 100 of the 133 octets of the non-ASCII body are 84 characters; the first 100 octets of the binary body
+      are no text.
 
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, <body>, reply-to queue "replies" and report options <option>
       And the queue has been altered to PUT(DISABLED)

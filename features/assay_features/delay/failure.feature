@@ -372,7 +372,7 @@ Feature: Delayed messages that cannot be put to their target
       Then the receiver sees "m1" to "m3" exactly once
       And the staging queue has become empty
 
-    Scenario: A message is not given up, however often its put fails
+    Scenario: The broker tries to put a message again, however often the put fails
       Given message "m1" is sent to the queue with a delivery delay of 1 s
       And the queue has been altered to PUT(DISABLED)
       And queue "dlq" has been altered to PUT(DISABLED)

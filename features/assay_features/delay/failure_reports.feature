@@ -5,7 +5,7 @@ Feature: Exception reports on delayed messages that could not be put
   Rule: After a message was discarded or dead-lettered, the requested exception report goes to its reply-to queue
     Line 74.  The report's feedback is the reason why the target refused the message.  As the report option says, the
     report contains no data, the first 100 bytes of the body, or the whole body.  A report follows only the discard or
-    the dead letter: no report comes while the put is tried again, and one report comes at last.
+    the dead letter: no report comes while the put is tried again, and one report comes when the last try is over.
 
     Background:
       Given a queue with MAXDEPTH(10)
@@ -108,7 +108,8 @@ Feature: Exception reports on delayed messages that could not be put
       And queue "others" holds 1 report
 
     Scenario Outline: A message with <body> is reported with <data>
-      The first 100 of the 133 octets of the non-ASCII body are 84 characters, and those of the binary one no text.
+      The first 100 of the 133 octets of the non-ASCII body are 84 characters; the first 100 octets of the binary body
+      are no text.
 
       Given message "m1" is sent to the queue with a delivery delay of 2 s, <body>, reply-to queue "replies" and report options <option>
       And the queue has been altered to PUT(DISABLED)
@@ -383,7 +384,7 @@ Feature: Exception reports on delayed messages that could not be put
 
   @DD-75 @needs-delivery-delay @needs-admin @needs-dead-letter-queue @needs-non-persistent @own-instance
   Rule: If the dead-letter queue refuses the report, too, the report on a non-persistent message is dropped
-    Line 74.  The rest stays: the message is on the dead-letter queue, or discarded, and is not processed again, even
+    Line 74.  The message stays on the dead-letter queue, or discarded, and is not processed again, even
     if a queue becomes usable later.
 
     Background:

@@ -161,7 +161,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
         | is killed and comes back |
 
     @evidence @needs-alias
-    Scenario: A publication that is sent through an alias comes no earlier than its delay
+    Scenario: A publication that is sent through an alias does not come before its delay is over
       Given a topic
       And an alias "front" for the topic
       And a non-durable subscriber "live" on the topic
@@ -219,9 +219,9 @@ Feature: A delayed publication is staged for each subscription, if the topic per
 
   @DD-82 @needs-delivery-delay @needs-topic @needs-admin
   Rule: A delayed publication needs ALLAVAIL on its topic
-    Line 84, whose "(N)PMSGDLV" we read as the attribute that matches the persistence: PMSGDLV for a persistent
-    publication, NPMSGDLV for another; the other attribute does not matter.  ASPARENT, which is also how a topic without
-    a setting of its own behaves, is resolved through the topic tree up to SYSTEM.BASE.TOPIC.
+    Line 84.  Reading: "(N)PMSGDLV" is the attribute that matches the persistence: PMSGDLV for a persistent
+    publication, NPMSGDLV for another; the other attribute does not matter.  ASPARENT is resolved through
+    the topic tree up to SYSTEM.BASE.TOPIC.  A topic without its own setting behaves like one with ASPARENT.
 
     Scenario Outline: A <mode> publication is refused on a topic with <attributes>
       Given a topic with <attributes>
@@ -404,7 +404,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
 
     @own-instance
     Scenario: With the base topic's factory settings a persistent delayed publication fails
-      They are PMSGDLV(ALLDUR) and NPMSGDLV(ALLAVAIL), and hold when the base topic has no object.
+      The factory settings are PMSGDLV(ALLDUR) and NPMSGDLV(ALLAVAIL); they apply when the base topic has no object.
 
       Given the base topic has been deleted
       And a topic

@@ -5,8 +5,8 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
   Rule: A proxy subscription has one staged message; the other queue manager distributes it after the delay
     Line 82.  The delayed publication is matched at its send with the proxy subscription, which stands for all
     subscriptions at the other queue manager.  Without a subscription there, no proxy subscription exists
-    (PROXYSUB(FIRSTUSE), IBM MQ's default).  Each subscription from before the send receives the publication, no
-    earlier than its delay.
+    (PROXYSUB(FIRSTUSE), IBM MQ's default).  Each subscription from before the send receives the publication
+    when the delay is over, and not before.
 
     Scenario Outline: A subscriber at <far> gets a publication from <near> when its delay is over
       Given a topic
@@ -170,7 +170,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       Then "reader" sees "slow" as it was sent
 
     @evidence @needs-admin
-    Scenario: After its last subscriber at B has gone, no message is staged for B
+    Scenario: After the topic's last subscriber at B has gone, no message is staged for B
       Given a topic
       And a non-durable subscriber "reader" on the topic at queue manager "B"
       When message "before" is sent to the topic with a delivery delay of 1 h
@@ -202,7 +202,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       And "steady" never sees "slow"
 
     @needs-selector @needs-durable-subscription
-    Scenario: At B the subscriptions' own selectors decide
+    Scenario: At B, each subscription gets only the publications that its selector selects
       Given a topic
       And a durable subscriber "fond" on the topic at queue manager "B" for messages with "colour = 'red'"
       And a durable subscriber "averse" on the topic at queue manager "B" for messages with "colour = 'blue'"
@@ -212,7 +212,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
 
   @DD-84 @needs-delivery-delay @needs-topic @topology-hierarchy
   Rule: A subscriber that comes to the other queue manager during the delay may receive the publication
-    Line 82, which itself calls this a deviation from JMS 2.0: by section 7.9 of that specification, a subscription gets
+    Line 82 itself calls this a deviation from JMS 2.0: by section 7.9 of that specification, a subscription gets
     only messages that are sent after it was made.  The scenarios record whether the publication is received; it comes
     neither early nor twice, and each subscriber from before the send gets it.  At the publisher's own queue manager,
     subscriptions are matched at the send (line 56).
@@ -225,7 +225,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       Then "before" sees "slow" exactly once
       And "during" sees "slow" at most once
 
-    Scenario: A late subscriber at B gets the publication no earlier than its delay, or not at all
+    Scenario: A late subscriber at B does not get the publication before its delay is over
       Given a topic
       And a non-durable subscriber "before" on the topic at queue manager "B"
       When message "slow" is sent to the topic with a delivery delay of 3 s

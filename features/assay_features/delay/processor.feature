@@ -3,8 +3,8 @@ Feature: The delivery delay processor starts with the queue manager, and again a
 
   @DD-60 @needs-delivery-delay
   Rule: The processor starts with the queue manager, without any command
-    Line 70 for distributed platforms, line 68 for z/OS, where the processor opens the staging queue if that is
-    available, and waits.  So these scenarios give no command after the start, and the staged messages are delivered.
+    Line 70 is about distributed platforms.  Line 68 is about z/OS, where the processor opens the staging queue if that
+    is available, and waits.  So these scenarios give no command after the start, and the staged messages are delivered.
 
     Scenario Outline: The broker <event> during the delay, and the message comes
       Given an empty queue
@@ -81,8 +81,8 @@ Feature: The delivery delay processor starts with the queue manager, and again a
 
     @kit @needs-admin @own-instance
     Scenario Outline: The staging queue is disabled for puts when the broker <event>, and the message comes
-      Line 68 stops the processor by PUT(DISABLED) on z/OS; line 70 says nothing of it for distributed platforms, so another
-      broker may wait there, too, until puts are enabled.
+      Line 68 stops the processor by PUT(DISABLED) on z/OS; line 70 does not mention this for distributed platforms, so
+      another broker may wait there, too, until puts are enabled.
 
       Given an empty queue
       And message "slow" is sent to the queue with a delivery delay of 2 s
@@ -224,7 +224,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
 
     @kit @needs-admin @own-instance
     Scenario: The staging queue is disabled for gets and puts, and enabled for gets only, and the message comes
-      Line 68 stops the processor by PUT(DISABLED) on z/OS; line 70 says nothing of it, so another broker may stop on
+      Line 68 stops the processor by PUT(DISABLED) on z/OS; line 70 does not mention this, so another broker may stop on
       distributed platforms, too, until puts are enabled again.
 
       Given an empty queue

@@ -287,7 +287,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       And "reader" never sees "slow"
       And the staging queue holds "slow"
 
-    Scenario Outline: While disabled for puts, the processor stays stopped when the staging queue is altered to <attributes>
+    Scenario Outline: While the staging queue is disabled for puts, the processor stays stopped when the staging queue is altered to <attributes>
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -304,7 +304,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
         | MAXDEPTH(500)              |
         | PUT(DISABLED) MAXMSGL(500) |
 
-    Scenario Outline: While disabled for puts, the processor stays stopped when the broker <event>
+    Scenario Outline: While the staging queue is disabled for puts, the processor stays stopped when the broker <event>
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And message "slow" is sent to the queue with a delivery delay of 1 s

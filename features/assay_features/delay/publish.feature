@@ -3,9 +3,9 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
 
   @DD-51 @needs-delivery-delay @needs-topic
   Rule: Subscriptions for a publication are matched at the send
-    Lines 56 and 82: matched when the application calls send, with one message for each match.  A subscription that is
-    made during the delay gets no copy.  A subscription from before the send gets one, even if its subscriber is
-    inactive at the end of the delay.
+    Lines 56 and 82: the broker matches when the application calls send, and stages one message for each match.  A
+    subscription that is made during the delay gets no copy.  A subscription from before the send gets one, even if its
+    subscriber is inactive at the end of the delay.
 
     @needs-shared-subscription @needs-durable-subscription
     Scenario: Two sharers of a subscription together get the publication once
@@ -170,7 +170,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       And "late" never sees "news"
 
     @evidence @needs-durable-subscription @needs-restart
-    Scenario: A restart does not match subscriptions anew
+    Scenario: After a restart, the broker does not match the publication with the subscriptions again
       Given a topic
       And a durable subscriber "early" on the topic
       When message "news" is sent to the topic with a delivery delay of 2 s
@@ -212,7 +212,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       Then one of "left" and "right" sees "news", exactly once
 
     @needs-shared-subscription @needs-durable-subscription
-    Scenario Outline: A <mode> publication is matched with a shared durable subscription without a subscriber at the send
+    Scenario Outline: A <mode> publication is matched with a shared durable subscription that has no subscriber at the send
       Given a topic
       And subscriber "pair" shares durable subscription "pair" on the topic
       And subscriber "pair" is inactive
@@ -232,7 +232,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
         | non-persistent |
 
     @evidence @needs-shared-subscription @needs-durable-subscription @needs-topic-wildcard
-    Scenario: A publication is matched with a shared durable subscription to a pattern without a subscriber at the send
+    Scenario: A publication is matched with a shared durable subscription to a pattern that has no subscriber at the send
       Given subscriber "pair" shares durable subscription "pair" on topic "sport/#"
       And subscriber "pair" is inactive
       When message "news" is sent to topic "sport/football" with a delivery delay of 2 s
@@ -279,7 +279,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       Then "steady" sees "news" exactly once
 
     @evidence @needs-durable-subscription @needs-kill
-    Scenario: A kill does not match subscriptions anew
+    Scenario: After a kill, the broker does not match the publication with the subscriptions again
       Given a topic
       And a durable subscriber "early" on the topic
       When message "news" is sent to the topic with a delivery delay of 2 s

@@ -3,8 +3,8 @@ Feature: Report options of delayed messages
 
   @DD-85 @needs-delivery-delay @needs-admin
   Rule: The processor acts on every report option, except the options for confirmation and activity
-    Lines 87 to 93.  What is done to a message that cannot be put (exception, discard, dead letter) and to one that
-    expires while it is staged is tried here option by option; DD-57, DD-70 and DD-72 have the rest.
+    Lines 87 to 93.  The scenarios try each option for a message that cannot be put (exception, discard, dead letter) or
+    expires while it is staged.  DD-57, DD-70 and DD-72 have further scenarios.
 
     Background:
       Given a queue with MAXDEPTH(10)
@@ -96,7 +96,7 @@ Feature: Report options of delayed messages
 
     @kit
     Scenario: The report options are still on a message that reaches its target
-      Line 88 says so of the options that the processor does not act on (DD-86).
+      Line 88 says this about the options that the processor ignores (DD-86).
 
       Given message "m1" is sent to the queue with a delivery delay of 1 s, reply-to queue "replies" and report options MQRO_EXCEPTION_WITH_DATA, MQRO_EXPIRATION, MQRO_PASS_MSG_ID, MQRO_PASS_CORREL_ID, MQRO_PASS_DISCARD_AND_EXPIRY and MQRO_DISCARD_MSG
       Then "m1" on the queue has exactly the report options MQRO_EXCEPTION_WITH_DATA, MQRO_EXPIRATION, MQRO_PASS_MSG_ID, MQRO_PASS_CORREL_ID, MQRO_PASS_DISCARD_AND_EXPIRY and MQRO_DISCARD_MSG

@@ -3,7 +3,7 @@ Feature: A restart may lose non-persistent delayed messages
 
   @DD-48 @needs-delivery-delay @needs-non-persistent
   Rule: A non-persistent delayed message may be lost when the broker restarts; it never comes early or twice
-    Line 50 says so of messages that wait on the staging queue.  Lost or kept is recorded; either is permitted.
+    Line 50 permits this for messages that wait on the staging queue.  The scenarios record whether a message is lost.
 
     Scenario: Without a restart, a message comes once, and not early
       Given an empty queue

@@ -315,8 +315,8 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
 
     @kit @needs-local-transaction @needs-queue-limit @needs-staging-queue
     Scenario: A delayed message of an open unit of work already has a place on the staging queue
-      Line 21 puts it there at the commit.  Our broker reserves the place at the send, so that a place is free at the
-      commit.
+      Line 21 puts the message on the staging queue at the commit.  Our broker reserves the place at the send, so that a
+      place is free at the commit.
 
       Given an empty queue
       And a receiver is waiting on the queue

@@ -136,7 +136,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       Then the receiver sees "slow" in time after queue manager "A" was started again
       And the receiver sees "slow" exactly once
 
-    Scenario: A queue manager that starts before the delay is over delivers no earlier than that
+    Scenario: A queue manager that starts during the delay does not deliver the message before the delay is over
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And a receiver is waiting on the queue at queue manager "B"

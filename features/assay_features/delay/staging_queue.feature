@@ -104,8 +104,8 @@ Feature: Delayed messages wait on one staging queue
 
   @DD-06 @needs-delivery-delay @needs-admin @needs-staging-queue
   Rule: The delivery delay processor moves each message to its target when its delay is over
-    Line 7.  Moved: from then on it is on the target, without the header of the staging queue, and no longer on the
-    staging queue.  The steps wait for this state, and do not look at a fixed time.
+    Line 7.  *Moved* means that the message is then on the target, without the header of the staging queue, and no
+    longer on the staging queue.  The steps wait for this state, and do not look at a fixed time.
 
     @needs-non-persistent
     Scenario Outline: When its delay is over, a <mode> message is on its target and not on the staging queue
@@ -228,7 +228,7 @@ Feature: Delayed messages wait on one staging queue
 
   @DD-35 @needs-delivery-delay @needs-admin @needs-staging-queue @own-instance
   Rule: On distributed platforms the staging queue exists by default
-    Line 30, which names it SYSTEM.DDELAY.LOCAL.QUEUE.  These scenarios define no object.
+    Line 30 names the queue SYSTEM.DDELAY.LOCAL.QUEUE.  These scenarios define no object.
 
     Scenario: The staging queue exists and takes the first delayed message
       Given an empty queue

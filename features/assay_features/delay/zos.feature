@@ -67,7 +67,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
 
   @DD-41 @needs-delivery-delay @needs-admin @platform-zos @own-instance
   Rule: The staging queue is to be defined with INDXTYPE(NONE) and MSGDLVSQ(FIFO)
-    Line 43, in the document an instruction to the administrator.  Reading: a queue manager that accepts another
+    Line 43 is an instruction to the administrator.  Reading: a queue manager that accepts another
     definition breaks no rule; ours refuses it and names the attribute.  An attribute that is left out comes from
     SYSTEM.DEFAULT.LOCAL.QUEUE, where IBM MQ has INDXTYPE(NONE) and MSGDLVSQ(PRIORITY).
 

@@ -97,7 +97,7 @@ Feature: The sender chooses whether a message is persistent
 
   @PD-02 @needs-non-persistent
   Rule: A delivery mode set on the producer applies to every later send
-    Lines 7 and 8.  Every later send: not only the next one, and no earlier one.
+    Lines 7 and 8.  The mode applies to every later send, not only to the next one, and to no earlier send.
 
     Scenario Outline: Each of three sends of a <style> producer uses the mode set before them
       Given an empty queue

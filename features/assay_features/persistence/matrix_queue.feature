@@ -3,7 +3,8 @@ Feature: Messages on a queue, through restart and kill
 
   @PD-20 @needs-queue
   Rule: A persistent message to a queue is on disk before its sender is answered, and is kept until a consumer has it
-    Lines 38 and 39: it is dispatched to a connected consumer, or kept until there is one, through restart and kill.
+    Lines 38 and 39: the broker dispatches the message to a connected consumer, or keeps it until a consumer connects,
+    through restart and kill.
     A kill does not clear the operating system's page cache, so only scenarios that observe the flush claim that a
     message is on disk.  An acknowledgement has no answer in AMQP, so the broker has a second for it before a kill.
 
@@ -401,7 +402,7 @@ Feature: Messages on a queue, through restart and kill
       Then the receiver sees "heavy" exactly once
 
     @kit @needs-time-to-live @needs-restart
-    Scenario: The time to live of a message does not begin anew at a restart
+    Scenario: A restart does not begin the time to live of a message again
       Given an empty queue
       When message "short" is sent to the queue with a time to live of 10 s
       And message "lasting" is sent to the queue
@@ -682,7 +683,7 @@ Feature: Messages on a queue, through restart and kill
       And a producer on the queue
       When the producer sends message "m1"
       And the producer sends message "m2"
-      And the producer sends message "m3" and the broker is killed at its answer
+      And the producer sends message "m3" and the broker is killed when it answers
       And a receiver starts to wait on the queue
       Then the receiver sees "m1" to "m3" exactly once
 
@@ -693,7 +694,7 @@ Feature: Messages on a queue, through restart and kill
       And receiver "busy" is waiting on queue "other"
       When message "taken" is sent to queue "other"
       And "busy" has seen "taken"
-      And message "heavy" is sent to the queue and the broker is killed at its answer
+      And message "heavy" is sent to the queue and the broker is killed when it answers
       And a receiver starts to wait on the queue
       Then the receiver sees "heavy" exactly once
 
@@ -723,7 +724,7 @@ Feature: Messages on a queue, through restart and kill
 
   @PD-21 @needs-queue @needs-non-persistent
   Rule: A non-persistent message to a queue is dispatched at once to a connected consumer, and never twice
-    Lines 40 and 59.  At once means: as promptly as a persistent message, give or take a second.
+    Lines 40 and 59.  *At once* means: as promptly as a persistent message, or at most a second later.
 
     Scenario: A waiting consumer gets a non-persistent message at once
       Given an empty queue
@@ -1017,8 +1018,8 @@ Feature: Messages on a queue, through restart and kill
 
   @PD-32 @needs-queue @needs-non-persistent
   Rule: A non-persistent message to a queue without a consumer is kept in memory until one connects
-    Lines 40 and 59, and not guaranteed: the scenarios record whether it was kept; a second or altered delivery is not
-    permitted.
+    Lines 40 and 59 do not guarantee this, so the scenarios record whether the message was kept; a second or altered
+    delivery is not permitted.
 
     Scenario: A non-persistent message comes once, unaltered, or not at all to a consumer that connects later
       Given an empty queue

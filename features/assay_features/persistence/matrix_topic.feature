@@ -324,7 +324,7 @@ Feature: Messages to a topic, through restart and kill
     Scenario: A broker that is killed when the subscriber receives the message delivers it again
       Given a topic
       And a durable subscriber "keeper" on the topic in client mode
-      When message "heavy" is sent to the topic and the broker is killed at its first sight
+      When message "heavy" is sent to the topic and the broker is killed when the message is first seen
       And subscriber "keeper" comes back
       Then "keeper" sees "heavy" again
 
@@ -334,7 +334,7 @@ Feature: Messages to a topic, through restart and kill
       And a durable subscriber "keeper" on the topic in client mode
       When message "earlier" is sent to the topic
       And "keeper" has seen "earlier"
-      And message "heavy" is sent to the topic and the broker is killed at its first sight
+      And message "heavy" is sent to the topic and the broker is killed when the message is first seen
       And subscriber "keeper" comes back
       Then "keeper" sees "earlier" again
       And "keeper" sees "heavy" again
@@ -889,7 +889,7 @@ Feature: Messages to a topic, through restart and kill
 
   @PD-27 @needs-topic
   Rule: After a restart or a kill, a non-durable subscription and its messages are gone
-    Line 48, which quotes JMS.  Gone means that its messages reach no subscriber, and that it stores no messages until
+    Line 48 quotes JMS.  *Gone* means that its messages reach no subscriber, and that it stores no messages until
     a subscriber comes back.
 
     @needs-non-persistent
@@ -917,7 +917,7 @@ Feature: Messages to a topic, through restart and kill
 
     @evidence @needs-non-persistent @needs-retained-publication
     Scenario Outline: A retained message that another has replaced is not there for a new subscriber after the broker <event>
-      The other is not persistent, so it may be lost.
+      The other message is not persistent, so the broker may lose it.
 
       Given a topic
       When message "replaced" is sent to the topic with the retain option and delivery mode persistent
@@ -1133,8 +1133,8 @@ Feature: Messages to a topic, through restart and kill
 
   @PD-29 @needs-topic @needs-durable-subscription @needs-non-persistent
   Rule: A non-persistent message for an inactive durable subscription may be kept in memory until it becomes active
-    Lines 49 and 59: not guaranteed, so the scenarios record whether it was kept; a second or altered delivery is not
-    permitted.
+    Lines 49 and 59 do not guarantee this, so the scenarios record whether the message was kept; a second or altered
+    delivery is not permitted.
 
     Scenario: A non-persistent message comes once, unaltered, or not at all when the subscription becomes active
       Given a topic

@@ -423,7 +423,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Given a topic
       And a non-durable subscriber "passer" on the topic
       When the <part> of "passer" is <ended>
-      Then in the end there is no subscription to the topic
+      Then no subscription to the topic remains
 
       Examples:
         | part       | ended  |
@@ -443,7 +443,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       When message "untaken" is sent to the topic
       And "passer" has seen "untaken"
       And the <part> of "passer" is <ended>
-      Then in the end there is no subscription to the topic
+      Then no subscription to the topic remains
 
       Examples:
         | part       | ended  |
@@ -458,7 +458,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       When message "untaken" is sent to the topic
       And "passer" has seen "untaken"
       And the connection of "passer" is lost
-      Then in the end there is no subscription to the topic
+      Then no subscription to the topic remains
 
     @evidence @needs-shared-subscription @needs-subscription-list
     Scenario: An administrator no longer sees a shared non-durable subscription that its last sharer left
@@ -467,7 +467,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And subscriber "right" shares non-durable subscription "pair" on the topic
       When subscriber "left" goes away
       And subscriber "right" goes away
-      Then in the end there is no subscription to the topic
+      Then no subscription to the topic remains
 
     @needs-session
     Scenario: Closing one subscriber leaves the other of the same session

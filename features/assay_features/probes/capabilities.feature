@@ -21,7 +21,7 @@ Feature: A backend's declared capabilities exist, and its undeclared ones do not
     And "two" sees "m1" exactly once
 
   @probe-delivery-delay
-  Scenario: A delayed message comes no earlier than its delay
+  Scenario: A delayed message does not come before its delay is over
     Given an empty queue
     And a receiver is waiting on the queue
     When message "m1" is sent to the queue with a delivery delay of 1 s

@@ -4,8 +4,9 @@ Feature: The acknowledgement of a message by the client or by the application
 
   @QS-11 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription @needs-reconnect
   Rule: With automatic confirmation, the client acknowledges a message as soon as it has received the message
-    Lines 25 and 26.  Reading: once the message has been received over the network, and before the application has
-    processed it.  Tension: the public MQ Light clients confirm when their callback has returned.
+    Lines 25 and 26.  Reading: the client acknowledges after it has received the message over the network, and before
+    the application has processed the message.  Tension: the public MQ Light clients confirm when their callback has
+    returned.
 
     @needs-cut
     Scenario Outline: None of <count> messages comes again if the connection is cut while the first is processed

@@ -3,7 +3,7 @@ Feature: A client of MQ Light leaves the persistence of its messages to the topi
 
   @QS-35 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-admin @needs-default-persistence
   Rule: Messages of an MQ Light client have no durable header, so that DEFPSIST decides
-    Line 42, in the document a remark on a product: tried on our own client, which has no option for the header.
+    Line 42 is a remark on a product.  The scenarios try it on our own client, which has no option for the header.
 
     Scenario Outline: With DEFPSIST(<defpsist>), a message sent <quality> has persistence <persistence>
       Given a topic with DEFPSIST(<defpsist>)
@@ -36,18 +36,19 @@ Feature: A client of MQ Light leaves the persistence of its messages to the topi
       Given a topic with DEFPSIST(YES)
       And subscriber "s" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "s" is inactive
-      When message "m1" is sent to the topic with quality of service at-least-once and the broker is killed before its answer
+      When message "m1" is sent to the topic with quality of service at-least-once and the broker is killed before it answers
       Then sending "m1" is accepted
       And "m1" on the queue of the subscription to the topic is persistent
 
     @needs-kill @needs-kill-at-answer @needs-reconnect
     Scenario: A message that is sent again has no durable header
-      With DEFPSIST(NO), a broker need not keep the message for a subscriber that is away, so the frames are the evidence.
+      With DEFPSIST(NO), a broker need not keep the message for a subscriber that is away, so the frames are the
+      evidence.
 
       Given a topic with DEFPSIST(NO)
       And subscriber "s" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "s" is inactive
-      When message "m1" is sent to the topic with quality of service at-least-once and the broker is killed before its answer
+      When message "m1" is sent to the topic with quality of service at-least-once and the broker is killed before it answers
       Then sending "m1" is accepted
       And "m1" went over the wire again, not settled
       And "m1" went over the wire each time without a durable header

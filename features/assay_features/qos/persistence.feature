@@ -3,10 +3,10 @@ Feature: The persistence of messages on a subscriber's queue
   The subscriber does not receive yet, so that the message stays on the queue.
 
   @QS-30 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-admin @needs-default-persistence
-  Rule: For a non-durable subscription at most once, a message is non-persistent, whatever sender and topic say
-    Line 36.  Both conditions are needed: with one of them alone the message is as its sender says.
+  Rule: For a non-durable subscription with at-most-once, a message is non-persistent, whatever sender and topic say
+    Line 36.  Both conditions are needed: with only one of them, the message has the persistence that its sender chose.
 
-    Scenario Outline: With <header> on a topic with DEFPSIST(<defpsist>), a message at most once is non-persistent
+    Scenario Outline: With <header> on a topic with DEFPSIST(<defpsist>), a message for an at-most-once subscriber is non-persistent
       Given a topic with DEFPSIST(<defpsist>)
       And subscriber "once" on the topic with quality of service at-most-once that does not receive yet
       When message "m1" is sent to the topic with <header>
@@ -20,7 +20,7 @@ Feature: The persistence of messages on a subscriber's queue
         | the durable header false | YES      |
 
     @needs-shared-subscription
-    Scenario: For a shared non-durable subscription at most once, a message is non-persistent, too
+    Scenario: For a shared non-durable subscription with at-most-once, a message is non-persistent, too
       Given a topic with DEFPSIST(YES)
       And subscriber "once" on the topic with shared subscription "club" and quality of service at-most-once that does not receive yet
       When messages "m1" and "m2" are sent to the topic with the durable header true
@@ -308,7 +308,8 @@ Feature: The persistence of messages on a subscriber's queue
 
   @QS-33 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-admin @needs-default-persistence
   Rule: Without a durable header, DEFPSIST of the topic decides
-    Line 40.  Reading: *not set* means absent.  If the topic says YES, the effect of an explicit false is recorded.
+    Line 40.  Reading: *not set* means absent.  If the topic has DEFPSIST(YES), the effect of an explicit false is
+    recorded.
 
     Scenario Outline: DEFPSIST(<defpsist>) makes a message <persistence>
       Given a topic with DEFPSIST(<defpsist>)

@@ -1,12 +1,13 @@
 Feature: Two qualities of service, chosen by each sender and each subscriber
-  MQ Light and AMQP, lines 11 to 15.  The sender's choice shows on the wire: at most once, it settles its transfer.
-  The subscriber's choice shows when its application fails before it has processed a message.
+  MQ Light and AMQP, lines 11 to 15.  The sender's choice shows on the wire: with at-most-once, the sender settles its
+  transfer.  The subscriber's choice shows when its application fails before it has processed a message.
 
   @QS-01 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription
   Rule: At-most-once or at-least-once is chosen for each sender and for each subscriber
-    Lines 11 to 13.  Reading: line 13 speaks of the disposition; at most once, a subscriber is sent settled messages.
-    At least once, the client accepts the messages that the application has acknowledged, and settles them at the same
-    time or after the broker has settled them: AMQP 1.0, sections 2.6.12 and 2.7.3, allows both.
+    Lines 11 to 13.  Reading: line 13 speaks of the disposition; with at-most-once, the broker sends a subscriber
+    settled messages.  With at-least-once, the client accepts the messages that the application has acknowledged, and
+    settles them at the same time or after the broker has settled them: AMQP 1.0, sections 2.6.12 and 2.7.3, allows
+    both.
 
     Scenario Outline: A sender <sender> and a subscriber <subscriber> each have their chosen quality of service
       Given a topic

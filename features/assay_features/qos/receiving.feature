@@ -1,6 +1,7 @@
 Feature: The broker's copy of a message that is delivered
-  MQ Light and AMQP, lines 19 to 24.  At most once, the broker forgets a message when it sends it.  At least once, the
-  broker keeps the message until it is acknowledged, and sends it again if the connection fails first.
+  MQ Light and AMQP, lines 19 to 24.  With at-most-once, the broker forgets a message when it sends it.  With
+  at-least-once, the broker keeps the message until it is acknowledged, and sends it again if the connection fails
+  first.
 
   @QS-06 @needs-topic @needs-quality-of-service @needs-lasting-subscription
   Rule: With at-most-once, the broker drops its copy without waiting
@@ -129,7 +130,7 @@ Feature: The broker's copy of a message that is delivered
 
   @QS-07 @needs-topic @needs-quality-of-service @needs-lasting-subscription
   Rule: With at-most-once, a message that has not been received when the connection fails may be lost
-    Line 20.  Whether it arrives is recorded; it never arrives twice.
+    Line 20.  The scenarios record whether the message arrives; it never arrives twice.
 
     Scenario Outline: None of <count> messages that are on their way when the connection is lost comes twice
       Given a topic
@@ -235,7 +236,7 @@ Feature: The broker's copy of a message that is delivered
 
     @evidence
     Scenario: Deliveries that the client has accepted are settled over the wire, by the client or by the broker
-      AMQP 1.0, section 2.6.12: both ends forget the delivery in the end. Which of them settles first is recorded.
+      AMQP 1.0, section 2.6.12: both ends forget the delivery. The scenario records which of them settles first.
 
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, automatic confirmation and a durable subscription

@@ -1,4 +1,4 @@
-Feature: At least once, a sender sends unanswered messages again
+Feature: With at-least-once, a sender sends unanswered messages again
   MQ Light and AMQP, line 18.  A second transfer of a message is seen on the wire.  The message may then be delivered
   twice, which this quality of service permits.
 
@@ -22,7 +22,7 @@ Feature: At least once, a sender sends unanswered messages again
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "sure" is inactive
-      When message "m1" is sent to the topic with quality of service at-least-once and the broker is killed before its answer
+      When message "m1" is sent to the topic with quality of service at-least-once and the broker is killed before it answers
       Then sending "m1" is accepted
       And "m1" went over the wire again, not settled
       And "m1" went over the wire unaltered, each time to the same topic
@@ -100,7 +100,7 @@ Feature: At least once, a sender sends unanswered messages again
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "sure" is inactive
-      When message "m1" is sent to the topic with quality of service at-least-once and the broker is killed before its answer
+      When message "m1" is sent to the topic with quality of service at-least-once and the broker is killed before it answers
       Then "m1" went over the wire again, not settled
       And "m1" went over the wire each time with the message id that its sender saw
 

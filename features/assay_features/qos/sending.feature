@@ -3,7 +3,7 @@ Feature: The sender's knowledge of its message, by quality of service
 
   @QS-03 @needs-topic @needs-quality-of-service
   Rule: With at-most-once, a message whose connection fails before its send completes may not arrive
-    Line 16.  Whether it arrives is recorded; it never arrives twice.
+    Line 16.  The scenarios record whether the message arrives; it never arrives twice.
 
     Scenario: If the sender's connection is lost right after the send, the message arrives once, or not at all
       Given a topic
@@ -44,10 +44,10 @@ Feature: The sender's knowledge of its message, by quality of service
 
   @QS-04 @needs-topic @needs-quality-of-service @needs-lasting-subscription
   Rule: With at-least-once, a sender keeps its copy until the broker confirms that the subscribers' queues have the message
-    Line 17.  Persistent messages survive a kill, so a kill after the answer tests the broker's confirmation.  A
-    sender that sets the durable header waits for the answer, as at least once.  A client that cannot set the header
-    keeps its copy, and the frames show that it sends it again: a killed broker need not keep a non-persistent message for
-    a subscriber that is away.
+    Line 17.  Persistent messages survive a kill, so a kill after the answer tests the broker's confirmation.  A sender
+    that sets the durable header waits for the answer, as with at-least-once.  A client that cannot set the header keeps
+    its copy, and the frames show that it sends it again: a killed broker need not keep a non-persistent message for a
+    subscriber that is away.
 
     @judges-broker @needs-kill @needs-kill-at-answer
     Scenario: A broker that is killed right after its answer has the message on every subscriber's queue
@@ -58,7 +58,7 @@ Feature: The sender's knowledge of its message, by quality of service
       And subscriber "first" is inactive
       And subscriber "second" is inactive
       And subscriber "third" is inactive
-      When message "m1" is sent to the topic with the durable header true and the broker is killed at its answer
+      When message "m1" is sent to the topic with the durable header true and the broker is killed when it answers
       And subscriber "first" comes back
       And subscriber "second" comes back
       And subscriber "third" comes back
@@ -102,7 +102,7 @@ Feature: The sender's knowledge of its message, by quality of service
       And subscriber "first" is inactive
       And subscriber "second" is inactive
       When messages "m1" and "m2" are sent to the topic with the durable header true
-      And message "m3" is sent to the topic with the durable header true and the broker is killed at its answer
+      And message "m3" is sent to the topic with the durable header true and the broker is killed when it answers
       And subscriber "first" comes back
       And subscriber "second" comes back
       Then "first" sees "m1" to "m3" exactly once
@@ -113,7 +113,7 @@ Feature: The sender's knowledge of its message, by quality of service
       Given a topic
       And subscriber "alone" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "alone" is inactive
-      When message "m1" is sent to the topic with the durable header true and the broker is killed at its answer
+      When message "m1" is sent to the topic with the durable header true and the broker is killed when it answers
       And subscriber "alone" comes back
       Then "alone" sees "m1" exactly once
 
@@ -123,7 +123,7 @@ Feature: The sender's knowledge of its message, by quality of service
       And subscriber "there" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "member" on the topic with shared subscription "club", quality of service at-least-once and a durable subscription
       And subscriber "member" is inactive
-      When message "m1" is sent to the topic with the durable header true and the broker is killed at its answer
+      When message "m1" is sent to the topic with the durable header true and the broker is killed when it answers
       And subscriber "member" comes back
       Then "there" sees "m1" at least once
       And "member" sees "m1" exactly once
@@ -135,7 +135,7 @@ Feature: The sender's knowledge of its message, by quality of service
       And subscriber "second" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "first" is inactive
       And subscriber "second" is inactive
-      When message "m1" is sent to the topic with quality of service at-least-once and the broker is killed before its answer
+      When message "m1" is sent to the topic with quality of service at-least-once and the broker is killed before it answers
       Then sending "m1" is accepted
       And "m1" went over the wire again, not settled
       And "m1" went over the wire unaltered, each time to the same topic

@@ -629,7 +629,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
       And subscriber "lasting" tries to come back
       And the connection of "lasting" is closed
       And 60 s pass
-      Then in the end there is no subscription to the topic
+      Then no subscription to the topic remains
 
     Scenario Outline: <past> after its connection was <ended>, a subscription with a time to live of <ttl> is gone
       Given a topic
@@ -866,7 +866,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
       And subscriber "lasting" is inactive
       When message "missed" is sent to the topic with the durable header true
       And the broker <event>
-      Then in the end there is no subscription to the topic
+      Then no subscription to the topic remains
 
       @needs-restart
       Examples:
@@ -887,8 +887,8 @@ Feature: A subscription outlives its application for its time to live, and no lo
       When the connection of "former" is <ended>
       And message "m1" is sent to topic "one" with the durable header true
       And message "m2" is sent to topic "two" with the durable header true
-      Then in the end there is no subscription to topic "one"
-      And in the end there is no subscription to topic "two"
+      Then no subscription to topic "one" remains
+      And no subscription to topic "two" remains
 
       Examples:
         | ended  | former | latter |

@@ -84,8 +84,9 @@ class Case(Struct, frozen=True):
         tags: The tags of a foreign scenario that the kit does not know; empty for the kit's scenarios.
         role: The scenario's part in the verdict on the rule.
         probe: The capability that a probe looks for; None for other scenarios.
-        meets: The lines of some of its steps. Before each of these, it waits for the scenarios that share its faults.
-        work: The sentence of the step before its shared kill, without names; empty without a shared kill.
+        meets: The line numbers of the steps before which the scenario waits for the scenarios that share its faults.
+        work: The sentence of the last step before the kill that the scenario shares, without the names in the sentence;
+            empty without a shared kill.
     """
 
     id: str

@@ -23,7 +23,7 @@ SMALLEST = "delay/early.feature::The shortest delay of one millisecond counts"
 def failed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Provide a run of two scenarios with a defect; both fail for one cause."""
     out = tmp_path_factory.mktemp("run") / "out"
-    name = "The receiver of a temporary queue sees the message no earlier than its delay"
+    name = "The receiver of a temporary queue does not see the message before its delay is over"
     chosen = [SMALLEST, f"delay/early.feature::{name}"]
     named = [word for scenario in chosen for word in ("--scenario", scenario)]
     arguments = ["run", "--out", str(out), "--defect", "early-delivery", *named, "--rule", "DD-02"]

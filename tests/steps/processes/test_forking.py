@@ -31,7 +31,9 @@ pytestmark = pytest.mark.skipif(
 
 RULES = ("PD-31", "PD-34")
 HURTING = ("PD-20",)
-SENSITIVE = "delay/early.feature::A waiting receiver sees the message no earlier than its delay of <delay>[999 ms]"
+SENSITIVE = (
+    "delay/early.feature::A waiting receiver does not see the message before the end of its delay of <delay>[999 ms]"
+)
 """A scenario in which a delay of the harness could hide an early message."""
 
 RESTARTED = (

@@ -39,11 +39,11 @@ ACTIVEMQ = Product(
             "The header's durable field decides whether ActiveMQ stores a message.", _INBOUND
         ),
         Capability.SELECTOR: Source("ActiveMQ applies the jms-selector filter.", _SESSION),
-        Capability.BROWSE: Source("A receiver with the distribution mode copy browses a queue.", _SESSION),
+        Capability.BROWSE: Source("A receiver with the distribution mode 'copy' browses a queue.", _SESSION),
         Capability.TEMPORARY_DESTINATION: Source(
             "ActiveMQ creates a dynamic node, and deletes it with its connection.", _SESSION
         ),
-        Capability.TOPIC: Source("An address with the prefix topic:// is a topic.", _AMQP),
+        Capability.TOPIC: Source("An address with the prefix topic:// names a topic.", _AMQP),
         Capability.DURABLE_SUBSCRIPTION: Source("A durable source on a topic is a durable subscription.", _SESSION),
         Capability.LASTING_SUBSCRIPTION: Source("A durable source on a topic is a durable subscription.", _SESSION),
         Capability.QUALITY_OF_SERVICE: Source("ActiveMQ accepts and sends settled and unsettled transfers.", _AMQP),
@@ -61,7 +61,7 @@ ACTIVEMQ = Product(
         ),
         Capability.SHARED_SUBSCRIPTION: Source("ActiveMQ does not offer SHARED-SUBS.", "AmqpConnection.java: offered"),
         Capability.ANSWERED_ACKNOWLEDGEMENT: Source(
-            "ActiveMQ lets receivers settle first, so they do not learn when it has their acknowledgement.",
+            "ActiveMQ lets receivers settle first, so they do not learn when the broker has their acknowledgement.",
             "attach of a live 6.3.1: rcv-settle-mode",
         ),
         Capability.SUBSCRIPTION_TTL: Source("ActiveMQ ignores the timeout of a source.", _SESSION),

@@ -17,19 +17,21 @@ ACTIVEMQ_STOMP = over_stomp(
     conventions.ACTIVEMQ,
     has={
         Capability.DELIVERY_DELAY: Source("ActiveMQ applies AMQ_SCHEDULED_DELAY if its scheduler is on.", _TRANSLATOR),
-        Capability.TIME_TO_LIVE: Source("The header expires is the time of expiry.", _TRANSLATOR),
-        Capability.PRIORITY: Source("The header priority is the message's priority.", _TRANSLATOR),
-        Capability.NON_PERSISTENT: Source("The header persistent decides; absent, it is false.", _TRANSLATOR),
-        Capability.SELECTOR: Source("ActiveMQ applies the header selector of a SUBSCRIBE.", _STOMP),
-        Capability.BROWSE: Source("The header browser of a SUBSCRIBE browses a queue.", _STOMP),
+        Capability.TIME_TO_LIVE: Source("The expires header holds the time of expiry.", _TRANSLATOR),
+        Capability.PRIORITY: Source("The priority header holds the message's priority.", _TRANSLATOR),
+        Capability.NON_PERSISTENT: Source("A message without the persistent header is not persistent.", _TRANSLATOR),
+        Capability.SELECTOR: Source("ActiveMQ applies the selector header of a SUBSCRIBE.", _STOMP),
+        Capability.BROWSE: Source("A SUBSCRIBE with the browser header browses a queue.", _STOMP),
         Capability.TEMPORARY_DESTINATION: Source(
-            "/temp-queue/NAME is a temporary queue of the connection; others know it as /remote-temp-queue/.", _STOMP
+            "/temp-queue/NAME is a temporary queue; other connections name it /remote-temp-queue/...", _STOMP
         ),
-        Capability.TOPIC: Source("A destination with the prefix /topic/ is a topic.", _STOMP),
+        Capability.TOPIC: Source("A destination with the prefix /topic/ names a topic.", _STOMP),
         Capability.DURABLE_SUBSCRIPTION: Source(
-            "The headers client-id and activemq.subscriptionName make a durable subscription.", _STOMP
+            "The client-id and activemq.subscriptionName headers make a subscription durable.", _STOMP
         ),
-        Capability.LOCAL_TRANSACTION: Source("Messages and ACKs of a transaction count at COMMIT.", _CONVERTER),
+        Capability.LOCAL_TRANSACTION: Source(
+            "Messages and ACKs of a transaction take effect at the COMMIT.", _CONVERTER
+        ),
         Capability.ANSWERED_ACKNOWLEDGEMENT: Source("The receipt comes after the broker has the ACK.", _CONVERTER),
         Capability.CLIENT_ID: Source("ActiveMQ refuses a client-id in use.", _CONVERTER),
     },

@@ -46,25 +46,23 @@ def lacks_of(title: str) -> dict[Capability, Source]:
             f"In AMQP a message without the durable header is not durable; {title} has no other default.",
             "OASIS AMQP 1.0, 3.2.1",
         ),
-        Capability.ALIAS: Source(f"{title} has no second name for a queue or topic that can be pointed elsewhere."),
+        Capability.ALIAS: Source(f"{title} has no alias of a queue or topic whose target an administrator can change."),
         Capability.DEAD_LETTER_QUEUE: Source(
             f"{title} has no queue for messages that cannot be put to their target, with a header that says why."
         ),
         Capability.AUTHORITY: Source(f"The kit does not change the users of {title} and their rights."),
         Capability.NATIVE_PUT: Source(f"{title} has no interface for applications like IBM MQ's MQI."),
-        Capability.STAGING_QUEUE: Source(f"A delayed message waits inside {title}, in no queue of its own."),
+        Capability.STAGING_QUEUE: Source(f"A delayed message waits inside {title}, not on a separate queue."),
         Capability.FLUSH_TRACE: Source(f"{title} does not show clients when it forces a message to the disk."),
         Capability.XA: Source(
             f"Over AMQP {title} offers local transactions only: AMQP 1.0 has no form for branches of global ones.",
             "OASIS AMQP 1.0, 4.2",
         ),
         Capability.CANCEL: Source("Over AMQP a client can schedule a message, and cannot cancel it."),
-        Capability.BLOCK_WRITE: Source(
-            f"The kit cannot make the storage of {title} in a container wait for one queue."
-        ),
+        Capability.BLOCK_WRITE: Source(f"The kit cannot block the writes for one queue of {title} in a container."),
         Capability.RESTART_AT_LEVEL: Source(f"{title} has no command levels, so a restart cannot migrate it."),
-        Capability.STORE_ERROR: Source(f"The kit cannot make the storage of {title} in a container fail."),
-        Capability.WORKER_DIES: Source(f"{title} has no process for delayed messages that could end."),
+        Capability.STORE_ERROR: Source(f"The kit cannot cause storage errors of {title} in a container."),
+        Capability.WORKER_DIES: Source(f"{title} has no separate process for delayed messages that the kit could end."),
         Capability.RETAINED_PUBLICATION: Source(f"{title} keeps no publication for later subscribers over AMQP."),
         Capability.OWN_UNCOMMITTED: Source(
             "A message sent in a transaction reaches its queue at the commit.", "Jakarta Messaging 3.1, 6.2.7"

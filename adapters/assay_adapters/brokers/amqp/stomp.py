@@ -38,7 +38,7 @@ def _lacks_of(title: str) -> dict[Capability, Source]:
         Capability.XA: Source("STOMP has no frames for branches of global units of work.", "STOMP 1.2, BEGIN"),
         Capability.CANCEL: Source("Over STOMP a client can schedule a message, and cannot cancel it."),
         Capability.DEFAULT_PERSISTENCE: Source(
-            f"{title} takes a SEND without the header persistent as not persistent, and has no other default."
+            f"{title} treats a SEND without the persistent header as not persistent; no setting changes this."
         ),
         Capability.RETAINED_PUBLICATION: Source(f"{title} keeps no publication for later subscribers over STOMP."),
         Capability.KILL_AT_ANSWER: _UNREAD,

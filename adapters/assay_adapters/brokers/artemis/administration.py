@@ -65,7 +65,7 @@ class ArtemisAdministrator(Administrator):
         return self._mbeans.run_on_queue(queue, "pause()" if held else "resume()")
 
     def depth(self, queue: str) -> Outcome[int]:
-        """Return the number of messages on a queue, without delayed messages, which Artemis's own count includes."""
+        """Return the number of messages on a queue; subtract the delayed messages, which Artemis counts, too."""
         mbean = self._mbeans.queue(queue)
         if isinstance(mbean, Refused):
             return mbean

@@ -41,10 +41,10 @@ ARTEMIS = Product(
             "The header's durable field decides whether Artemis stores a message.", "AMQPMessage.java: isDurable"
         ),
         Capability.SELECTOR: Source("Artemis applies the jms-selector filter.", _ATTACH),
-        Capability.BROWSE: Source("A receiver with the distribution mode copy browses a queue.", _ATTACH),
+        Capability.BROWSE: Source("A receiver with the distribution mode 'copy' browses a queue.", _ATTACH),
         Capability.TEMPORARY_DESTINATION: Source("Artemis creates dynamic nodes, and deletes them after use.", _ATTACH),
         Capability.TOPIC: Source(
-            "For a source with the capability topic, Artemis creates a multicast address.", _ATTACH
+            "For a source with the capability 'topic', Artemis creates a multicast address.", _ATTACH
         ),
         Capability.DURABLE_SUBSCRIPTION: Source("A durable source on a topic has a durable queue.", _AMQP),
         Capability.SHARED_SUBSCRIPTION: Source("Artemis offers SHARED-SUBS.", _OFFERED),
@@ -63,11 +63,11 @@ ARTEMIS = Product(
             "A blocked address of Artemis gives senders no credit, and refuses nothing.", "AddressControl.java: block"
         ),
         Capability.STAGING_QUEUE: Source(
-            "A delayed message waits inside the queue that it was sent to, in no queue of its own.",
+            "A delayed message waits inside the queue to which it was sent, not on a separate queue.",
             "ScheduledDeliveryHandlerImpl.java",
         ),
         Capability.FLUSH_TRACE: Source(
-            "Artemis forces its journal to the disk for each send, and does not show clients when.",
+            "Artemis forces its journal to the disk for each send, and does not show clients when this happens.",
             "Artemis 2.56.0 user manual, persistence.adoc: journal-sync-non-transactional",
         ),
         Capability.XA: Source(
@@ -76,12 +76,12 @@ ARTEMIS = Product(
         ),
         Capability.CANCEL: Source("Artemis schedules a message sent over AMQP, and offers no way to cancel it.", _AMQP),
         Capability.ANSWERED_ACKNOWLEDGEMENT: Source(
-            "Artemis lets receivers settle first, so they do not learn when it has their acknowledgement.",
+            "Artemis lets receivers settle first, so they do not learn when the broker has their acknowledgement.",
             "attach of a live 2.56.0: rcv-settle-mode",
         ),
         Capability.SUBSCRIPTION_TTL: Source("Artemis ignores the timeout of a source.", _ATTACH),
         Capability.WORKER_DIES: Source(
-            "Artemis has no process for delayed messages that could end: its queues schedule them.",
+            "Artemis has no separate process for delayed messages that the kit could end: its queues schedule them.",
             "ScheduledDeliveryHandlerImpl.java",
         ),
     },

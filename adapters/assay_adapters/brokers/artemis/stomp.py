@@ -17,20 +17,20 @@ ARTEMIS_STOMP = over_stomp(
     conventions.ARTEMIS,
     has={
         Capability.DELIVERY_DELAY: Source("Artemis applies AMQ_SCHEDULED_TIME.", _UTILS),
-        Capability.TIME_TO_LIVE: Source("The header expires is the time of expiry.", _UTILS),
-        Capability.PRIORITY: Source("The header priority is the message's priority.", _UTILS),
-        Capability.NON_PERSISTENT: Source("The header persistent decides; absent, it is false.", _UTILS),
-        Capability.SELECTOR: Source("Artemis applies the header selector of a SUBSCRIBE.", _STOMP),
-        Capability.TOPIC: Source("The acceptor's prefix /topic/ stands for multicast.", _STOMP),
+        Capability.TIME_TO_LIVE: Source("The expires header holds the time of expiry.", _UTILS),
+        Capability.PRIORITY: Source("The priority header holds the message's priority.", _UTILS),
+        Capability.NON_PERSISTENT: Source("A message without the persistent header is not persistent.", _UTILS),
+        Capability.SELECTOR: Source("Artemis applies the selector header of a SUBSCRIBE.", _STOMP),
+        Capability.TOPIC: Source("The acceptor treats destinations with the prefix /topic/ as multicast.", _STOMP),
         Capability.DURABLE_SUBSCRIPTION: Source(
-            "The headers client-id and durable-subscription-name make a durable subscription.", _STOMP
+            "The client-id and durable-subscription-name headers make a subscription durable.", _STOMP
         ),
         Capability.ANSWERED_ACKNOWLEDGEMENT: Source("Artemis acknowledges before it sends the receipt.", _SESSION),
-        Capability.CLIENT_ID: Source("Artemis knows the header client-id of CONNECT.", _STOMP),
+        Capability.CLIENT_ID: Source("Artemis reads the client-id header of a CONNECT.", _STOMP),
     },
     lacks={
         Capability.BROWSE: Source("A SUBSCRIBE cannot browse.", _STOMP),
-        Capability.TEMPORARY_DESTINATION: Source("STOMP's destinations have no temporary ones in Artemis.", _STOMP),
+        Capability.TEMPORARY_DESTINATION: Source("Over STOMP, Artemis has no temporary destinations.", _STOMP),
         Capability.SHARED_SUBSCRIPTION: Source("A SUBSCRIBE has no name that clients could share.", _SESSION),
         Capability.LOCAL_TRANSACTION: Source(
             "An ACK in a transaction takes effect at once, and an ABORT does not take it back.",

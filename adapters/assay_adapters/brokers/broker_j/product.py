@@ -33,39 +33,42 @@ BROKER_J = Product(
         Capability.SUBSCRIPTION_LIST: Source("REST: the bindings of the exchange amq.topic.", _MANAGEMENT),
         Capability.SUBSCRIPTION_LOOK: Source("REST: getMessageInfo; a subscription has a queue.", _MANAGEMENT),
         Capability.DELIVERY_DELAY: Source(
-            "x-opt-delivery-time is honoured by queues with holdOnPublishEnabled, which offer it on the link.",
+            "Queues with holdOnPublishEnabled apply x-opt-delivery-time, and offer this on the link.",
             "NodeReceivingDestination.java: getCapabilities",
         ),
-        Capability.TIME_TO_LIVE: Source("Expired messages are not delivered.", _METADATA),
+        Capability.TIME_TO_LIVE: Source("Broker-J does not deliver expired messages.", _METADATA),
         Capability.NON_PERSISTENT: Source("The header's durable field decides.", _METADATA),
-        Capability.SELECTOR: Source("The jms-selector filter is applied.", _SENDING),
-        Capability.BROWSE: Source("Distribution mode copy on a queue browses.", _SENDING),
+        Capability.SELECTOR: Source("Broker-J applies the jms-selector filter.", _SENDING),
+        Capability.BROWSE: Source("A receiver with the distribution mode 'copy' browses a queue.", _SENDING),
         Capability.TEMPORARY_DESTINATION: Source(
-            "A dynamic node is made, and removed with its link.", "Session_1_0.java: createDynamicDestination"
+            "Broker-J creates a dynamic node, and removes it with its link.",
+            "Session_1_0.java: createDynamicDestination",
         ),
-        Capability.TOPIC: Source("An address EXCHANGE/KEY is a subscription to a topic of this exchange.", _SENDING),
+        Capability.TOPIC: Source(
+            "A receiver with an address EXCHANGE/KEY subscribes to a topic of this exchange.", _SENDING
+        ),
         Capability.DURABLE_SUBSCRIPTION: Source("A durable source on an exchange has a durable queue.", _SENDING),
-        Capability.SHARED_SUBSCRIPTION: Source("SHARED-SUBS is offered.", _OPEN),
+        Capability.SHARED_SUBSCRIPTION: Source("Broker-J offers SHARED-SUBS.", _OPEN),
         Capability.LASTING_SUBSCRIPTION: Source("A durable source on an exchange has a durable queue.", _SENDING),
-        Capability.QUALITY_OF_SERVICE: Source("Settled and unsettled transfers are taken and sent.", _SENDING),
+        Capability.QUALITY_OF_SERVICE: Source("Broker-J accepts and sends settled and unsettled transfers.", _SENDING),
         Capability.LOCAL_TRANSACTION: Source(
-            "A transaction coordinator is there.", "TxnCoordinatorReceivingLinkEndpoint.java"
+            "Broker-J has a transaction coordinator.", "TxnCoordinatorReceivingLinkEndpoint.java"
         ),
         Capability.ANSWERED_ACKNOWLEDGEMENT: Source(
-            "A receiver that asks for the settle mode 'second' gets it.", "attach of a live 10.1.0"
+            "Broker-J grants a receiver the settle mode 'second'.", "attach of a live 10.1.0"
         ),
-        Capability.CLIENT_ID: Source("sole-connection-for-container is offered.", _OPEN),
+        Capability.CLIENT_ID: Source("Broker-J offers sole-connection-for-container.", _OPEN),
     },
     lacks={
         **lacks_of(_TITLE),
-        Capability.GET_INHIBIT: Source("Broker-J has no command that lets a queue hand out no messages.", _MANAGEMENT),
+        Capability.GET_INHIBIT: Source("Broker-J has no command that stops the deliveries of a queue.", _MANAGEMENT),
         Capability.PUT_INHIBIT: Source(
-            "A queue of Broker-J refuses all messages only as a full queue does, with a limit of zero.", _MANAGEMENT
+            "A queue of Broker-J refuses all messages only if its limit is zero, like a full queue.", _MANAGEMENT
         ),
         Capability.PRIORITY: Source(
-            "Queues of the type standard deliver by arrival alone, and those of the type priority lose short delays.",
+            "Queues of the type 'standard' ignore priorities, and queues of the type 'priority' lose short delays.",
             "docs/findings.md",
         ),
-        Capability.SUBSCRIPTION_TTL: Source("The timeout of a source is not looked at.", _SENDING),
+        Capability.SUBSCRIPTION_TTL: Source("Broker-J ignores the timeout of a source.", _SENDING),
     },
 )

@@ -66,16 +66,18 @@ IBM_MQ = Product(
         Capability.TIME_TO_LIVE: Source("The header's ttl becomes the message's Expiry.", _INCOMING),
         Capability.PRIORITY: Source("The header's priority becomes the message's Priority.", _INCOMING),
         Capability.NON_PERSISTENT: Source("The header's durable field decides the persistence.", _INCOMING),
-        Capability.BROWSE: Source("Distribution mode copy browses a queue.", _SUPPORT),
+        Capability.BROWSE: Source("A receiver with the distribution mode 'copy' browses a queue.", _SUPPORT),
         Capability.TEMPORARY_DESTINATION: Source(
             "A temporary queue is made from the model queue, and can be deleted.", _QUEUES
         ),
-        Capability.TOPIC: Source("A link with the capability topic publishes or subscribes.", _SUPPORT),
+        Capability.TOPIC: Source("A link with the capability 'topic' publishes or subscribes.", _SUPPORT),
         Capability.DURABLE_SUBSCRIPTION: Source("Clients of Qpid JMS may subscribe durably.", _SAMPLE),
         Capability.SHARED_SUBSCRIPTION: Source(
-            "Clients share a subscription by the name of its share.", _INTEROPERABILITY
+            "Clients that give the same share name share a subscription.", _INTEROPERABILITY
         ),
-        Capability.QUALITY_OF_SERVICE: Source("Settled and unsettled transfers are at most and at least once.", _LIGHT),
+        Capability.QUALITY_OF_SERVICE: Source(
+            "Settled transfers mean at most once, unsettled transfers at least once.", _LIGHT
+        ),
         Capability.SUBSCRIPTION_TTL: Source("A subscription's time to live begins with the last detach.", _LIGHT),
         Capability.TOPIC_WILDCARD: Source(
             "A client can subscribe to a pattern of topics.",
@@ -120,13 +122,13 @@ IBM_MQ = Product(
             "client does not ask for it."
         ),
         Capability.RETAINED_PUBLICATION: Source(
-            "No field of an AMQP message becomes the option to retain a publication.", _INCOMING
+            "IBM MQ maps no field of an AMQP message to the option to retain a publication.", _INCOMING
         ),
         Capability.DEFAULT_PERSISTENCE: Source(
             "Over AMQP a message without the durable field is not persistent, whatever DEFPSIST says.", _INCOMING
         ),
         Capability.DEAD_LETTER_QUEUE: Source(
-            "The REST interface shows only texts, and so no message with a dead-letter header.", _BROWSE
+            "The REST interface shows only text messages, so it shows no message with a dead-letter header.", _BROWSE
         ),
         Capability.AUTHORITY: Source(
             "SET AUTHREC works, but in IBM's image only the users app and admin can log in.",

@@ -47,52 +47,60 @@ RABBITMQ = Product(
         Capability.QUEUE_LIMIT: Source("Management API: a policy with reject-publish and max-length.", _MANAGEMENT),
         Capability.SUBSCRIPTION_LIST: Source("Management API: the bindings of the exchange amq.topic.", _MANAGEMENT),
         Capability.TIME_TO_LIVE: Source(
-            "Expired messages are not delivered: the header's ttl.", "RabbitMQ 4.0 documentation, Time-To-Live"
+            "RabbitMQ does not deliver a message after the ttl of its header.",
+            "RabbitMQ 4.0 documentation, Time-To-Live",
         ),
-        Capability.NON_PERSISTENT: Source("The header's durable field decides; absent, it is true.", "mc_amqp.erl"),
-        Capability.TOPIC: Source("An address /topic/KEY is the exchange amq.topic with this key.", _SESSION),
-        Capability.QUALITY_OF_SERVICE: Source("Settled and unsettled transfers are taken and sent.", _SESSION),
+        Capability.NON_PERSISTENT: Source(
+            "A message is durable if the header's durable field is true or absent.", "mc_amqp.erl"
+        ),
+        Capability.TOPIC: Source("An address /topic/KEY names the exchange amq.topic with this key.", _SESSION),
+        Capability.QUALITY_OF_SERVICE: Source("RabbitMQ accepts and sends settled and unsettled transfers.", _SESSION),
     },
     lacks={
         **lacks_of(_TITLE),
         **dict.fromkeys(
             (Capability.QUEUE_LOOK, Capability.SUBSCRIPTION_LOOK),
             Source(
-                "RabbitMQ shows a message to an administrator by a get, and marks it as redelivered afterwards.",
+                "An administrator looks at a message by a get; RabbitMQ then marks the message as redelivered.",
                 "rabbit_mgmt_wm_queue_get.erl",
             ),
         ),
-        Capability.GET_INHIBIT: Source("RabbitMQ has no command that lets a queue hand out no messages.", _MANAGEMENT),
+        Capability.GET_INHIBIT: Source("RabbitMQ has no command that stops the deliveries of a queue.", _MANAGEMENT),
         Capability.PUT_INHIBIT: Source(
-            "A queue of RabbitMQ refuses all messages only as a full queue does, with a limit of zero.", _MANAGEMENT
+            "A queue of RabbitMQ refuses all messages only if its limit is zero, like a full queue.", _MANAGEMENT
         ),
         Capability.DEFAULT_PERSISTENCE: Source(
-            "A message without the durable header is durable; no queue has another default.", "mc_amqp.erl"
+            "A message without the durable header is durable; no setting of a queue changes this.", "mc_amqp.erl"
         ),
         Capability.DELIVERY_DELAY: Source(
-            "RabbitMQ 4.0 knows no delivery time of AMQP 1.0 and offers no DELAYED_DELIVERY.", "rabbit_amqp_reader.erl"
+            "RabbitMQ 4.0 ignores a delivery time over AMQP 1.0, and does not offer DELAYED_DELIVERY.",
+            "rabbit_amqp_reader.erl",
         ),
         Capability.PRIORITY: Source(
-            "A queue has priorities only if it is declared with x-max-priority, which no address does.",
+            "A queue has priorities only if it is declared with x-max-priority; an address cannot declare this.",
             "RabbitMQ 4.0 documentation, Classic Queues Support Priorities",
         ),
-        Capability.SELECTOR: Source("RabbitMQ 4.0 applies filters to streams only, and no selectors.", _SESSION),
-        Capability.BROWSE: Source("A source's distribution mode is not looked at.", _SESSION),
-        Capability.TEMPORARY_DESTINATION: Source("Dynamic sources and targets are refused.", _SESSION),
-        Capability.DURABLE_SUBSCRIPTION: Source(
-            "The link of a topic has a queue that no name finds again: termini have no expiry policy.", _LIMITATIONS
+        Capability.SELECTOR: Source(
+            "RabbitMQ 4.0 applies filters to streams only, and applies no selectors.", _SESSION
         ),
-        Capability.SHARED_SUBSCRIPTION: Source("SHARED-SUBS is not offered.", "rabbit_amqp_reader.erl"),
+        Capability.BROWSE: Source("RabbitMQ ignores the distribution mode of a source.", _SESSION),
+        Capability.TEMPORARY_DESTINATION: Source("RabbitMQ refuses dynamic sources and targets.", _SESSION),
+        Capability.DURABLE_SUBSCRIPTION: Source(
+            "A later link cannot open the queue of a topic's receiver again: RabbitMQ has no expiry policies.",
+            _LIMITATIONS,
+        ),
+        Capability.SHARED_SUBSCRIPTION: Source("RabbitMQ does not offer SHARED-SUBS.", "rabbit_amqp_reader.erl"),
         Capability.LASTING_SUBSCRIPTION: Source(
-            "The link of a topic has a queue that no name finds again: termini have no expiry policy.", _LIMITATIONS
+            "A later link cannot open the queue of a topic's receiver again: RabbitMQ has no expiry policies.",
+            _LIMITATIONS,
         ),
         Capability.ANSWERED_ACKNOWLEDGEMENT: Source(
             "RabbitMQ 4.0 ends the session of a receiver that asks for the settle mode 'second'.", _SESSION
         ),
-        Capability.SUBSCRIPTION_TTL: Source("The timeout of a source is not looked at.", _SESSION),
-        Capability.LOCAL_TRANSACTION: Source("AMQP transactions are not supported.", _LIMITATIONS),
+        Capability.SUBSCRIPTION_TTL: Source("RabbitMQ ignores the timeout of a source.", _SESSION),
+        Capability.LOCAL_TRANSACTION: Source("RabbitMQ does not support AMQP transactions.", _LIMITATIONS),
         Capability.CLIENT_ID: Source(
-            "A second connection with the same container id is taken.", "rabbit_amqp_reader.erl"
+            "RabbitMQ accepts a second connection with the same container id.", "rabbit_amqp_reader.erl"
         ),
     },
 )

@@ -15,11 +15,11 @@ RABBITMQ_STOMP = over_stomp(
     RABBITMQ,
     conventions.RABBITMQ,
     has={
-        Capability.TIME_TO_LIVE: Source("The header expiration is the message's time to live.", _STOMP),
-        Capability.NON_PERSISTENT: Source("The header persistent decides; absent, it is false.", _STOMP),
-        Capability.TOPIC: Source("A destination /topic/KEY is the exchange amq.topic with this key.", _STOMP),
+        Capability.TIME_TO_LIVE: Source("The expiration header holds the message's time to live.", _STOMP),
+        Capability.NON_PERSISTENT: Source("A message without the persistent header is not persistent.", _STOMP),
+        Capability.TOPIC: Source("A destination /topic/KEY names the exchange amq.topic with this key.", _STOMP),
         Capability.LOCAL_TRANSACTION: Source(
-            "BEGIN, COMMIT and ABORT are there; COMMIT carries the stored frames out one after the other.", _PROCESSOR
+            "RabbitMQ has BEGIN, COMMIT and ABORT; a COMMIT executes the stored frames one after the other.", _PROCESSOR
         ),
     },
     lacks={
@@ -29,21 +29,21 @@ RABBITMQ_STOMP = over_stomp(
         ),
         Capability.DELIVERY_DELAY: Source("A delay needs the plugin rabbitmq_delayed_message_exchange.", _STOMP),
         Capability.PRIORITY: Source(
-            "A queue has priorities only if it is declared with x-max-priority, which a SEND does not say.", _STOMP
+            "A queue has priorities only if it is declared with x-max-priority; a SEND does not declare this.", _STOMP
         ),
         Capability.SELECTOR: Source("A SUBSCRIBE has no selector.", _STOMP),
         Capability.BROWSE: Source("A SUBSCRIBE cannot browse.", _STOMP),
         Capability.TEMPORARY_DESTINATION: Source(
-            "A temporary queue is there for reply-to only, and its messages come without a SUBSCRIBE.", _STOMP
+            "RabbitMQ has temporary queues for reply-to only, and delivers their messages without a SUBSCRIBE.", _STOMP
         ),
         Capability.DURABLE_SUBSCRIPTION: Source(
-            "A durable subscription belongs to no client id: all clients share the one of an id and a topic.", _STOMP
+            "A durable subscription belongs to no client id: all clients that name its id and topic share it.", _STOMP
         ),
         Capability.SHARED_SUBSCRIPTION: Source("A SUBSCRIBE has no name that clients could share.", _STOMP),
         Capability.ANSWERED_ACKNOWLEDGEMENT: Source(
-            "It was not shown that the receipt of an ACK comes after the queue has the acknowledgement."
+            "The kit has no proof that RabbitMQ sends the receipt of an ACK after the queue has the acknowledgement."
         ),
-        Capability.CLIENT_ID: Source("The header client-id of CONNECT is not looked at.", _PROCESSOR),
+        Capability.CLIENT_ID: Source("RabbitMQ ignores the client-id header of a CONNECT.", _PROCESSOR),
     },
 )
 """RabbitMQ over STOMP."""

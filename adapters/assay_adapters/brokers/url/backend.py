@@ -183,7 +183,7 @@ class UrlBackend(AmqpBackend):
         if (unmet := missing(needs, self.capabilities, self.lacks, self._file.name)) is not None:
             return unmet
         if (asked := (needs.platform, needs.level, needs.topology)) != _GIVEN:
-            why = f"{title} is a single broker here, and knows neither platforms nor levels of a queue manager."
+            why = f"{title} is a single broker here, without a choice of platform and level."
             return Unsupported(", ".join(asked), Source(why))
         with self._lock:
             if self.description.is_own:

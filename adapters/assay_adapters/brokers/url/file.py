@@ -135,7 +135,7 @@ class _Converter:
         if inner is not None:
             if isinstance(value, dict):
                 return self.table(inner, value, key)
-            self._note(table, key, f"{key} is no table; write [{key}] and its keys below.")
+            self._note(table, key, f"{key} is not a table; write [{key}] and its keys below.")
             return None
         if strange := _strangers(field.type, value):
             for word, text in strange.items():

@@ -161,7 +161,7 @@ class OwnProcess:
     def _last_lines(self) -> str:
         text = self.log.read_text("utf-8", errors="replace")
         lines = "\n".join(f"  {line}" for line in text.splitlines()[-_LAST_LINES:])
-        return f"its last lines:\n{lines}" if lines else "it printed nothing"
+        return f"the last lines of its log:\n{lines}" if lines else "it printed nothing"
 
 
 class RunningProcess:

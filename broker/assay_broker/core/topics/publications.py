@@ -29,7 +29,7 @@ from assay_sdk.model.reasons import Mqrc
 class Copy(Struct, frozen=True, eq=False):
     """The planned copy of a publication for one subscriber or neighbour.
 
-    Only present subscribers get a copy (PD-28, PD-33).
+    Only subscribers that exist when the publication is sent get a copy (PD-28, PD-33).
 
     Args:
         home: The home of the copy's queue; for a delayed copy, the home of its target (`Entry.home`).

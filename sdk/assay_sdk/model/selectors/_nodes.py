@@ -80,7 +80,7 @@ class Comparison(Struct, frozen=True, tag=True):
 
 
 class Between(Struct, frozen=True, tag=True):
-    """The test ``of [NOT] BETWEEN low AND high``; the bounds are included."""
+    """The test whether `of` is between `low` and `high`, both included: ``BETWEEN``, or ``NOT BETWEEN`` if negated."""
 
     of: Node
     low: Node

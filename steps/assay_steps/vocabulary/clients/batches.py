@@ -242,7 +242,7 @@ def _(world: World, evidence: Evidence) -> None:
     evidence.claim("redelivered", {"kids": listed(keys), "actors": RECEIVER}, {"times": 2, "flagged": 0})
 
 
-@then("no message of a batch before the failed one comes to the receiver again")
+@then("no message of the batches before the failed batch comes to the receiver again")
 def _(world: World, evidence: Evidence) -> None:
     keys = _keys_of(world, *range(_failed_batch(world, RECEIVER)))
     world.observe((RECEIVER,), keys)

@@ -240,7 +240,7 @@ def _(world: World, name: str) -> None:
     world.connections[name].close().needed()
 
 
-@then(phrase("in the end there is no subscription to {place:Place}"))
+@then(phrase("no subscription to {place:Place} remains"))
 def _(world: World, evidence: Evidence, place: Place) -> None:
     deadline_ms = world.now_ms() + world.limits.expected_ms
     shown = world.administrator.subscriptions(place)

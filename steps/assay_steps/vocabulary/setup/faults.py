@@ -162,37 +162,37 @@ def _send_and_kill(
     world.faults.wait_for(Kill(), injection)
 
 
-@when(phrase("message {label:Name} is sent to {place:Place} and the broker is killed at its answer"))
+@when(phrase("message {label:Name} is sent to {place:Place} and the broker is killed when it answers"))
 @when(
     phrase(
-        "message {label:Name} is sent to {place:Place} with {options:Options} and the broker is killed at its answer"
+        "message {label:Name} is sent to {place:Place} with {options:Options} and the broker is killed when it answers"
     )
 )
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
     _send_and_kill(world, producer_for(world, place, options), label, place, AfterAnswer, options)
 
 
-@when(phrase("the producer sends message {label:Name} and the broker is killed at its answer"))
+@when(phrase("the producer sends message {label:Name} and the broker is killed when it answers"))
 def _(world: World, label: str) -> None:
     _send_and_kill(world, world.producers["sender"], label, world.places["sender"], AfterAnswer)
 
 
-@when(phrase("message {label:Name} is sent to {place:Place} and the broker is killed before its answer"))
+@when(phrase("message {label:Name} is sent to {place:Place} and the broker is killed before it answers"))
 @when(
     phrase(
         "message {label:Name} is sent to {place:Place} with {options:Options} "
-        "and the broker is killed before its answer"
+        "and the broker is killed before it answers"
     )
 )
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:
     _send_and_kill(world, producer_for(world, place, options), label, place, BeforeAnswer, options)
 
 
-@when(phrase("message {label:Name} is sent to {place:Place} and the broker is killed at its first sight"))
+@when(phrase("message {label:Name} is sent to {place:Place} and the broker is killed when the message is first seen"))
 @when(
     phrase(
         "message {label:Name} is sent to {place:Place} with {options:Options} "
-        "and the broker is killed at its first sight"
+        "and the broker is killed when the message is first seen"
     )
 )
 def _(world: World, label: str, place: Place, options: SendOptions = PLAIN) -> None:

@@ -262,7 +262,7 @@ def test_a_start_command_that_fails_is_told_with_its_last_lines(make: Make, tmp_
     program(tmp_path, "broken", "#!/bin/sh\necho no licence >&2\nexit 7\n")
     backend = make(f'{HEAD}{CAPABILITIES}[process]\nstart = ["./broken", "{{port}}"]\n')
     with pytest.raises(
-        BackendError, match=r"(?s)Acme MQ ended while starting \(exit code 7\); its last lines:\n  no lic"
+        BackendError, match=r"(?s)Acme MQ ended while starting \(exit code 7\); the last lines of its log:\n  no lic"
     ):
         backend.provision(Needs())
 

@@ -95,7 +95,7 @@ pid-file = "acme.pid"
         ('title = "x"\n', "1: the file has no version; add version = ..."),
         ("title = \n", "1: this is no valid TOML: Invalid value (at line 1, column 9)."),
         (f"{HEAD}[borker]\n", "3: There is no key or table 'borker'; did you mean 'broker'?"),
-        (f"{HEAD}broker = 7\n", "3: broker is no table; write [broker] and its keys below."),
+        (f"{HEAD}broker = 7\n", "3: broker is not a table; write [broker] and its keys below."),
         (f"{HEAD}[broker]\nurl = 7\n", "4: [broker] url has a wrong value: expected a string, got a whole number."),
         (
             f'{HEAD}[broker]\npassword = "secret"\n',

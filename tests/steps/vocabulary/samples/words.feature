@@ -1,8 +1,8 @@
-Feature: Steps in the wordings that the kit's own features have no need of
+Feature: Sentences of steps that the kit's own features do not use
 
   @PD-34
   Rule: Receivers
-    Scenario: Receivers by name, and one that connects later
+    Scenario: A named receiver closes its session, and a receiver that connects later gets the message
       Given an empty queue
       And receiver "early" on the queue in client mode
       When message "m1" is sent to the queue
@@ -10,17 +10,17 @@ Feature: Steps in the wordings that the kit's own features have no need of
       And the session of "early" is closed
       And receiver "late" connects to the queue
       Then "late" sees "m1" exactly once
-    Scenario: A receiver that connects in a mode
+    Scenario: A receiver connects in client mode
       Given an empty queue
       When message "m1" is sent to the queue
       And receiver "late" connects to the queue in client mode
       Then "late" sees "m1" exactly once
-    Scenario: A receiver without a name that connects
+    Scenario: A receiver without a name connects
       Given an empty queue
       When 2 messages are sent to the queue with priority 7
       And a receiver connects to the queue
       Then the receiver sees each of the many messages exactly once
-    Scenario: A receiver that selects
+    Scenario: A receiver gets only the messages that it selects
       Given an empty queue
       And receiver "red" on the queue for messages with "colour = 'red'"
       And receiver "any" on the queue
@@ -50,7 +50,7 @@ Feature: Steps in the wordings that the kit's own features have no need of
       And message "m1" is sent to the queue
       And receiver "late" starts to wait on the queue
       Then "late" sees "m1" exactly once
-    Scenario: A session that recovers hands its message out again
+    Scenario: A session that is recovered delivers its message again
       Given an empty queue
       And session "work" in client mode
       And receiver "worker" of session "work" on the queue
@@ -66,7 +66,7 @@ Feature: Steps in the wordings that the kit's own features have no need of
       And session "work" is closed
       And receiver "late" starts to wait on the queue
       Then "late" sees "m1" exactly once
-    Scenario: Two producers of a session, each with settings of its own
+    Scenario: Two producers of a session have different settings
       Given an empty queue
       And session "work" in auto mode
       And producer "first" of session "work" on the queue
@@ -78,7 +78,7 @@ Feature: Steps in the wordings that the kit's own features have no need of
       And producer "first" sends message "m2"
       And a receiver starts to wait on the queue
       Then the receiver sees "m1" and "m2" exactly once
-    Scenario: A producer by name, of which messages of others take no notice
+    Scenario: An idle producer does not affect the messages of other producers
       Given an empty queue
       And producer "idle" on the queue
       And a receiver is waiting on the queue
@@ -98,7 +98,7 @@ Feature: Steps in the wordings that the kit's own features have no need of
 
   @PD-34 @needs-batch-listener
   Rule: Batches
-    Scenario: Batches of a receiver by name
+    Scenario: A named receiver takes batches
       Given an empty queue
       And messages "m1" to "m4" are sent to the queue
       And receiver "clerk" on the queue
@@ -106,7 +106,7 @@ Feature: Steps in the wordings that the kit's own features have no need of
       Then "clerk" sees "m1" to "m4" exactly once
       And "clerk"'s batches hold at most 2 messages
       And "clerk" receives 2 batches of exactly 2 messages
-    Scenario: Batches of a receiver by name that works
+    Scenario: A named receiver works on each of its batches
       Given an empty queue
       And messages "m1" to "m4" are sent to the queue
       And receiver "clerk" on the queue
@@ -121,20 +121,20 @@ Feature: Steps in the wordings that the kit's own features have no need of
       And message "m1" is sent to queue "orders"
       And queue "orders" is deleted
       Then the command is refused with MQRC_OBJECT_IN_USE
-    Scenario: The dead-letter queue is given up
+    Scenario: The queue manager no longer uses its dead-letter queue
       Given a queue "dlq" that is the dead-letter queue
       When the queue manager no longer has a dead-letter queue
       And the queue manager is altered to MAXUMSGS(2)
       And message "m1" is sent to queue "dlq"
       Then queue "dlq" holds "m1"
-    Scenario: A user is allowed what others are not
+    Scenario: A user may put to a queue that ordinary users may not use
       Given an empty queue
       And the queue is withheld from ordinary users
       And a connection "hers" of user "alice"
       When user "alice" is allowed to put to the queue
       And user "alice" sends message "m1" to the queue
       Then the queue holds "m1"
-    Scenario: A user who is not allowed is refused
+    Scenario: The send of a user without authority is refused
       Given an empty queue
       And the queue is withheld from ordinary users
       When user "alice" sends message "m1" to the queue
@@ -150,7 +150,7 @@ Feature: Steps in the wordings that the kit's own features have no need of
 
   @PD-34 @needs-topic @needs-shared-subscription @needs-durable-subscription
   Rule: Subscribers
-    Scenario: A topic by name, and a member that joins
+    Scenario: A second subscriber joins a shared subscription to a named topic
       Given a topic "news"
       And subscriber "first" shares durable subscription "club" on topic "news"
       When subscriber "first" goes away
@@ -160,7 +160,7 @@ Feature: Steps in the wordings that the kit's own features have no need of
 
   @PD-34 @topology-cluster
   Rule: Queue managers
-    Scenario: Somebody is connected to the second
+    Scenario: A client is connected to the second queue manager
       Given an empty queue
       And a connection "far" to queue manager "B"
       And a receiver is waiting on the queue
@@ -177,29 +177,29 @@ Feature: Steps in the wordings that the kit's own features have no need of
       Then "late" sees "m1" exactly once
     Scenario: The broker is killed at the answer to a message
       Given an empty queue
-      When message "m1" is sent to the queue and the broker is killed at its answer
+      When message "m1" is sent to the queue and the broker is killed when it answers
       And receiver "late" starts to wait on the queue
       Then "late" sees "m1" exactly once
     Scenario: The broker is killed at the answer to a message with options
       Given an empty queue
-      When message "m1" is sent to the queue with priority 7 and the broker is killed at its answer
+      When message "m1" is sent to the queue with priority 7 and the broker is killed when it answers
       And receiver "late" starts to wait on the queue
       Then "late" sees "m1" exactly once
     Scenario: The broker is killed before the answer, and takes messages again
       Given an empty queue
-      When message "m1" is sent to the queue and the broker is killed before its answer
-      And message "m2" is sent to the queue with priority 7 and the broker is killed before its answer
+      When message "m1" is sent to the queue and the broker is killed before it answers
+      And message "m2" is sent to the queue with priority 7 and the broker is killed before it answers
       And message "control" is sent to the queue
       And receiver "late" starts to wait on the queue
       Then "late" sees "control" exactly once
     Scenario: The broker is killed at the first sight of a message with options
       Given an empty queue
       And a receiver is waiting on the queue
-      When message "m1" is sent to the queue with delivery mode persistent and the broker is killed at its first sight
+      When message "m1" is sent to the queue with delivery mode persistent and the broker is killed when the message is first seen
       And receiver "late" starts to wait on the queue
       Then "late" sees "m1" at most once
 
-    Scenario: A receiver with a name sees what waited for its connection's start
+    Scenario: A named receiver sees a message that came while its connection was stopped
       Given an empty queue
       And receiver "late" is waiting on the queue
       When the connection of "late" is stopped
@@ -209,7 +209,7 @@ Feature: Steps in the wordings that the kit's own features have no need of
 
   @PD-34 @needs-topic @needs-quality-of-service @needs-subscription-ttl @needs-admin
   Rule: Subscriptions
-    Scenario: Several are counted
+    Scenario: Two subscriptions are counted
       Given a topic
       And subscriber "one" on the topic with quality of service at-least-once
       And subscriber "two" on the topic with quality of service at-most-once and a subscription that lives for 1 h

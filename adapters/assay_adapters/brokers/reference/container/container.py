@@ -117,7 +117,9 @@ class ReferenceBrokerContainer(DockerContainer):
             container.reload()
             if container.status == "exited" or runner.clock.monotonic_ns() > deadline_ns:
                 lines = container.logs(tail=12).decode(errors="replace")
-                raise TimeoutError(f"the reference broker in {self.image} is not ready; its last lines:\n{lines}")
+                raise TimeoutError(
+                    f"the reference broker in {self.image} is not ready; the last lines of its log:\n{lines}"
+                )
             runner.run_until(lambda: False, runner.clock.monotonic_ns() + _POLL_NS)
 
     def _is_ready(self) -> bool:

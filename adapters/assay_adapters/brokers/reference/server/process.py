@@ -197,7 +197,7 @@ class ServerProcess:
         """Return the last lines of the server's log, for an error message."""
         text = self._log.read_text(errors="replace") if self._log.exists() else ""
         lines = "\n".join(f"  {line}" for line in text.splitlines()[-_LAST_LINES:])
-        return f"its last lines:\n{lines}" if lines else "its log is empty"
+        return f"the last lines of its log:\n{lines}" if lines else "its log is empty"
 
     @property
     def _reported(self) -> Listening:

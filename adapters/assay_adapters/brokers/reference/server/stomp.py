@@ -18,7 +18,7 @@ from assay_sdk.model.capabilities import Capability
 
 _UNREAD = Source("The kit's proxy reads AMQP frames only.", "adapters/assay_adapters/faults/sightings.py")
 _MQ_LIGHT = Source("MQ Light is defined over AMQP 1.0.", "docs/mqlight.md")
-_NAMELESS = Source("STOMP's header client-id may be absent.", "docs/stomp.md")
+_NAMELESS = Source("STOMP's client-id header may be absent.", "docs/stomp.md")
 
 LACKS: Mapping[Capability, Source] = {
     **{name: source for name, source in LACKS_OVER_AMQP.items() if name is not Capability.NAMELESS_CONNECTION},

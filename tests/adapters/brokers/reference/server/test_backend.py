@@ -222,7 +222,7 @@ def test_only_a_server_s_own_exception_is_its_own_fault(
     monkeypatch.setattr(ForkServer, "fork", lambda _self, *_arguments, **_options: 0)  # starts no server
     monkeypatch.setattr(ForkServer, "ready", lambda _self, _pid: None)
     monkeypatch.setattr(ForkServer, "exit_code", lambda _self, _pid: code)
-    with pytest.raises(error, match=rf"(?s)ended while starting \(exit code {code}\); its last lines"):
+    with pytest.raises(error, match=rf"(?s)ended while starting \(exit code {code}\); the last lines of its log"):
         process.start()
 
 
