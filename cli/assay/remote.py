@@ -206,8 +206,8 @@ class RemoteManager:
         except (OSError, HTTPException) as error:
             if isinstance(error, BadStatusLine) and str(error).startswith("AMQP"):
                 raise CannotRunError(
-                    f"{self._url} is the server's AMQP port: administration is over HTTP, so give the URL that the "
-                    "server names after it when it starts (assay broker --http HOST:PORT)."
+                    f"{self._url} is the server's AMQP port: administration is over HTTP, so give the HTTP URL "
+                    "that the server prints when it starts (assay broker --http HOST:PORT)."
                 ) from error
             why = getattr(error, "strerror", None) or str(error) or type(error).__name__
             raise CannotRunError(f"{self._url} does not answer ({_plain(why)}): {self._remedy(error)}.") from error

@@ -222,7 +222,7 @@ class Subscription:
         """The first lines of each MESSAGE that was sent to the destination of the SUBSCRIBE."""
 
     def begin(self) -> None:
-        """Start to get messages, after the receipt of the SUBSCRIBE."""
+        """Give the queue manager credit for messages; the caller answers the SUBSCRIBE first."""
         self.open = True
         credit = self.plan.window if self.plan.credit is None else self.plan.credit
         if credit:

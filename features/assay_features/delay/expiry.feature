@@ -88,7 +88,7 @@ Feature: A message whose time to live is over is not delivered
         | is killed and comes back |
 
     @needs-delivery-delay
-    Scenario: A time to live of the send alone counts from the send, too, not from the end of the delay
+    Scenario: A time to live that is given with a send counts from the send, too, not from the end of the delay
       Given an empty queue
       When message "stale" is sent to the queue with a delivery delay of 5 s and a time to live of 6 s for this send only
       And 9 s have passed since "stale" was sent
@@ -220,7 +220,7 @@ Feature: A message whose time to live is over is not delivered
       And the receiver never sees "stale"
 
     @kit @needs-queue
-    Scenario: A message with a time to live of the send alone expires, too
+    Scenario: A message whose time to live is given with the send expires, too
       Given an empty queue
       When message "stale" is sent to the queue with a time to live of 1 s for this send only
       And 1500 ms have passed since "stale" was sent

@@ -141,7 +141,7 @@ Feature: Delivery delay came with level 8.0
         | 9.4   | simplified | 5 s   |
 
       @level-10.0
-      Examples: A number that is later, and not when compared as text
+      Examples: A later level that a comparison as text would put first
         | level | style      | delay |
         | 10.0  | classic    | 1 ms  |
         | 10.0  | simplified | 1 ms  |

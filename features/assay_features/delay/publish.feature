@@ -232,7 +232,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
         | non-persistent |
 
     @evidence @needs-shared-subscription @needs-durable-subscription @needs-topic-wildcard
-    Scenario: A publication is matched with a shared durable subscription to a pattern that has no subscriber at the send
+    Scenario: A publication is matched with a shared durable subscription to a pattern, although the subscription has no subscriber at the send
       Given subscriber "pair" shares durable subscription "pair" on topic "sport/#"
       And subscriber "pair" is inactive
       When message "news" is sent to topic "sport/football" with a delivery delay of 2 s

@@ -1317,7 +1317,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then it is refused, or receives no message
 
     @judges-broker @needs-client-id
-    Scenario: A client id in use is not given to a third connection after a second asked
+    Scenario: A client id in use is refused to a third connection, as it was to the second
       Given a connection "first" with client id "twin"
       When a connection "second" asks for client id "twin"
       And a connection "third" asks for client id "twin"
@@ -1357,7 +1357,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | is killed and comes back |
 
     @evidence @judges-broker @needs-client-id
-    Scenario Outline: A client id for which another connection asked in vain is free once its own connection is <ended>
+    Scenario Outline: A client id that was refused to another connection is free once the first connection is <ended>
       Given a topic
       And a durable subscriber "twin" on the topic
       When a connection "second" asks for client id "twin"

@@ -61,7 +61,7 @@ Feature: The acknowledgement of a message by the client or by the application
     Scenario: Messages that are on their way during a cut come after the reconnection
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, automatic confirmation and a durable subscription
-      When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before its answer
+      When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before the broker answers
       Then "s" sees "m1" at least once
 
     Scenario: Messages of single receive calls are acknowledged, too
@@ -219,7 +219,7 @@ Feature: The acknowledgement of a message by the client or by the application
   Rule: With automatic confirmation, an application that fails before it has processed a message may lose it
     Line 26.  Whether the message comes again is recorded; a message that comes again is unaltered.
 
-    Scenario Outline: The application fails in its callback, with <count> messages received, and they come unaltered or not at all
+    Scenario Outline: If the application fails in its callback, the <count> received messages come again unaltered, or not at all
       Given a topic
       And subscriber "s" on the topic with quality of service at-least-once, automatic confirmation and a durable subscription that does not receive yet
       And the application of "s" will fail when "m1" is first seen

@@ -421,7 +421,7 @@ Feature: The broker's copy of a message that is delivered
       Then "sure" sees "m1" to "m5" again, marked as redelivered
 
     @kit
-    Scenario Outline: A redelivered message with <header> shows the mark and its count, its connection <ended>
+    Scenario Outline: After a connection is <ended>, a redelivered message with <header> shows the mark and its count
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with <header>
@@ -574,7 +574,7 @@ Feature: The broker's copy of a message that is delivered
       And message "m1" as seen by "right" shows JMSRedelivered "true"
 
     @kit
-    Scenario Outline: A message with the durable header <header> that goes to the other sharer is marked, its connection <ended>
+    Scenario Outline: After a sharer's connection is <ended>, a message with the durable header <header> goes to the other sharer and is marked
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with the durable header <header>
@@ -701,7 +701,7 @@ Feature: The broker's copy of a message that is delivered
       Then "once" sees "m1" to "m6" exactly once
 
     @evidence
-    Scenario Outline: An unacknowledged message goes to the last sharer of a subscription, with header <header>, connection <ended>
+    Scenario Outline: After a sharer's connection is <ended>, an unacknowledged message with header <header> goes to the last sharer
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and no automatic confirmation
       When messages "m1" to "m3" are sent to the topic with the durable header <header>

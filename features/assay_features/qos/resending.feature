@@ -12,7 +12,7 @@ Feature: With at-least-once, a sender sends unanswered messages again
     Scenario: A message is sent again if the connection is cut before the answer
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
-      When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before its answer
+      When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before the broker answers
       Then sending "m1" is accepted
       And "m1" went over the wire again, not settled
       And "sure" sees "m1" at least once
@@ -46,7 +46,7 @@ Feature: With at-least-once, a sender sends unanswered messages again
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with quality of service at-least-once
       And 1 s pass
-      And message "m2" is sent to the topic with quality of service at-least-once and every connection is cut before its answer
+      And message "m2" is sent to the topic with quality of service at-least-once and every connection is cut before the broker answers
       Then "m2" went over the wire again, not settled
       And "m1" went over the wire once, not settled
       And "sure" sees "m1" exactly once
@@ -55,7 +55,7 @@ Feature: With at-least-once, a sender sends unanswered messages again
     Scenario: A message is sent again each time that the connection is cut before the answer
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
-      When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before its answer, twice
+      When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before the broker answers, twice
       Then sending "m1" is accepted
       And "m1" went over the wire at least 3 times, not settled
       And "sure" sees "m1" at least once
@@ -74,7 +74,7 @@ Feature: With at-least-once, a sender sends unanswered messages again
     Scenario Outline: A message with <body> that is sent again is unaltered
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
-      When message "m1" is sent to the topic with quality of service at-least-once, <body> and every connection is cut before its answer
+      When message "m1" is sent to the topic with quality of service at-least-once, <body> and every connection is cut before the broker answers
       Then "m1" went over the wire again, not settled
       And "m1" went over the wire unaltered, each time to the same topic
       And "sure" sees "m1" at least once
@@ -91,7 +91,7 @@ Feature: With at-least-once, a sender sends unanswered messages again
     Scenario: A message that went out before a cut has the id that the send returns later
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once and a durable subscription
-      When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before its answer
+      When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before the broker answers
       Then "sure" sees "m1" at least once
       And message "m1" as seen by "sure" shows the JMSMessageID that its sender saw
 

@@ -146,7 +146,7 @@ Feature: The sender's knowledge of its message, by quality of service
       Given a topic
       And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "first" is inactive
-      When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before its answer
+      When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before the broker answers
       Then sending "m1" is accepted
       And "m1" went over the wire again, not settled
       And "m1" went over the wire unaltered, each time to the same topic
@@ -159,7 +159,7 @@ Feature: The sender's knowledge of its message, by quality of service
       And subscriber "second" on the topic with quality of service at-least-once and a durable subscription
       And subscriber "first" is inactive
       And subscriber "second" is inactive
-      When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before its answer
+      When message "m1" is sent to the topic with quality of service at-least-once and every connection is cut before the broker answers
       And subscriber "first" comes back
       And subscriber "second" comes back
       Then sending "m1" is accepted

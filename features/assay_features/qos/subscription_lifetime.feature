@@ -130,7 +130,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | 6 s | 4 s     | 3 s    |
 
     @needs-shared-subscription
-    Scenario Outline: A sharer that leaves does not start the time to live while another is connected, its connection <ended>
+    Scenario Outline: A sharer whose connection is <ended> does not start the time to live while another sharer is connected
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 4 s
       And subscriber "right" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for 4 s
@@ -664,7 +664,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | lost   | the durable header true  | 4 s | 8 s  |
         | lost   | the durable header false | 4 s | 8 s  |
 
-    Scenario Outline: A subscription is gone after its <ttl> although it has resumed twice, its connection <ended> each time
+    Scenario Outline: A subscription is gone after its <ttl> although it has resumed twice after its connection was <ended>
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "lasting" is <ended>
@@ -833,7 +833,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | event                    | ended |
         | is killed and comes back | lost  |
 
-    Scenario Outline: A subscription ends although its subscriber was connected when the broker <event>, and fails then
+    Scenario Outline: A subscription ends if the broker <event> while its subscriber is connected, and the subscriber's application then fails
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
       And subscriber "other" on the topic with quality of service at-least-once and a subscription that lives for 1 h
@@ -879,7 +879,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | is killed and comes back |
 
     @evidence @needs-subscription-list
-    Scenario Outline: An administrator finds no subscription of a client with two, for <former> and <latter>, its connection <ended>
+    Scenario Outline: After a client's connection is <ended>, an administrator finds neither of its subscriptions, for <former> and <latter>
       Given a topic "one"
       And a topic "two"
       And subscriber "former" on topic "one" with quality of service at-least-once and a subscription that lives for <former>
@@ -912,7 +912,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
       And "first" never sees "missed"
       And "second" never sees "missed"
 
-    Scenario Outline: Both subscriptions of a client, for <former> and <latter>, are gone at last, its connection <ended>
+    Scenario Outline: After a client's connection is <ended>, both its subscriptions, for <former> and <latter>, end
       Given a topic "one"
       And a topic "two"
       And subscriber "former" on topic "one" with quality of service at-least-once and a subscription that lives for <former>
@@ -936,7 +936,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | lost   | 5 s    | 4 s    |
 
     @evidence @needs-topic-wildcard
-    Scenario: A subscription to a pattern ends, too, and the topics continue
+    Scenario: A subscription to a pattern ends, too, and another subscription to its topics does not
       Given subscriber "lasting" on topic "sport/#" with quality of service at-least-once and a subscription that lives for 4 s
       And subscriber "other" on topic "sport/+" with quality of service at-least-once and a durable subscription
       When the connection of "lasting" is lost

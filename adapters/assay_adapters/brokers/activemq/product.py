@@ -62,7 +62,7 @@ ACTIVEMQ = Product(
         Capability.SHARED_SUBSCRIPTION: Source("ActiveMQ does not offer SHARED-SUBS.", "AmqpConnection.java: offered"),
         Capability.ANSWERED_ACKNOWLEDGEMENT: Source(
             "ActiveMQ lets receivers settle first, so they do not learn when the broker has their acknowledgement.",
-            "attach of a live 6.3.1: rcv-settle-mode",
+            "seen with ActiveMQ 6.3.1: rcv-settle-mode of the attach",
         ),
         Capability.SUBSCRIPTION_TTL: Source("ActiveMQ ignores the timeout of a source.", _SESSION),
     },

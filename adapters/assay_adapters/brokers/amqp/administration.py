@@ -235,7 +235,7 @@ class ProductAdmin:
         return self._administrator.browse(queue)
 
     def take(self, queue: str, *, correlation_id: bytes, member: str | None = None) -> Outcome[RawMessage | None]:
-        """Refuse, because only IBM MQ gives an administrator messages by correlation id."""
+        """Refuse, because only IBM MQ lets an administrator get a message by its correlation id."""
         del queue, correlation_id, member
         return self._lack(Capability.ADMIN)
 

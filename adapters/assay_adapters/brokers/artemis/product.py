@@ -31,7 +31,7 @@ ARTEMIS = Product(
         Capability.QUEUE_LOOK: Source("Jolokia: browse.", _MANAGEMENT),
         Capability.GET_INHIBIT: Source("Jolokia: pause, resume.", _MANAGEMENT),
         Capability.SUBSCRIPTION_LIST: Source("Jolokia: the multicast queues of an address.", _MANAGEMENT),
-        Capability.SUBSCRIPTION_LOOK: Source("Jolokia: browse; a subscription has a queue.", _MANAGEMENT),
+        Capability.SUBSCRIPTION_LOOK: Source("Jolokia: browse of the subscription's queue.", _MANAGEMENT),
         Capability.DELIVERY_DELAY: Source("Artemis applies x-opt-delivery-time.", _AMQP),
         Capability.TIME_TO_LIVE: Source(
             "Artemis does not deliver expired messages.", "Artemis 2.56.0 user manual, message-expiry.adoc"
@@ -77,7 +77,7 @@ ARTEMIS = Product(
         Capability.CANCEL: Source("Artemis schedules a message sent over AMQP, and offers no way to cancel it.", _AMQP),
         Capability.ANSWERED_ACKNOWLEDGEMENT: Source(
             "Artemis lets receivers settle first, so they do not learn when the broker has their acknowledgement.",
-            "attach of a live 2.56.0: rcv-settle-mode",
+            "seen with Artemis 2.56.0: rcv-settle-mode of the attach",
         ),
         Capability.SUBSCRIPTION_TTL: Source("Artemis ignores the timeout of a source.", _ATTACH),
         Capability.WORKER_DIES: Source(

@@ -31,7 +31,7 @@ BROKER_J = Product(
         Capability.QUEUE_LOOK: Source("REST: getMessageInfo, getMessageContent.", _MANAGEMENT),
         Capability.QUEUE_LIMIT: Source("REST: overflowPolicy REJECT, maximumQueueDepthMessages.", _MANAGEMENT),
         Capability.SUBSCRIPTION_LIST: Source("REST: the bindings of the exchange amq.topic.", _MANAGEMENT),
-        Capability.SUBSCRIPTION_LOOK: Source("REST: getMessageInfo; a subscription has a queue.", _MANAGEMENT),
+        Capability.SUBSCRIPTION_LOOK: Source("REST: getMessageInfo of the subscription's queue.", _MANAGEMENT),
         Capability.DELIVERY_DELAY: Source(
             "Queues with holdOnPublishEnabled apply x-opt-delivery-time, and offer this on the link.",
             "NodeReceivingDestination.java: getCapabilities",
@@ -55,7 +55,7 @@ BROKER_J = Product(
             "Broker-J has a transaction coordinator.", "TxnCoordinatorReceivingLinkEndpoint.java"
         ),
         Capability.ANSWERED_ACKNOWLEDGEMENT: Source(
-            "Broker-J grants a receiver the settle mode 'second'.", "attach of a live 10.1.0"
+            "Broker-J grants a receiver the settle mode 'second'.", "seen with Broker-J 10.1.0: attach"
         ),
         Capability.CLIENT_ID: Source("Broker-J offers sole-connection-for-container.", _OPEN),
     },

@@ -86,7 +86,7 @@ class NameLookUp:
         )
 
     def message(self, frame: Frame) -> bool:
-        """Handle the MESSAGE, and answer the token; return True, because the look-up has ended."""
+        """Read the destination's name from the MESSAGE and answer the command; return True: the look-up has ended."""
         context = self._context
         self.address = Address(self._kind, context.names.read(frame.headers.get("reply-to", self._spelled)).name)
         context.names.own[self.address] = self._spelled

@@ -219,7 +219,7 @@ DELAY_REFUSALS_DEFECTS = (
     Defect(
         name="never-expires-refused",
         rules=("DD-12", "DD-13", "DD-14"),
-        text="A producer takes a time to live of 0, which means no end, for shorter than any delay.",
+        text="A producer treats a time to live of 0, which means no end, as shorter than any delay.",
         port=twisted(_comparing(_zero_is_less)),
     ),
     at_port(twisted, _LongestRemembered, "earlier-spans-remembered", "DD-12", "DD-13"),

@@ -158,7 +158,7 @@ def _(world: World, label: str, place: Place, options: SendOptions) -> None:
 @when(
     phrase(
         "message {label:Name} is sent to {place:Place} with {options:Options}"
-        " and every connection is cut before its answer"
+        " and every connection is cut before the broker answers"
     )
 )
 def _(world: World, label: str, place: Place, options: SendOptions) -> None:
@@ -171,7 +171,7 @@ def _(world: World, label: str, place: Place, options: SendOptions) -> None:
 @when(
     phrase(
         "message {label:Name} is sent to {place:Place} with {options:Options}"
-        " and every connection is cut before its answer, twice"
+        " and every connection is cut before the broker answers, twice"
     )
 )
 def _(world: World, label: str, place: Place, options: SendOptions) -> None:

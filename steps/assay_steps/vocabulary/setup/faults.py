@@ -137,7 +137,7 @@ def _(world: World, name: str) -> None:
 
 
 def await_loss(world: World, name: str) -> None:
-    """Wait until an actor's connection is lost, because an earlier step has tied the loss to a message's reception.
+    """Wait until an actor's connection is lost; an earlier step has arranged the loss at the reception of a message.
 
     If the actor does not receive the message in time, drop the connection now: the scenario's claims then find that the
     message was not delivered.

@@ -50,7 +50,7 @@ PROCESSOR_DEFECTS = (
     Defect(
         name="not-started-while-puts-are-disabled",
         rules=("DD-60",),
-        text="On distributed platforms a start with a staging queue disabled for puts does not start the processor.",
+        text="On distributed platforms, a queue manager whose staging queue is disabled for puts starts no processor.",
         apply=lambda: cells("distributed", {(_S.DOWN, _I.PUT_DISABLED): (_S.CLOSED, _A.REST)}),
     ),
     Defect(
