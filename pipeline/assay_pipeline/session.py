@@ -53,8 +53,6 @@ def _settings(master: str, octets: int, options: tuple[str, ...], scratch: Path)
         "spark.sql.adaptive.enabled": "false" if small else "true",
         # For a small journal, the compilation of a plan takes longer than its interpretation.
         "spark.sql.codegen.wholeStage": "false" if small else "true",
-        # The optimizer infers filters from the constraints of each part of a plan, which takes longer than they save.
-        "spark.sql.constraintPropagation.enabled": "false" if small else "true",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN" if small else "FALLBACK",
         "spark.sql.legacy.timeParserPolicy": "CORRECTED",
         "spark.sql.session.timeZone": "UTC",

@@ -30,8 +30,8 @@ from assay_evidence.verdicts import ScenarioVerdict, Verdict
 SLOW_RETURN_NS = 10 * NS_PER_SECOND
 """The duration of a restart or kill above which a scenario without a decision is tried again.
 
-The slowest product comes back within this time on a machine with nothing else to do.  The delays in scenarios with such
-a fault are about as long: a broker that comes back later can miss the time at which a claim looks for a message.
+The delays in scenarios with such a fault are about as long: a broker that comes back later can miss the time at which a
+claim looks for a message.
 """
 _ENDING = frozenset({"kill", "restart"})
 """The names of the faults that end the broker, as the journal has them."""

@@ -1,6 +1,7 @@
 """Runs the scenarios in several processes, forked after the collection.
 
-If a busy machine delayed a scenario too much for a verdict, another round with fewer processes repeats the scenario.
+If circumstances of the run left a scenario open (`assay_evidence.concluding.attempts`), another round with fewer
+processes repeats the scenario.
 
 Forked processes share the start of Python, the imports and the collection; pytest-xdist's workers repeat these steps,
 each for itself. A forked process has none of the parent's threads, so it makes its own backend (`Writer.go_on_as`).
@@ -39,7 +40,7 @@ CAN_FORK = sys.platform == "linux"
 ATTEMPT = pytest.StashKey[int]()
 """The key under which a pytest item holds the number of its present attempt; the first attempt has no entry."""
 DELAYED = pytest.StashKey[bool]()
-"""The key under which a pytest item holds whether a busy machine delayed its last attempt too much for a verdict."""
+"""The key under which a pytest item holds whether circumstances of the run left its last attempt open."""
 FEWER = 4
 """The factor by which each round of repeated scenarios has fewer processes, so that the machine is less busy."""
 ROUNDS = 3
@@ -192,7 +193,7 @@ class Forks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
-        """Run the collected scenarios in the forked processes, and repeat those that a busy machine delayed.
+        """Run the collected scenarios in the forked processes, and repeat those that stayed open.
 
         Raises:
             pytest.Session.Failed: A scenario failed, and an option lets pytest stop at the first failure.
