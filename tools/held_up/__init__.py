@@ -53,18 +53,18 @@ class Case(Struct, frozen=True):
     within_s: float = 3.0
 
 
-SUBSCRIBER = "waiting_subscriber_sees_the_publication_no_earlier"
+SUBSCRIBER = "waiting_subscriber_does_not_see_the_publication_before"
 SOUND = Case(("DD-02",), SUBSCRIBER)
 EARLY = Case(("DD-02",), SUBSCRIBER, "early-for-live-subscribers")
 CASES = (
     Case(
         ("DD-02", "DD-03", "DD-04", "DD-56"),
-        f"{SUBSCRIBER} or receiver_with_a_selector_sees or shorter_delay_is_delivered_first"
+        f"{SUBSCRIBER} or receiver_with_a_selector_does_not_see or shorter_delay_is_delivered_first"
         " or publication_comes_in_time or start_anew_when_the_delay or between_the_delay_and_the_time"
         " or waits_from_the_start_sees_the_message_exactly or receiver_sees_an_undelayed_message_at_once",
     ),
     EARLY,
-    Case(("DD-02",), "persistent_message_no_earlier", "non-persistent-early"),
+    Case(("DD-02",), "receiver_does_not_see_a_nonpersistent_message_before", "non-persistent-early"),
     Case(("DD-56",), "start_anew", "ttl-from-release", within_s=5.0),
     Case(("DD-03",), "publication_comes_in_time", "publications-late", within_s=8.0),
     Case(("DD-03",), "waits_from_the_start_sees_the_message_exactly", "released-twice"),
