@@ -10,6 +10,9 @@ from assay_sdk.model.message import Message
 from assay_sdk.stomp import Frame
 from assay_sdk.stomp.messages import read_message, write_message, written
 
+_LAST_MS = 2**63 - 1
+"""The last time that fits into the fields of AMQP, in milliseconds since the epoch."""
+
 
 def message_of(frame: Frame, destinations: Destinations, message_id: str, now_ms: int) -> Message:
     """Return the message of a SEND.
@@ -26,7 +29,8 @@ def message_of(frame: Frame, destinations: Destinations, message_id: str, now_ms
     """
     headers = frame.headers
     to = destinations.read(headers["destination"], headers.get("destination-type"))
-    return _still_delayed(read_message(headers, frame.body, to, destinations.read, message_id, now_ms), now_ms)
+    message = read_message(headers, frame.body, to, destinations.read, message_id, now_ms)
+    return _with_expiry(_still_delayed(message, now_ms), now_ms)
 
 
 def _still_delayed(message: Message, now_ms: int) -> Message:
@@ -39,6 +43,21 @@ def _still_delayed(message: Message, now_ms: int) -> Message:
     if due_ms is None or not (message.creation_ms or 0) < due_ms <= now_ms:
         return message
     return replace(message, delivery_time_ms=now_ms + 1)
+
+
+def _with_expiry(message: Message, now_ms: int) -> Message:
+    """Return a message; if it has a time to live or a time of expiry, it has both.
+
+    Receivers over STOMP need the time of expiry.  Over AMQP the server tells the rest of the time to live; for an
+    encoded message (a map, a list) it does so only if the message has one.
+    """
+    if message.expiry_ms is None:
+        if not message.ttl_ms:
+            return message
+        return replace(message, expiry_ms=min(now_ms + message.ttl_ms, _LAST_MS))
+    if message.encoded is None or message.ttl_ms is not None:
+        return message
+    return replace(message, ttl_ms=max(message.expiry_ms - now_ms, 1))
 
 
 def headers_of(delivery: Deliver, *, here: bool) -> tuple[dict[str, str], bytes]:

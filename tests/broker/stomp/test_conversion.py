@@ -7,14 +7,10 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 import pytest
-from tests.broker.amqp.serving import RECEIVER, SENDER, TRANSFER, Serving, source, target
-from tests.broker.amqp.serving import raw as amqp_raw
-from tests.broker.stomp.serving import StompServing, raw, serving
+from tests.broker.stomp.serving import raw, serving
 
-from assay_broker.amqp.listener import AmqpListener
 from assay_broker.amqp.messages import transcoding
 from assay_broker.core.effects import Deliver
-from assay_broker.security import Security
 from assay_broker.stomp.conversion import headers_of, message_of
 from assay_broker.stomp.destinations import Destinations
 from assay_sdk.amqp import codec, types
@@ -201,10 +197,9 @@ def test_times_are_kept() -> None:
     assert found.delivery_time_ms == NOW_MS + 5_000
 
 
-def test_a_row_says_that_the_time_to_live_is_lost() -> None:
+def test_the_time_of_expiry_replaces_the_time_to_live() -> None:
     octets = types.described(HEADER, types.fields((types.boolean(value=False), types.null(), types.uint(60_000))))
-    assert through(octets + BODIES["text"]).ttl_ms is None
-    assert any("header.ttl" in row.lost for row in TABLE)
+    assert through(octets + BODIES["text"]).expiry_ms == NOW_MS + 60_000
 
 
 @pytest.mark.parametrize(
@@ -219,6 +214,10 @@ def test_a_row_says_that_the_time_to_live_is_lost() -> None:
         ({"JMSPriority": "9"}, "priority", 9),
         ({"expires": str(NOW_MS + 1)}, "expiry_ms", NOW_MS + 1),
         ({"expires": "0"}, "expiry_ms", None),
+        ({"expires": str(NOW_MS + 1)}, "ttl_ms", None),
+        ({"expires": str(NOW_MS + 1), "amq-msg-type": "list"}, "ttl_ms", 1),
+        ({"expiration": "7"}, "expiry_ms", NOW_MS + 7),
+        ({"expiration": str(2**63 - 1)}, "expiry_ms", 2**63 - 1),
         ({"expiration": "7"}, "ttl_ms", 7),
         ({"ttl": "7"}, "ttl_ms", 7),
         ({"AMQ_SCHEDULED_DELAY": "7"}, "delivery_time_ms", NOW_MS + 7),
@@ -248,7 +247,7 @@ def test_a_row_says_that_the_time_to_live_is_lost() -> None:
     ],
 )
 def test_headers_of_send_set_the_parts_of_the_message(headers: dict[str, str], field: str, value: object) -> None:
-    frame = Frame("SEND", {"destination": "/queue/Q", **headers}, b"x")
+    frame = Frame("SEND", {"destination": "/queue/Q", **headers}, b"[]" if "list" in headers.values() else b"x")
     found = message_of(frame, Destinations(lambda _: AddressKind.QUEUE), "ID:new", NOW_MS)
     assert getattr(found, field) == value
 
@@ -285,60 +284,3 @@ def test_1_0_leaves_out_what_it_cannot_express() -> None:
         headers = receiver.read("MESSAGE").headers
         assert headers["g"] == "h"
         assert "d" not in headers
-
-
-# --- over sockets, with both listeners
-
-
-@pytest.fixture(scope="module")
-def both() -> Iterator[tuple[StompServing, Serving]]:
-    """Provide a STOMP server and an AMQP server of one queue manager."""
-    with serving() as server:
-        listener = server.run(_amqp(server))
-        amqp = cast("Serving", _Amqp(server, listener))
-        try:
-            yield server, amqp
-        finally:
-            server.run(listener.close())
-
-
-async def _amqp(server: StompServing) -> AmqpListener:
-    listener = AmqpListener(server.queue_manager, server.runner, security=Security())
-    await listener.start("127.0.0.1", 0)
-    return listener
-
-
-class _Amqp:
-    """The AMQP listener, as the raw AMQP client of the tests needs it."""
-
-    def __init__(self, server: StompServing, listener: AmqpListener) -> None:
-        self._server = server
-        self.listener = listener
-        self.loop = server.loop
-
-    @property
-    def port(self) -> int:
-        return self.listener.address[1]
-
-
-def test_a_hundred_messages_of_every_kind_cross_and_come_back(both: tuple[StompServing, Serving]) -> None:
-    stomp, amqp = both
-    chosen = dict(list(KINDS.items())[:: len(KINDS) // 100])
-    assert len(chosen) >= 100
-    with raw(stomp) as client, amqp_raw(amqp) as peer:
-        client.send("SUBSCRIBE", id="0", destination="/queue/THERE", ack="client-individual", receipt="1")
-        client.receipt("1")
-        peer.attach("out", SENDER, 0, target=target("THERE"))
-        peer.attach("in", RECEIVER, 1, source=source("BACK"))
-        peer.credit(1, 500)
-        for number, octets in enumerate(chosen.values()):
-            peer.transfer(number, octets, settled=True)
-            frame = client.read("MESSAGE")
-            client.send("ACK", id=frame.headers["ack"])
-            client.frame("SEND", {**frame.headers, "destination": "/queue/BACK"}, frame.body)
-            back = peer.wait(TRANSFER).payload
-            expected = comparable(transcoding.read(octets, QUEUE, now_ms=NOW_MS))
-            found = comparable(transcoding.read(back, QUEUE, now_ms=NOW_MS))
-            if expected["message_id"] is None:
-                del expected["message_id"], found["message_id"]
-            assert found == expected, number

@@ -29,6 +29,7 @@ from assay_sdk.amqp.editing import with_entries
 from assay_sdk.amqp.sections import DATA, MESSAGE_ANNOTATIONS, VALUE, split
 from assay_sdk.amqp.terms import MESSAGE_TYPE
 from assay_sdk.amqp.types import MAX_DEPTH, DecodeError
+from assay_sdk.amqp.values import LISTS, MAPS, STRINGS, inside, simple, skip
 from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import Mqrc
 from assay_sdk.stomp.errors import ContentError
@@ -41,6 +42,11 @@ _ENCODERS: Mapping[type, Callable[[Any], bytes]] = {
     float: types.double,
     str: types.string,
 }
+_FRACTIONS = frozenset((0x72, 0x82))
+_LARGE = frozenset((0x80,))
+"""The format code of ulong, whose values may not fit into the signed numbers of other programs."""
+_JSON = STRINGS | {0x40, 0x41, 0x42, 0x43, 0x44, 0x50, 0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x60, 0x61, 0x70, 0x71, 0x81}
+"""Format codes of null, booleans, whole numbers and strings (AMQP 1.0, 1.6)."""
 _EMPTY_BODY = types.described(VALUE, types.null())
 _JMS_MAP = types.byte(2)
 """The annotation x-opt-jms-msg-type of a MapMessage, as in Qpid JMS."""
@@ -186,22 +192,35 @@ def body_of(message: Message) -> tuple[Kind, bytes]:
 def _compound(octets: bytes) -> tuple[Kind, bytes]:
     spans = [span for span in split(octets) if span.code >= DATA]
     sections = octets[spans[0].begin : spans[-1].end]
-    if len(spans) == 1 and spans[0].code == VALUE:
-        value = types.decode(octets[spans[0].value : spans[0].end])
-        if isinstance(value, dict | list) and _is_json(value):
+    if len(spans) == 1 and spans[0].code == VALUE and octets[spans[0].value] in LISTS | MAPS:
+        span = spans[0]
+        value = types.decode(octets[span.value : span.end])
+        if _is_json(octets, span.value, span.end):
             return (Kind.MAP if isinstance(value, dict) else Kind.LIST), msgspec.json.encode(value)
     return Kind.AMQP, sections
 
 
-def _is_json(value: object) -> bool:
-    """Return whether JSON can express a value."""
-    if isinstance(value, list):
-        return all(map(_is_json, cast("list[object]", value)))
-    if isinstance(value, dict):
-        pairs = cast("dict[object, object]", value).items()
-        return all(type(name) is str and _is_json(one) for name, one in pairs)
-    if isinstance(value, float):
-        return math.isfinite(value)
-    if isinstance(value, int):
-        return -_LONG <= value < _LONG
-    return value is None or type(value) is str  # not a symbol, which is a subclass of str
+def _is_json(octets: bytes, at: int, end: int) -> bool:
+    """Return whether JSON can express an encoded value, so that only the widths of its numbers are lost."""
+    code = octets[at]
+    if code in LISTS or code in MAPS:
+        return _are_json(octets, at, end)
+    if code in _FRACTIONS:
+        return math.isfinite(cast("float", simple(octets, at)[0]))
+    if code in _LARGE:
+        return cast("int", simple(octets, at)[0]) < _LONG
+    return code in _JSON
+
+
+def _are_json(octets: bytes, at: int, end: int) -> bool:
+    """Return whether JSON can express the items of an encoded list, or the names and values of a map."""
+    is_map = octets[at] in MAPS
+    begin, count = inside(octets, at, end)
+    for nth in range(count):
+        stop = skip(octets, begin)
+        if is_map and nth % 2 == 0 and octets[begin] not in STRINGS:
+            return False
+        if not _is_json(octets, begin, stop):
+            return False
+        begin = stop
+    return True

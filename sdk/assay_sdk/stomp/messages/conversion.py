@@ -139,11 +139,15 @@ def read_message(  # noqa: PLR0917  a frame's parts, and what is known beside it
     return bodies.with_body(Message(to=to, properties=properties, **fields), kind, body)
 
 
+def _is_number(value: str) -> bool:
+    return value.isascii() and value.isdigit()
+
+
 def _set_times(fields: dict[str, Any], properties: dict[str, Property], now_ms: int) -> None:
     created = fields.get("creation_ms")
     fields["creation_ms"] = now_ms
     if created is not None:
-        if created.isascii() and created.isdigit() and len(created) < _LONG:
+        if _is_number(created.removeprefix("-")) and len(created) < _LONG:
             fields["creation_ms"] = int(created)
         else:
             properties["timestamp"] = created  # an application's own header
@@ -255,10 +259,12 @@ def _add_properties(headers: dict[str, str], properties: Mapping[str, Property])
     for name, value in properties.items():
         if name in headers or name in _HOPS or not name:
             continue
-        if name in _SETTERS and (name != "timestamp" or not isinstance(value, str) or value.isdigit()):
+        if name in _SETTERS and (name != "timestamp" or not isinstance(value, str) or _is_number(value.lstrip("-"))):
             continue
         if isinstance(value, str):
             headers[name] = value
+        elif isinstance(value, int) and value > _LAST:  # only AMQP has numbers that do not fit into 64 bits with a sign
+            headers[name] = str(value)
         else:
             types[name], shown = _TYPES[type(value)]
             headers[name] = shown(value)
