@@ -35,6 +35,7 @@ COMMANDS = (
     "cancel",
     "crash",
     "soak",
+    "liveness",
     "clean",
 )
 """The subcommands; each is a function, or a group of functions, in the module of the same name (`assay.commands`)."""

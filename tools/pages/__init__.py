@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from assay_features import load_catalogue
 from tools.pages.imports import architecture_page
+from tools.pages.liveness import liveness_page
 from tools.pages.processor import processor_page
 from tools.pages.profiles import catalogue_text
 from tools.pages.reasons import reasons_page
@@ -26,6 +27,7 @@ PAGES: Mapping[str, Callable[[], str]] = MappingProxyType(
         "processor.md": processor_page,
         "reasons.md": reasons_page,
         "stomp.md": stomp_page,
+        "stomp-liveness.md": liveness_page,
         "units.md": units_page,
         "vocabulary.md": vocabulary_page,
         "rules/README.md": rules_index,

@@ -10,6 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from assay.liveness.rules import PROFILE
 from assay.rule_guide import Guide, guide_to
 from assay.terminal import Terminal, write_json
 from assay_features import feature_root, load_catalogue
@@ -32,6 +33,11 @@ def rules(
     For rules that are arguments, show their scenarios, code, defects and invariant, and the traits under which
     scenarios test them.
     """
+    if profile == PROFILE:
+        from assay.commands.liveness import show_rules  # imported here, because it also imports the SDK
+
+        show_rules()
+        return
     chosen = load_catalogue().select(profile=profile, ids=(*(ids or ()), *(rule or ())))
     if as_json:
         write_json(chosen)

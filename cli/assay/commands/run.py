@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from assay.commands.report import of_absent, show_report, write_reports
 from assay.exits import CannotRunError, Exit, NothingSelected, UsageProblem
+from assay.liveness.rules import PROFILE
 from assay.messages import milliseconds
 from assay.outcome import SEVERITY, ending, others_failed, repeated, scenarios_of, show, tell
 from assay.progress import RunProgress
@@ -103,6 +104,11 @@ def run(
     pytest_args: Annotated[list[str] | None, typer.Argument(help="After --: arguments for pytest.")] = None,
 ) -> int:
     """Test the rules on a broker, print the verdicts, and write the evidence and a report."""
+    if profile == PROFILE:
+        from assay.commands.liveness import judge_heart_beats  # imported here, because no other run needs it
+
+        others = {"--rule": rule, "--scenario": scenario, "--defect": defect, "--variant": variant, "--face": face}
+        return judge_heart_beats(backend or [], out, [name for name, given in others.items() if given])
     late_ms = milliseconds("--late", late)
     backends = chosen(backend or [REFERENCE])
     for_pytest = tuple(with_features(pytest_args or ()))

@@ -1,0 +1,138 @@
+"""The clients that the profile can judge: the SDK, and stomp.py without the SDK."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, Protocol
+
+from assay.liveness.plain import Target
+from assay_sdk import Context, MessagingRuntimeError, Queue, connect
+from assay_sdk.drivers.stomp import StompDriver
+from assay_sdk.stomp import HeartBeat
+from assay_sdk.stomp.conventions import Conventions
+
+QUEUE = "assay.liveness"
+_LIMIT_S = 15.0
+
+
+class Subject(Protocol):
+    """A client under judgement."""
+
+    def connect(self, port: int) -> None:
+        """Connect to a port of the loopback interface."""
+        ...
+
+    def busy(self, seconds: float) -> threading.Event:
+        """Receive a message with a listener that runs for some seconds; return an event that is set when it begins."""
+        ...
+
+    def close(self) -> None:
+        """Close the connection, if it is still open."""
+        ...
+
+
+class SdkSubject:
+    """The SDK's client over STOMP.
+
+    Args:
+        target: The broker and the login.
+        interval_ms: The heart-beats that the client offers and wants, in milliseconds.
+        conventions: What STOMP leaves to the broker; None to let the driver choose.
+    """
+
+    def __init__(self, target: Target, interval_ms: int, conventions: Conventions | None) -> None:
+        self._target = target
+        self._driver = StompDriver(conventions, HeartBeat(interval_ms, interval_ms))
+        self._context: Context | None = None
+
+    def connect(self, port: int) -> None:
+        """Connect with the SDK."""
+        self._context = connect(f"stomp://127.0.0.1:{port}", login=self._target.login, driver=self._driver)
+        self._context.set_exception_listener(lambda _: None)  # the relay's record says that the connection was lost
+
+    def busy(self, seconds: float) -> threading.Event:
+        """Receive a message with a message listener of the SDK.
+
+        Raises:
+            MessagingRuntimeError: The connection is lost.
+        """
+        begun, context = threading.Event(), self._context
+        if context is None:
+            return begun
+
+        def listener(_: object) -> None:
+            begun.set()
+            threading.Event().wait(seconds)
+
+        queue = Queue[str](QUEUE)
+        context.create_consumer(queue).set_message_listener(listener)
+        context.create_producer(queue).send("busy")
+        return begun
+
+    def close(self) -> None:
+        """Close the context."""
+        if self._context is not None:
+            with suppress(MessagingRuntimeError):
+                self._context.close()
+
+
+class StompPySubject:
+    """stomp.py as it is, with a listener on its own thread, as its documentation shows.
+
+    Args:
+        target: The broker and the login.
+        interval_ms: The heart-beats that the client offers and wants, in milliseconds.
+        conventions: What STOMP leaves to the broker; unused.
+    """
+
+    def __init__(self, target: Target, interval_ms: int, conventions: Conventions | None) -> None:
+        del conventions
+        logging.getLogger("stomp.py").addHandler(logging.NullHandler())  # otherwise its warnings go to standard error
+        self._target = target
+        self._interval_ms = interval_ms
+        self._connection: Any = None
+
+    def connect(self, port: int) -> None:
+        """Connect with stomp.py; the second time with the same object, as applications do after a lost connection."""
+        import stomp
+
+        place, login = [("127.0.0.1", port)], self._target.login
+        if self._connection is None:
+            beats = self._interval_ms, self._interval_ms
+            self._connection = stomp.Connection12(place, heartbeats=beats, vhost=self._target.vhost)
+        user, password = (None, None) if login is None else (login.user, login.password)
+        self._connection.connect(user, password, wait=True)
+
+    def busy(self, seconds: float) -> threading.Event:
+        """Receive a message with a listener of stomp.py."""
+        import stomp
+
+        begun = threading.Event()
+
+        class Listener(stomp.ConnectionListener):  # type: ignore[misc]  # stomp.py has no types
+            def on_message(self, _: object) -> None:
+                """Wait."""
+                begun.set()
+                threading.Event().wait(seconds)
+
+        self._connection.set_listener("busy", Listener())
+        destination = f"/queue/{QUEUE}"
+        self._connection.subscribe(destination, id="1", ack="auto")
+        self._connection.send(destination, "busy")
+        return begun
+
+    def close(self) -> None:
+        """Disconnect."""
+        with suppress(Exception):
+            self._connection.disconnect()
+
+
+OURS = "sdk"
+SUBJECTS: Mapping[str, Callable[[Target, int, Conventions | None], Subject]] = {
+    OURS: SdkSubject,
+    "stomp.py": StompPySubject,
+}
+"""The clients by name."""

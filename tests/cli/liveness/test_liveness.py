@@ -1,0 +1,88 @@
+"""Tests of stomp-liveness with the reference broker, the SDK, stomp.py, and a defect for each rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.broker.stomp.serving import StompServing, serving
+from tests.cli.conftest import Assay
+
+from assay.exits import Exit
+from assay.liveness.campaign import Settings, run
+from assay.liveness.defects import DEFECTS, Defect
+from assay.liveness.judge import Finding, Verdict
+from assay.liveness.plain import Target
+from assay.liveness.rules import BY_ID, RULES, Side
+from assay.liveness.subject import SUBJECTS
+
+INTERVAL_MS = 300
+OURS = dict.fromkeys(Side, True)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[StompServing]:
+    """Provide a server for the tests of the module."""
+    with serving() as found:
+        yield found
+
+
+def found(
+    server: StompServing, out: Path, *sides: Side, defect: Defect | None = None, client: str = "sdk"
+) -> dict[str, Finding]:
+    target = Target("127.0.0.1", server.port)
+    subject = SUBJECTS[client](target, INTERVAL_MS, None)
+    return {one.rule: one for one in run(target, subject, Settings(INTERVAL_MS, OURS, out, defect, sides))}
+
+
+def test_the_reference_broker_and_the_sdk_keep_all_rules(server: StompServing, tmp_path: Path) -> None:
+    verdicts = found(server, tmp_path, *Side)
+    assert list(verdicts) == [rule.id for rule in RULES]
+    assert {one.verdict for one in verdicts.values()} == {Verdict.PASS}, verdicts
+    records = sorted(path.stem for path in (tmp_path / "wire").iterdir())
+    assert records == [
+        *("client-busy", "client-idle", "client-idle-2", "client-silent"),
+        *("server-frames", "server-idle", "server-mute", "server-none"),
+    ]
+    head, first, *_ = (tmp_path / "wire" / "server-idle.jsonl").read_bytes().splitlines()
+    assert msgspec.json.decode(head)["scenario"] == "server-idle"
+    assert msgspec.json.decode(first)["from"] == "client"
+
+
+@pytest.mark.parametrize("defect", DEFECTS, ids=[one.name for one in DEFECTS])
+def test_a_defect_fails_its_rule_and_no_other(server: StompServing, tmp_path: Path, defect: Defect) -> None:
+    verdicts = found(server, tmp_path, BY_ID[defect.rule].judged, defect=defect)
+    assert [one.rule for one in verdicts.values() if one.verdict is Verdict.FAIL] == [defect.rule], verdicts
+
+
+def test_a_kit_rule_is_only_recorded_for_a_product(server: StompServing, tmp_path: Path) -> None:
+    target, defect = Target("127.0.0.1", server.port), next(one for one in DEFECTS if one.name == "patient-server")
+    settings = Settings(INTERVAL_MS, dict.fromkeys(Side, False), tmp_path, defect, (Side.SERVER,))
+    verdicts = {one.rule: one.verdict for one in run(target, SUBJECTS["sdk"](target, 1, None), settings)}
+    assert verdicts["SL-05"] is Verdict.RECORDED
+
+
+def test_the_command_shows_rules_and_refuses_impossible_options(assay: Assay, tmp_path: Path) -> None:
+    ended = assay("liveness", "--rules")
+    assert ended.code is Exit.AS_EXPECTED
+    assert all(rule.id in ended.out for rule in RULES)
+    assert "SL-13" in assay("rules", "--profile", "stomp-liveness").out
+    for arguments, text in (
+        (("liveness", "--backend", "reference-server"), "do not use STOMP"),
+        (("liveness", "--side", "broker"), "broker"),
+        (("liveness", "--client", "stompjs"), "stompjs"),
+        (("liveness", "--defect", "mute"), "mute-server"),
+        (("liveness", "--interval", "50ms"), "choose 100 ms or more"),
+        (("run", "--profile", "stomp-liveness", "--rule", "DD-02"), "--rule has no meaning"),
+    ):
+        refused = assay(*arguments, "--out", tmp_path)
+        assert (refused.code, text in refused.err) == (Exit.USAGE, True), refused
+
+
+def test_the_command_judges_a_backend_and_writes_the_verdicts(assay: Assay, tmp_path: Path) -> None:
+    ended = assay("liveness", "--side", "server", "--interval", "300ms", "--out", tmp_path)
+    assert ended.code is Exit.AS_EXPECTED, ended
+    written = msgspec.json.decode((tmp_path / "liveness.json").read_bytes())
+    assert (written["backend"], len(written["rules"])) == ("reference-server+stomp", 6)
