@@ -326,6 +326,7 @@ class RealRunner:
     def _report(self, error: BaseException) -> None:
         if self._on_error is not None:
             self._on_error(error)
+            self._look()  # a condition may depend on what the hook has done
             return
         with self._lock:
             waiters = tuple(self._waiters)
@@ -345,10 +346,11 @@ class RealRunner:
             BaseException: A job or a callback raised it.
         """
         while not done():
-            ran = self._run_job()
-            if ran and self._jobs_since_poll < _JOBS_BETWEEN_POLLS:
+            if self._run_job():
                 self._jobs_since_poll += 1
-                continue
+                # The job may have made `done()` true, and a poll could then wait long for the next job or socket.
+                if self._jobs_since_poll < _JOBS_BETWEEN_POLLS or done():
+                    continue
             if deadline_ns is not None and time.monotonic_ns() >= deadline_ns:
                 return done()
             if self._closing and not done():

@@ -149,6 +149,23 @@ def test_a_job_may_wait_and_turns_the_same_crank(runner: RealRunner) -> None:
     assert steps == ["begin", "inner", "end"]
 
 
+def test_waits_of_jobs_end_with_the_job_they_wait_for_however_many_jobs_ran_since_the_last_poll(
+    runner: RealRunner,
+) -> None:
+    ended: list[int] = []
+
+    def listener() -> None:
+        inner: list[int] = []
+        runner.call_soon(lambda: inner.append(1))
+        assert runner.run_until(lambda: bool(inner), None)
+        ended.append(1)
+        if len(ended) < 300:
+            runner.call_soon(listener)
+
+    runner.call_soon(listener)
+    assert runner.run_until(lambda: len(ended) == 300, in_ms(runner, 5_000))
+
+
 def test_an_exception_in_a_job_reaches_whoever_waits_and_the_loop_goes_on(runner: RealRunner) -> None:
     def broken() -> None:
         raise ValueError("broken job")
@@ -179,13 +196,24 @@ def test_an_error_hook_is_told_instead() -> None:
     heard: list[BaseException] = []
     runner = RealRunner(on_error=heard.append)
 
+    asked = threading.Event()
+    seen_by: set[str] = set()
+
     def broken() -> None:
+        asked.wait(5)
         raise ValueError("hooked")
 
+    def is_heard() -> bool:
+        if heard:
+            seen_by.add(threading.current_thread().name)
+        asked.set()
+        return bool(heard)
+
     runner.call_soon(broken)
-    assert runner.run_until(lambda: bool(heard), in_ms(runner, 5_000))
+    assert runner.run_until(is_heard, in_ms(runner, 5_000))
     runner.close()
     assert str(heard[0]) == "hooked"
+    assert "assay-io" in seen_by, "the wait ends with the hook, not at its deadline"
 
 
 def test_a_condition_that_raises_is_raised_to_its_waiter(runner: RealRunner) -> None:
