@@ -1,6 +1,6 @@
 """Checks for mistakes that pytest does not report: scenarios not collected, steps not awaited, real sleeps.
 
-`assay_steps.plugin.collection` and `assay_steps.plugin.hooks` run the checks.
+`assay_steps.plugin.collection`, `assay_steps.plugin.hooks` and `assay_steps.plugin.steps.recorder` run the checks.
 """
 
 from __future__ import annotations

@@ -9,18 +9,16 @@ verdicts; pytest's outcomes follow them.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pytest_bdd.exceptions import StepDefinitionNotFoundError
-from pytest_bdd.parser import Feature, Scenario, Step
 
 from assay_adapters.ports.backend import BackendError, Instance, SharedFaultError, Watched
 from assay_adapters.ports.capabilities import Unsupported
-from assay_adapters.ports.outcome import JmsErrorKind, Raised
 from assay_evidence import events
 from assay_evidence.interrupts import ctrl_c_deferrable
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
@@ -28,7 +26,6 @@ from assay_sdk.model.capabilities import SITUATIONAL
 from assay_steps.cast.background import Background, Periods
 from assay_steps.cast.claims import Evidence
 from assay_steps.cast.faults import LostBrokerError
-from assay_steps.cast.journal import ScenarioJournal
 from assay_steps.cast.recording import SetupRefusedError
 from assay_steps.cast.world import World
 from assay_steps.plugin import checks, feature_files
@@ -39,10 +36,10 @@ from assay_steps.plugin.markers import marker_lines
 from assay_steps.plugin.probes import PROBED, TOLD, EarlyEnd, is_probe, probed
 from assay_steps.plugin.provisioning import Provided
 from assay_steps.plugin.run import PLUGIN, Run, RunOptions
-from assay_steps.plugin.steps import own
+from assay_steps.plugin.stash import BACKGROUND, JOURNAL, LEFT, WORLD
 from assay_steps.plugin.steps.current import CURRENT_STEP, CurrentStep
 from assay_steps.plugin.steps.lookup import StepLookup
-from assay_steps.plugin.steps.unknown import explain
+from assay_steps.plugin.steps.recorder import StepRecorder, sentence
 from assay_steps.processes.forking import ATTEMPT, DELAYED, Forks, Order
 from assay_steps.processes.interrupts import Interrupts
 from assay_steps.processes.scheduling import FaultScheduling
@@ -50,17 +47,10 @@ from assay_steps.vocabulary import VOCABULARY
 from assay_steps.words.mistakes import MistakeError
 from assay_steps.words.spans import set_pace
 
-WORLD = pytest.StashKey[World]()
-JOURNAL = pytest.StashKey[ScenarioJournal]()
-BACKGROUND = pytest.StashKey[Background]()
-FAILED_CHECK = pytest.StashKey[BaseException]()
-"""The key under which a pytest item holds the failed assertion of a user's own Then-step, recorded as a claim."""
 UNJUDGED = "assay_unjudged"
 """The attribute of a pytest report that holds the name of a test without a verdict."""
 EXPLAINED = frozenset({Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE})
 """The verdicts that the frames of the scenario's connections, and the broker's log and past, may explain."""
-LEFT: tuple[pytest.StashKey[Any], ...] = (WORLD, BACKGROUND, JOURNAL, FAILED_CHECK, CURRENT_STEP)
-"""The stash entries to delete after each scenario, because pytest keeps its items to the end of the run."""
 
 
 def register(config: pytest.Config) -> None:
@@ -73,6 +63,7 @@ def register(config: pytest.Config) -> None:
     config.pluginmanager.register(feature_files, "assay-feature-file")
     plugin = AssayPlugin(config)
     config.pluginmanager.register(plugin, PLUGIN)
+    config.pluginmanager.register(plugin.recorder, "assay-recorder")
     collection = Collection(config, plugin.run, plugin.process)
     config.pluginmanager.register(collection, "assay-collection")
     # A defect may break a probe and few scenarios.  With xdist, the end would cut off the journals of the workers.
@@ -97,6 +88,7 @@ class AssayPlugin:
         )
         if self.process.delegates:
             checks.check_expressions(config)
+        self.recorder = StepRecorder()
         self._periods = Periods()
         self.interrupts = Interrupts.of(config)
         try:
@@ -209,7 +201,7 @@ class AssayPlugin:
             problem = caught
         problem = problem or world.client_error
         if problem is not None:
-            self._outside(item, problem)
+            self.recorder.outside(item, problem)
         if not isinstance(problem, LostBrokerError) and (absence := _absence(world.instance)):
             # Without its end in the journal, the scenario cannot fail: what failed may be due to the broker's end.
             journal.write(events.Step, keyword="*", text="the broker at the end", outcome="broken", detail=absence)
@@ -268,7 +260,7 @@ class AssayPlugin:
         if verdict.verdict is Verdict.UNSUPPORTED:
             pytest.skip(verdict.reason)
         if isinstance(problem, MistakeError | StepDefinitionNotFoundError):
-            pytest.fail(f"{where}\n{_sentence(problem, item.stash[CURRENT_STEP].within)}", pytrace=False)
+            pytest.fail(f"{where}\n{sentence(problem, item.stash[CURRENT_STEP].within)}", pytrace=False)
         if problem is not None and not isinstance(problem, SetupRefusedError):
             problem.add_note(where)
             raise problem
@@ -279,134 +271,6 @@ class AssayPlugin:
                 lines.append("Only a Then-step makes claims: add one; `assay steps claims` lists them.")
             told = "\n".join((where, f"{verdict.verdict.value}: {verdict.reason}", *lines))
             pytest.fail(told, pytrace=False)
-
-    # steps -----------------------------------------------------------------------------------------------------------
-
-    def pytest_bdd_before_step_call(
-        self, request: pytest.FixtureRequest, step: Step, step_func: Callable[..., object]
-    ) -> None:
-        """Refuse a coroutine, note the step's sentence for its claims, and wait for scenarios with the same fault."""
-        checks.refuse_coroutine(step_func)
-        world = request.node.stash.get(WORLD, None)
-        if world is not None:
-            world.evidence.begin(step.name)
-            if step.line_number in request.node.stash[CASE].meets:
-                world.faults.meet()
-        current = request.node.stash.get(CURRENT_STEP, None)
-        if current is not None:
-            current.function = step_func
-
-    def pytest_bdd_after_step(
-        self, request: pytest.FixtureRequest, step: Step, step_func: Callable[..., object]
-    ) -> None:
-        """Record a finished step in the journal."""
-        world = request.node.stash.get(WORLD, None)
-        if world is not None and own.checks_itself(step.type, step_func, world.evidence):
-            own.claim_check(world.evidence)
-        self._step(request.node, step, "done", "")
-        current = request.node.stash.get(CURRENT_STEP, None)
-        if current is not None:
-            current.end()
-
-    def pytest_bdd_step_error(
-        self, request: pytest.FixtureRequest, step: Step, step_func: Callable[..., object], exception: Exception
-    ) -> None:
-        """Record a failed step in the journal: a user's own failed check, a refusal by the pair, or an error."""
-        if isinstance(exception, AssertionError) and self._failed_own_check(request.node, step, step_func, exception):
-            return
-        refused = isinstance(exception, SetupRefusedError)
-        if isinstance(exception, SetupRefusedError):
-            self._claim_of_client(request.node, exception)
-            self._claim_of_queue(request.node, exception)
-        if isinstance(exception, LostBrokerError):
-            self._claim_of_broker(request.node, exception)
-        shared = isinstance(exception, SharedFaultError)
-        told = _told(exception, step, request.node)
-        self._step(request.node, step, "refused" if refused else "broken", told, shared_fault=shared)
-
-    def pytest_bdd_step_func_lookup_error(
-        self, request: pytest.FixtureRequest, feature: Feature, scenario: Scenario, step: Step, exception: Exception
-    ) -> None:
-        """Record a step without a definition, which ends its scenario with an error."""
-        del feature, scenario
-        self._step(request.node, step, "broken", _told(exception, step, request.node))
-
-    def _failed_own_check(
-        self, item: pytest.Item, step: Step, step_func: Callable[..., object], failure: BaseException
-    ) -> bool:
-        """Record the failed check of a user's own Then-step as a claim; return False for any other step."""
-        world = item.stash.get(WORLD, None)
-        if world is None or not own.checks_itself(step.type, step_func, world.evidence):
-            return False
-        own.claim_check(world.evidence, failure)
-        item.stash[FAILED_CHECK] = failure
-        self._step(item, step, "done", "")
-        return True
-
-    def _step(self, item: pytest.Item, step: Step, outcome: str, detail: str, *, shared_fault: bool = False) -> None:
-        journal = item.stash.get(JOURNAL, None)
-        world = item.stash.get(WORLD, None)
-        if journal is not None:
-            journal.write(
-                events.Step,
-                keyword=step.keyword or step.type,
-                text=step.name,
-                outcome=outcome,
-                detail=detail,
-                line=step.line_number,
-                type=step.type,
-                claims=() if world is None else tuple(world.evidence.made),
-                shared_fault=shared_fault,
-            )
-
-    def _claim_of_client(self, item: pytest.Item, refused: SetupRefusedError) -> None:
-        """Record a failing claim, because the judged client raised an unexpected error in a call."""
-        world = item.stash.get(WORLD, None)
-        raised = refused.call and isinstance(refused.refusal, Raised)
-        if world is not None and raised and item.stash[CASE].judges_client:
-            world.evidence.claim("accepted", {"call": refused.call})
-
-    @staticmethod
-    def _claim_of_queue(item: pytest.Item, refused: SetupRefusedError) -> None:
-        """Claim that the judged broker has kept a queue, if it refuses a link to the queue after a kill or restart."""
-        world = item.stash.get(WORLD, None)
-        unknown = refused.call and refused.refusal.kind is JmsErrorKind.INVALID_DESTINATION
-        if world is None or not unknown or not item.stash[CASE].judges_broker:
-            return
-        again = world.attach_again(refused.call)
-        if again is not None and not again.accepted:
-            world.evidence.claim("queue-kept", {"call": again.ref})
-
-    def _claim_of_broker(self, item: pytest.Item, lost: LostBrokerError) -> None:
-        """Record a failing claim, because the judged broker itself failed to come back from a fault."""
-        world = item.stash.get(WORLD, None)
-        if world is not None and item.stash[CASE].judges_broker:
-            first_line = lost.said.partition("\n")[0]
-            world.evidence.claim("comes-back", {"fault": lost.fault, "said": first_line[: own.MOST_CHARACTERS]})
-
-    def _outside(self, item: pytest.Item, problem: BaseException) -> None:
-        """Record an error outside of a step, so that the journal alone gives the same verdict as pytest."""
-        if problem is item.stash.get(FAILED_CHECK, None):
-            return
-        journal, step = item.stash[JOURNAL], item.stash[CURRENT_STEP].within
-        function = item.stash[CURRENT_STEP].function
-        is_check = isinstance(problem, pytest.fail.Exception)  # pytest-bdd's step_error sees exceptions alone
-        if step and function and is_check and self._failed_own_check(item, step, function, problem):
-            return
-        broken = any(isinstance(event, events.Step) and event.outcome != "done" for event in journal.events)
-        if not broken:
-            keyword, text = (step.keyword or step.type, step.name) if step else ("*", "between the steps")
-            line = step.line_number if step else 0
-            told = _told(problem, step, item)
-            journal.write(
-                events.Step,
-                keyword=keyword,
-                text=text,
-                outcome="broken",
-                detail=told,
-                line=line,
-                shared_fault=isinstance(problem, SharedFaultError),
-            )
 
     # the end ---------------------------------------------------------------------------------------------------------
 
@@ -454,18 +318,3 @@ def _named(item: pytest.Item) -> str:
     here = Path.cwd()
     module = item.path.relative_to(here) if item.path.is_relative_to(here) else item.path
     return f"{module.as_posix()}::{item.nodeid.partition('::')[2]}"
-
-
-def _told(problem: BaseException, step: Step | None, item: pytest.Item) -> str:
-    """Return the sentence for an error in the journal; for a mistake in a feature, with the feature and the line."""
-    case = item.stash.get(CASE, None)
-    is_mistake = isinstance(problem, MistakeError | StepDefinitionNotFoundError)
-    place = f"{case.feature}:{step.line_number}: " if is_mistake and case is not None and step is not None else ""
-    return f"{place}{_sentence(problem, step)}"
-
-
-def _sentence(problem: BaseException, step: Step | None = None) -> str:
-    """Return an error's text for journal and output; for a mistake in a feature, without the exception's class."""
-    if isinstance(problem, StepDefinitionNotFoundError):
-        return explain(step.type, step.name) if step else "the vocabulary has no such step"
-    return str(problem) if isinstance(problem, MistakeError) else f"{type(problem).__name__}: {problem}"
