@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
@@ -153,6 +153,48 @@ class Watched(Protocol):
 
     def absence(self) -> str:
         """Return the reason why the broker does not answer now; an empty text if it answers."""
+        ...
+
+
+class Whose(Enum):
+    """The owner of a broker that has stopped answering, which decides what becomes of the scenario."""
+
+    USER = auto()
+    """The broker is the user's, and the kit cannot start it again.  The scenario is in error."""
+    SHARED = auto()
+    """The kit has started the broker again.  Any scenario that used it may be the cause, so each is tried again."""
+    SCENARIO = auto()
+    """Only this scenario used the broker.  It is inconclusive, unless it fails."""
+
+
+class Silence(Struct, frozen=True):
+    """The finding that a broker has stopped answering, although no scenario has caused a fault on it.
+
+    Args:
+        text: What happened, in a sentence without its full stop.
+        whose: The owner of the broker.
+    """
+
+    text: str
+    whose: Whose
+
+
+@runtime_checkable
+class Reviving(Protocol):
+    """An instance of a broker that the kit has started, and can start again if it does not answer any more.
+
+    A class of instances may have the method `revive` in addition to the methods of `Instance`.
+    """
+
+    def revive(self) -> Silence | None:
+        """Check whether the broker answers, and make sure that later scenarios have one that answers.
+
+        Returns:
+            None if the broker has answered throughout the scenario.
+
+        Raises:
+            BackendError: The broker cannot be started again.
+        """
         ...
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from pytest_bdd.exceptions import StepDefinitionNotFoundError
 
-from assay_adapters.ports.backend import BackendError, Instance, SharedFaultError, Watched
+from assay_adapters.ports.backend import BackendError, Instance, Reviving, SharedFaultError, Silence, Watched, Whose
 from assay_adapters.ports.capabilities import Unsupported
 from assay_evidence import events
 from assay_evidence.interrupts import ctrl_c_deferrable
@@ -202,12 +202,20 @@ class AssayPlugin:
         problem = problem or world.client_error
         if problem is not None:
             self.recorder.outside(item, problem)
-        if not isinstance(problem, LostBrokerError) and (absence := _absence(world.instance)):
-            # Without its end in the journal, the scenario cannot fail: what failed may be due to the broker's end.
-            journal.write(events.Step, keyword="*", text="the broker at the end", outcome="broken", detail=absence)
-            item.stash[BACKGROUND].write()
-            self._conclude(item, self.run.verdict(case, journal), problem)
-            return None
+        if not isinstance(problem, LostBrokerError) and (silence := _silence(world.instance)):
+            journal.write(
+                events.Step,
+                keyword="*",
+                text="the broker at the end",
+                outcome="refused" if silence.whose is Whose.SCENARIO else "broken",
+                detail=silence.text,
+                shared_fault=silence.whose is Whose.SHARED,
+            )
+            if silence.whose is not Whose.SCENARIO:
+                # Without its end in the journal, the scenario cannot fail: the broker's end may have caused the fail.
+                item.stash[BACKGROUND].write()
+                self._conclude(item, self.run.verdict(case, journal), problem)
+                return None
         journal.write(
             events.ScenarioEnd,
             elapsed_ns=time.perf_counter_ns() - started,
@@ -305,9 +313,11 @@ class AssayPlugin:
         return world.evidence
 
 
-def _absence(instance: Instance) -> str:
-    """Return why an instance's broker does not answer; an empty text if it does, or if the kit itself runs it."""
-    return instance.absence() if isinstance(instance, Watched) else ""
+def _silence(instance: Instance) -> Silence | None:
+    """Return the finding that the instance's broker has stopped answering, without a fault of the scenario."""
+    if isinstance(instance, Watched) and (absence := instance.absence()):
+        return Silence(absence, Whose.USER)
+    return instance.revive() if isinstance(instance, Reviving) else None
 
 
 def _named(item: pytest.Item) -> str:

@@ -14,7 +14,8 @@ import pytest
 from pytest_bdd.parser import Step
 
 from assay_adapters.brokers.reference.inprocess.backend import ReferenceBackend
-from assay_adapters.ports.backend import FaultSharing, SharedFaultError
+from assay_adapters.brokers.reference.server.instance import ServerInstance
+from assay_adapters.ports.backend import FaultSharing, SharedFaultError, Silence, Whose
 from assay_evidence.concluding.attempts import attempt_id
 from assay_evidence.concluding.weighing import HELD_UP_NS
 from assay_evidence.events import Fault, ScenarioBegin
@@ -239,6 +240,28 @@ def test_a_scenario_whose_shared_fault_failed_is_repeated_with_a_fault_of_its_ow
     (found,) = evidence(out)[1].scenarios
     assert (found.verdict, found.attempt) == (Verdict.PASS, 2)
     assert notes.read_text("utf-8").split() == ["restart", "None"]
+
+
+@pytest.mark.parametrize(("whose", "verdict", "attempt"), [(Whose.SHARED, Verdict.PASS, 2), (Whose.SCENARIO, None, 1)])
+def test_a_scenario_in_which_the_broker_fell_silent_is_never_a_pass(
+    whose: Whose, verdict: Verdict | None, attempt: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = tmp_path / "asked"
+
+    def revive(_instance: object) -> Silence | None:
+        is_first = not asked.exists()
+        asked.touch()
+        return Silence("Acme MQ stopped answering", whose) if is_first else None
+
+    monkeypatch.setattr(ServerInstance, "revive", revive, raising=False)
+    options = SuiteOptions(
+        out=tmp_path / "out", backend="reference-server", scenarios=(RESTARTED,), workers=1, probes=False
+    )
+    run_suite(options)
+    (found,) = evidence(tmp_path / "out")[1].scenarios
+    assert (found.verdict, found.attempt) == (verdict or Verdict.INCONCLUSIVE, attempt)
+    if verdict is None:
+        assert "Acme MQ stopped answering" in found.reason
 
 
 def test_those_that_die_again_and_again_come_to_an_end(tmp_path: Path) -> None:

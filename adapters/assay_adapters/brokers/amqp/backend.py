@@ -14,6 +14,7 @@ import os
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -22,11 +23,13 @@ from msgspec import structs
 from assay_adapters.brokers.amqp.instance import ProductInstance
 from assay_adapters.brokers.amqp.places import JointPlace, OwnPlace, SharedPlace, remove_place
 from assay_adapters.brokers.amqp.product import Product
+from assay_adapters.brokers.amqp.revival import SharedBroker, is_silent
 from assay_adapters.brokers.base import AmqpBackend
 from assay_adapters.containers.container import (
     LOOPBACK,
     Container,
     ContainerSpec,
+    docker_client,
     image_digest,
     probe_image,
 )
@@ -34,10 +37,11 @@ from assay_adapters.containers.removal import sweep, sweep_quietly
 from assay_adapters.faults.meeting import place_of
 from assay_adapters.faults.proxied import ProxiedFaults
 from assay_adapters.packages import missing_packages
-from assay_adapters.ports.backend import Available, BackendError, Environment, FaultSharing, Unavailable
+from assay_adapters.ports.backend import Available, BackendError, Environment, FaultSharing, Silence, Unavailable, Whose
 from assay_adapters.ports.capabilities import Needs, Unsupported, missing
 from assay_adapters.ports.client import Endpoint, Source
 from assay_adapters.ports.outcome import JmsErrorKind
+from assay_adapters.traces.containers import at_port
 from assay_adapters.traces.history import History
 from assay_evidence.events import NOT_RUN_HERE
 from assay_sdk.driver import Close, Closed, Driver, DriverEvent, Failed, Opened, OpenSession, Target
@@ -45,6 +49,8 @@ from assay_sdk.model.capabilities import Capability
 from assay_sdk.time import Runner
 
 _OPEN_LIMIT_MS = 2_000
+_ANSWER_LIMIT_NS = 5 * 10**9
+"""How long `answers` waits for the broker's answer to a session, and to the close, in nanoseconds."""
 _PROTOCOLS: Mapping[str, str] = {"amqp": "AMQP 1.0", "stomp": "STOMP 1.2"}
 """The names of the protocols in reports."""
 _DRIVERS: Mapping[str, str] = {"amqp": "proton", "stomp": "stomp"}
@@ -64,8 +70,8 @@ def answers(driver: Driver, runner: Runner, endpoint: Endpoint) -> Opened | None
         endpoint: The broker's URL and login.
 
     Returns:
-        The properties of the broker's open frame, or CONNECTED; None if no broker answers yet, or if the broker closes
-        the connection, as Broker-J does until its virtual host is active.
+        The properties of the broker's open frame, or CONNECTED; None if no broker answers yet, if the broker closes
+        the connection, as Broker-J does until its virtual host is active, or if it does not answer to session or close.
 
     Raises:
         BackendError: The broker refuses the login.
@@ -76,11 +82,22 @@ def answers(driver: Driver, runner: Runner, endpoint: Endpoint) -> Opened | None
     runner.run_until(lambda: bool(events), None)
     opened = events[0]
     if isinstance(opened, Opened):
+
+        def is_closed() -> bool:
+            return any(isinstance(event, Closed) for event in events)
+
+        def by() -> int:
+            return runner.clock.monotonic_ns() + _ANSWER_LIMIT_NS
+
         wire.submit(OpenSession(1, 1))
-        runner.run_until(lambda: len(events) > 1, None)
-        if not isinstance(events[1], Closed):
+        if not runner.run_until(lambda: len(events) > 1, by()):
+            wire.abort()
+            return None
+        if not is_closed():
             wire.submit(Close(2))
-            runner.run_until(lambda: any(isinstance(event, Closed) for event in events), None)
+            if not runner.run_until(is_closed, by()):
+                wire.abort()
+                return None
         broken = any(isinstance(event, Failed) or (isinstance(event, Closed) and event.refused) for event in events)
         return None if broken else opened
     if isinstance(opened, Closed) and opened.refused and opened.refused.kind is JmsErrorKind.SECURITY:
@@ -121,6 +138,7 @@ class ProductBackend(AmqpBackend):
         self._shared: Container | None = None
         self._own: OwnPlace | None = None
         self._cut: SharedPlace | None = None
+        self._shared_broker: SharedBroker | None = None
         self._joint: dict[Capability, JointPlace] = {}
         self._meetings = meetings
 
@@ -223,12 +241,39 @@ class ProductBackend(AmqpBackend):
                     raise
             endpoint = self._endpoint(self._shared.port, self._shared.admin_port)
         port = urlsplit(endpoint.url).port
+        silence = self._silence_of_shared(endpoint, port)
         if not proxied or port is None:
-            return self._instance(endpoint, port)
+            return self._instance(endpoint, port, silence=silence)
         if self._cut is None:
             self._cut = SharedPlace(port, self._runner)
         behind = structs.replace(endpoint, url=f"{self._product.protocol}://{LOOPBACK}:{self._cut.proxy.port}")
-        return self._instance(behind, port, self._cut.faults(), self._cut.history)
+        return self._instance(behind, port, self._cut.faults(), self._cut.history, silence=silence)
+
+    def _silence_of_shared(self, endpoint: Endpoint, port: int | None) -> Callable[[], Silence | None] | None:
+        """Return the check of the shared broker for one scenario; None if this process cannot start it again."""
+        if self._meetings is None or port is None:
+            return None
+        if self._shared_broker is None:
+            self._meetings.mkdir(exist_ok=True)
+            self._shared_broker = SharedBroker(
+                self._product.title,
+                self._meetings / "shared-starts",
+                lambda: answers(self._driver(), self._runner, endpoint) is not None,
+                lambda: self._shared or self._attached_container(endpoint, port),
+                self._runner,
+            )
+        return partial(self._shared_broker.check, self._shared_broker.starts())
+
+    def _attached_container(self, endpoint: Endpoint, port: int) -> Container:
+        """Return the shared container that another process has started."""
+        container = self._container()
+        with docker_client() as client:
+            found = at_port(port)(client)
+            if found is None:
+                raise BackendError(f"{self._product.title} has no container with the port {port}")
+            admin_port = None if endpoint.admin is None else urlsplit(endpoint.admin.url).port
+            container.attach(str(found.id), port, admin_port)
+        return container
 
     def _joint_instance(self, fault: Capability, meetings: Path) -> ProductInstance:
         if fault not in self._joint:
@@ -259,7 +304,13 @@ class ProductBackend(AmqpBackend):
             self._own = OwnPlace(self._container(), self._runner)
         own = self._own
         endpoint = self._endpoint(own.proxy.port, own.container.admin_port)
-        return self._instance(endpoint, own.container.port, own.faults(), own.history)
+
+        def silence() -> Silence | None:
+            own.is_silent = is_silent(lambda: answers(self._driver(), self._runner, endpoint) is not None, self._runner)
+            text = f"{self._product.title} did not answer any more, and the scenario had caused no fault since"
+            return Silence(text, Whose.SCENARIO) if own.is_silent else None
+
+        return self._instance(endpoint, own.container.port, own.faults(), own.history, silence=silence)
 
     def _instance(
         self,
@@ -267,7 +318,9 @@ class ProductBackend(AmqpBackend):
         port: int | None,
         faults: ProxiedFaults | None = None,
         history: History | None = None,
+        *,
         leave: Callable[[], None] | None = None,
+        silence: Callable[[], Silence | None] | None = None,
     ) -> ProductInstance:
         return ProductInstance(
             self._product,
@@ -279,6 +332,7 @@ class ProductBackend(AmqpBackend):
             faults=faults,
             history=history,
             leave=leave,
+            silence=silence,
         )
 
     def _container(self) -> Container:

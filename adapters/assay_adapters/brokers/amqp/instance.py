@@ -10,7 +10,7 @@ from assay_adapters.brokers.base import SdkInstance
 from assay_adapters.brokers.creating import CreatingDriver
 from assay_adapters.containers.files import folder_holds
 from assay_adapters.faults.proxied import ProxiedFaults
-from assay_adapters.ports.backend import Environment, WireProtocol
+from assay_adapters.ports.backend import Environment, Silence, WireProtocol
 from assay_adapters.ports.client import Endpoint
 from assay_adapters.ports.faults import DiskEvent
 from assay_adapters.ports.outcome import JmsErrorKind, Outcome, Refused
@@ -33,6 +33,7 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
         faults: The faults that a scenario can cause; None for a shared instance.
         history: The kit's actions on the broker, such as kills; None for a shared instance.
         leave: Called when the scenario has ended; None for an instance that no scenario has to leave.
+        silence: Returns whether the broker has stopped answering; None for a broker that its scenarios end anyway.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
         faults: ProxiedFaults | None = None,
         history: History | None = None,
         leave: Callable[[], None] | None = None,
+        silence: Callable[[], Silence | None] | None = None,
     ) -> None:
         self.admin = product.admin_of(endpoint.admin)
         if product.defines_queues and self.admin is not None:
@@ -58,6 +60,7 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
         self._endpoint = endpoint
         self._port = port
         self._leave = leave
+        self._silence = silence
         self.trace = None if port is None else ContainerTrace(at_port(port), history)
 
     def endpoint(self, protocol: WireProtocol, member: str | None = None) -> Endpoint:
@@ -80,6 +83,14 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
         if self._port is None:
             return Refused(JmsErrorKind.UNSUPPORTED, f"{self._endpoint.url} names no port of a container")
         return folder_holds(self._port, self._product.data_folders, octets)
+
+    def revive(self) -> Silence | None:
+        """Check whether the broker answers, and start a shared one again if it does not (`revival`).
+
+        Raises:
+            BackendError: The broker cannot be started again.
+        """
+        return None if self._silence is None else self._silence()
 
     def close(self) -> None:
         """Leave the broker to other scenarios; the backend keeps it."""

@@ -30,12 +30,14 @@ class OwnPlace:
         self.history = History(STARTED)
         self.proxy = Proxy(container.port)
         self.proxy.start()
+        self.is_silent = False
+        """Whether the broker has not answered after a scenario."""
         self._runner = runner
 
     @property
     def is_broken(self) -> bool:
-        """Whether a fault has failed, so that the broker has ended or the proxy accepts no clients any more."""
-        return not self.proxy.is_open or self.container.exit_code() is not None
+        """Whether the broker cannot be used any more: it is silent or has ended, or its proxy accepts no clients."""
+        return self.is_silent or not self.proxy.is_open or self.container.exit_code() is not None
 
     def faults(self) -> ProxiedFaults:
         """Return the faults for one scenario."""

@@ -43,3 +43,10 @@ def test_a_broker_that_ends_the_connection_by_itself_does_not_answer_yet(then: C
 
         made.peer.handlers["CONNECTION_REMOTE_OPEN"] = opened
         assert not answer(made)
+
+
+def test_a_broker_that_accepts_the_connection_and_no_session_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay_adapters.brokers.amqp.backend._ANSWER_LIMIT_NS", 50_000_000)
+    with bench() as made:
+        made.peer.handlers["SESSION_REMOTE_OPEN"] = lambda _event: None
+        assert not answer(made)

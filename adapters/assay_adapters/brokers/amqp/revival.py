@@ -1,0 +1,119 @@
+"""The check, after each scenario, whether a product's broker still answers, and the new start of one that does not.
+
+A broker may stop answering by itself: Broker-J does so if a subscriber closes its link at the moment of a commit
+(`docs/findings.md`).  Without a new start, all later scenarios on this broker would wait in vain.
+
+The processes of a run share one broker.  A file counts how often they have started it again, and a process locks the
+file while it does so.  This table decides, for a scenario that has ended:
+
+=========================================  =================================  ====================================
+the broker                                 the finding about the scenario     what the process does
+=========================================  =================================  ====================================
+answers, and the count is as it was at     none                               nothing
+the scenario's begin
+answers, and the count has grown           silence                            nothing
+does not answer, and the count grows       silence                            nothing
+while the process waits for the lock
+does not answer                            silence                            kills the broker, starts it again, and
+                                                                              adds 1 to the count
+=========================================  =================================  ====================================
+
+A broker that one scenario has for itself is not started again: the next scenario gets a new one.
+"""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from assay_adapters.containers.container import Container
+from assay_adapters.ports.backend import Silence, Whose
+from assay_sdk.time import Runner
+
+ANSWER_LIMIT_NS = 30 * 10**9
+"""How long a broker may take for an answer, in nanoseconds.  On a busy machine, Artemis has taken 24 s."""
+_POLL_NS = 500_000_000
+
+
+def is_silent(answers: Callable[[], bool], runner: Runner) -> bool:
+    """Return whether a broker does not answer within `ANSWER_LIMIT_NS`.
+
+    Args:
+        answers: Returns whether the broker answers, within a few seconds.
+        runner: The runner that waits between two questions.
+    """
+    deadline_ns = runner.clock.monotonic_ns() + ANSWER_LIMIT_NS
+    while not answers():
+        now_ns = runner.clock.monotonic_ns()
+        if now_ns >= deadline_ns:
+            return True
+        runner.run_until(lambda: False, now_ns + _POLL_NS)
+    return False
+
+
+class SharedBroker:
+    """The broker that the scenarios of all processes share, as one process sees it.
+
+    Args:
+        title: The product's name, for messages.
+        counter: The file with the number of new starts.
+        answers: Returns whether the broker answers, within a few seconds.
+        container: Returns the broker's container.
+        runner: The runner that waits.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        counter: Path,
+        answers: Callable[[], bool],
+        container: Callable[[], Container],
+        runner: Runner,
+    ) -> None:
+        self._title = title
+        self._counter = counter
+        self._answers = answers
+        self._container = container
+        self._runner = runner
+
+    def starts(self) -> int:
+        """Return how often the processes of the run have started the broker again."""
+        return int(self._counter.read_text("ascii") or 0) if self._counter.exists() else 0
+
+    def check(self, starts: int) -> Silence | None:
+        """Check whether the broker answers, by the table of this module.
+
+        Args:
+            starts: The result of `starts` at the scenario's begin.
+
+        Raises:
+            BackendError: The broker cannot be started again.
+        """
+        silent = is_silent(self._answers, self._runner)
+        if self.starts() == starts:
+            if not silent:
+                return None
+            with self._locked():
+                if self.starts() == starts:
+                    self._start_again()
+                    return Silence(
+                        f"{self._title} did not answer within {ANSWER_LIMIT_NS // 10**9} s, although no scenario had"
+                        " caused a fault on it, so the kit has killed it and started it again",
+                        Whose.SHARED,
+                    )
+        text = f"{self._title} stopped answering during the scenario, and the kit has started it again"
+        return Silence(text, Whose.SHARED)
+
+    def _start_again(self) -> None:
+        container = self._container()
+        container.kill()
+        container.resume()
+        self._counter.write_text(str(self.starts() + 1), "ascii")
+
+    @contextmanager
+    def _locked(self) -> Generator[None]:
+        with self._counter.open("a") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield

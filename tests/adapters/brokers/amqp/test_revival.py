@@ -1,0 +1,95 @@
+"""Tests of the check whether a shared broker still answers, by the table of `assay_adapters.brokers.amqp.revival`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from assay_adapters.brokers.amqp.revival import SharedBroker
+from assay_adapters.ports.backend import Silence, Whose
+from assay_sdk.runners.virtual import VirtualRunner
+
+
+class Box:
+    """A container whose broker answers from its next start on."""
+
+    def __init__(self) -> None:
+        self.answers = True
+        self.done: list[str] = []
+
+    def kill(self) -> None:
+        self.done.append("kill")
+
+    def resume(self) -> None:
+        self.done.append("resume")
+        self.answers = True
+
+
+@pytest.fixture
+def box() -> Box:
+    return Box()
+
+
+@pytest.fixture
+def process(box: Box, tmp_path: Path) -> Callable[[], SharedBroker]:
+    def made() -> SharedBroker:
+        return SharedBroker(
+            "Acme MQ", tmp_path / "starts", lambda: box.answers, lambda: cast("Any", box), VirtualRunner()
+        )
+
+    return made
+
+
+def test_a_broker_that_answers_stays_as_it_is(box: Box, process: Callable[[], SharedBroker]) -> None:
+    broker = process()
+    assert broker.check(broker.starts()) is None
+    assert box.done == []
+
+
+def test_a_silent_broker_is_started_again_once_for_all_processes(box: Box, process: Callable[[], SharedBroker]) -> None:
+    first, second = process(), process()
+    begun = first.starts(), second.starts()
+    box.answers = False
+    found = first.check(begun[0])
+    assert found is not None
+    assert "Acme MQ did not answer within 30 s" in found.text
+    assert second.check(begun[1]) == Silence(
+        "Acme MQ stopped answering during the scenario, and the kit has started it again", Whose.SHARED
+    )
+    assert box.done == ["kill", "resume"]
+    assert first.check(first.starts()) is None
+
+
+def test_a_process_that_waited_for_the_lock_does_not_start_the_broker_again(
+    box: Box, process: Callable[[], SharedBroker]
+) -> None:
+    first, second = process(), process()
+    begun = first.starts()
+    box.answers = False
+
+    def answers() -> bool:
+        if not box.done:
+            first.check(begun)  # the other process is faster
+            box.answers = False
+        return False
+
+    second._answers = answers
+    found = second.check(begun)
+    assert found is not None
+    assert box.done == ["kill", "resume"]
+
+
+def test_a_broker_that_is_only_slow_is_not_started_again(box: Box, process: Callable[[], SharedBroker]) -> None:
+    broker = process()
+    asked: list[int] = []
+
+    def answers() -> bool:
+        asked.append(1)
+        return len(asked) > 20
+
+    broker._answers = answers
+    assert broker.check(broker.starts()) is None
+    assert box.done == []
