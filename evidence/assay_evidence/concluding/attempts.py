@@ -10,7 +10,8 @@ inconclusive, and a delay of the harness left the deciding    the verdict of the
 finding open, or all delays together exceed `HELD_UP_NS`      attempt, the verdict of this attempt
 inconclusive or not-demonstrated, and the broker needed more  the same
 than `SLOW_RETURN_NS` for a restart or after a kill
-error, because a fault failed that several scenarios shared   the same; the next attempt has its broker for itself
+error, because a fault failed that several scenarios shared,  the same; the next attempt has its broker for itself
+or because their shared broker stopped answering
 any other, such as pass, fail, or another error               the verdict of this attempt
 ============================================================  ===============================================
 

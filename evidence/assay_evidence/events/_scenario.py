@@ -118,7 +118,8 @@ class Step(Event, frozen=True, kw_only=True, tag="step"):
         line: The step's line in the feature file; 0 if unknown.
         type: ``given``, ``when`` or ``then``, also for the keyword ``And``; empty if unknown.
         claims: The references (``writer:seq``) of the step's claims; a Then-step that is done makes at least one.
-        shared_fault: Whether the step broke because a fault that several scenarios shared failed.
+        shared_fault: Whether the step broke because a fault that several scenarios shared failed, or because their
+            shared broker stopped answering.
     """
 
     keyword: str

@@ -249,7 +249,7 @@ Feature: A consumer can have a listener that receives batches
       Then the receiver sees "m1" to "m4" exactly once
       And the receiver's batches hold at most 2 messages
 
-    @kit
+    @kit @needs-return-to-others
     Scenario: Messages that waited for a full batch come to another receiver when the listener is removed
       Given an empty queue
       And a receiver on the queue

@@ -52,6 +52,10 @@ class Capability(StrEnum):
     """The client reconnects by itself (AMQP:18)."""
     ANSWERED_ACKNOWLEDGEMENT = "answered-acknowledgement"
     """A receiver learns when the broker has its acknowledgement (AMQP 1.0: ``rcv-settle-mode`` second)."""
+    RETURN_TO_OTHERS = "return-to-others"
+    """A message that a receiver gives back can go to another receiver while the first one's link is open.
+
+    AMQP 1.0, 3.4.4, leaves the choice of the receiver to the broker."""
     NAMELESS_CONNECTION = "nameless-connection"
     """A connection may have no client id; over AMQP 1.0 each connection has one, its container id."""
     # administration, observation and faults that an instance offers to the kit

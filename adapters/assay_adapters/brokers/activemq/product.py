@@ -64,6 +64,10 @@ ACTIVEMQ = Product(
             "ActiveMQ lets receivers settle first, so they do not learn when the broker has their acknowledgement.",
             "seen with ActiveMQ 6.3.1: rcv-settle-mode of the attach",
         ),
+        Capability.RETURN_TO_OTHERS: Source(
+            "ActiveMQ gives a released or modified message to the same link again until the link is closed.",
+            "AmqpSender.java: settle; seen with ActiveMQ 6.3.1",
+        ),
         Capability.SUBSCRIPTION_TTL: Source("ActiveMQ ignores the timeout of a source.", _SESSION),
     },
 )

@@ -51,6 +51,9 @@ ARTEMIS = Product(
         Capability.LASTING_SUBSCRIPTION: Source("A durable source on a topic has a durable queue.", _AMQP),
         Capability.QUALITY_OF_SERVICE: Source("Artemis accepts and sends settled and unsettled transfers.", _ATTACH),
         Capability.LOCAL_TRANSACTION: Source("Artemis offers a transaction coordinator.", _AMQP),
+        Capability.RETURN_TO_OTHERS: Source(
+            "Artemis puts a released or modified message back on its queue.", "seen with Artemis 2.56.0: two receivers"
+        ),
         Capability.CLIENT_ID: Source("Artemis offers sole-connection-for-container.", _OFFERED),
     },
     lacks={

@@ -57,6 +57,10 @@ BROKER_J = Product(
         Capability.ANSWERED_ACKNOWLEDGEMENT: Source(
             "Broker-J grants a receiver the settle mode 'second'.", "seen with Broker-J 10.1.0: attach"
         ),
+        Capability.RETURN_TO_OTHERS: Source(
+            "Broker-J puts a released or modified message back on its queue.",
+            "seen with Broker-J 10.1.0: two receivers",
+        ),
         Capability.CLIENT_ID: Source("Broker-J offers sole-connection-for-container.", _OPEN),
     },
     lacks={

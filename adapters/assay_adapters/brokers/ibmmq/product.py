@@ -121,6 +121,9 @@ IBM_MQ = Product(
             "IBM's documentation does not say whether a receiver may ask for the settle mode 'second', so the kit's "
             "client does not ask for it."
         ),
+        Capability.RETURN_TO_OTHERS: Source(
+            "IBM's documentation does not say which receiver gets a message that another one has given back."
+        ),
         Capability.RETAINED_PUBLICATION: Source(
             "IBM MQ maps no field of an AMQP message to the option to retain a publication.", _INCOMING
         ),

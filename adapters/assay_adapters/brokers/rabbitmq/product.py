@@ -53,6 +53,9 @@ RABBITMQ = Product(
         Capability.NON_PERSISTENT: Source(
             "A message is durable if the header's durable field is true or absent.", "mc_amqp.erl"
         ),
+        Capability.RETURN_TO_OTHERS: Source(
+            "RabbitMQ puts a released or modified message back on its queue.", _SESSION
+        ),
         Capability.TOPIC: Source("An address /topic/KEY names the exchange amq.topic with this key.", _SESSION),
         Capability.QUALITY_OF_SERVICE: Source("RabbitMQ accepts and sends settled and unsettled transfers.", _SESSION),
     },

@@ -57,6 +57,7 @@ CAPABILITIES: Mapping[Capability, Source] = {
             Capability.RETAINED_PUBLICATION,
             Capability.OWN_UNCOMMITTED,
             Capability.ANSWERED_ACKNOWLEDGEMENT,
+            Capability.RETURN_TO_OTHERS,
             Capability.KILL,
             Capability.KILL_AT_ANSWER,
             Capability.KILL_AT_FIRST_SIGHT,

@@ -78,6 +78,7 @@ _CLAIMED: Mapping[Capability, Source] = {
             Capability.RETAINED_PUBLICATION,
             Capability.OWN_UNCOMMITTED,
             Capability.ANSWERED_ACKNOWLEDGEMENT,
+            Capability.RETURN_TO_OTHERS,
         ),
         _SERVER,
     ),
