@@ -21,8 +21,8 @@ class Connect(Struct, frozen=True, tag=True):
     Args:
         client_id: JMS client id; None for none.
         user: The user whose authority the core checks; None for an anonymous client.
-        alone: Whether no other connection may have the client id (JMS 2.0, 6.1.2). False for AMQP clients, which may
-            open several connections for one container, unless the client asks for a sole connection.
+        alone: Whether no other connection may have the client id (JMS 2.0, 6.1.2). False for an AMQP client that does
+            not ask for a sole connection, because a container may have several connections.
     """
 
     connection: int
@@ -240,8 +240,8 @@ class Commit(Struct, frozen=True, tag=True):
 class Backout(Struct, frozen=True, tag=True):
     """Back out a local unit of work; the deliveries that it settled become unsettled again on their links.
 
-    If the number belongs to a branch, the session of the branch is ending. The core then backs out the branch, as at
-    the end of its connection.
+    A number of a branch means that the session of the branch ends. The core then backs out the branch, as it does when
+    the connection of the branch ends.
     """
 
     connection: int

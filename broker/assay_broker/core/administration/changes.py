@@ -160,7 +160,7 @@ class NativePut(Struct, frozen=True, tag=True):
     Args:
         queue: The queue's name.
         message: The message.
-        delay_ms: The delivery delay in milliseconds, which is refused; None for none.
+        delay_ms: The delivery delay in milliseconds; the queue manager refuses a put with a delay. None for no delay.
     """
 
     queue: str

@@ -74,7 +74,7 @@ def _granted(state: State, user: str | None, found: tuple[Definition, ...]) -> I
 def _on(kind: Kind, name: str, authority: str) -> Need:
     """Return the authority that a command needs on an object.
 
-    Subscriptions have no profiles, so a command about one needs an authority on the queue manager.
+    Subscriptions have no profiles, so a command about a subscription needs an authority on the queue manager.
     """
     object_type = _TYPES.get(NAMESPACES[kind])
     if object_type is None:

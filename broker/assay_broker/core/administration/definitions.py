@@ -179,7 +179,7 @@ def _check_not_open(state: State, definition: Definition) -> None:
 
 
 def _uncommitted(state: State, name: str) -> bool:
-    """Return whether some messages of a queue do not wait: they are uncommitted, or a receiver or unit holds them."""
+    """Return whether a queue has messages that are uncommitted, or that a receiver or a unit of work holds."""
     queue = state.queues.named(name)
     if queue is None:
         return False

@@ -144,7 +144,8 @@ def _not_taken(state: State, why: str) -> str:
 def close_for_store(state: State, receiver: Receiver, turn: Turn) -> None:
     """Close a receiver, because the store refused to record a settlement and no answer can tell the client.
 
-    If the receiver stayed open, it would get the message again at once, and need the store again.
+    If the receiver stayed open, it would get the message again at once, and its next settlement would need the store
+    again.
 
     Args:
         state: The queue manager.

@@ -234,7 +234,7 @@ def _open_subscription(
 
 
 def _present(state: State, turn: Turn, terms: Terms) -> tuple[Subscription | None, Terms]:
-    """Return the existing subscription for these terms, or None; and the terms to use.
+    """Return the existing subscription for these terms (None if no subscription fits), and the terms to use.
 
     If the time to live of the subscription is over, this function ends the subscription. A receiver that asks for a
     time to live of 0 usually gets a non-durable subscription. If a durable subscription with a time to live has the
@@ -260,7 +260,7 @@ def _unmake(state: State, subscription: Subscription, turn: Turn) -> None:
 
 
 def _expel(state: State, subscription: Subscription, key: tuple[int, int], turn: Turn) -> None:
-    """Close a receiver whose attach changed its subscription, because the store refused this change."""
+    """Close a receiver, because the store refused the change that the receiver's attach made to the subscription."""
     receiver = subscription.receivers.get(key)
     if receiver is None:
         return

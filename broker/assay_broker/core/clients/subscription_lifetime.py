@@ -99,7 +99,7 @@ def receiver_left(state: State, turn: Turn, subscription: Subscription) -> None:
 
 
 def _for_good(_turn: Turn) -> None:
-    """Undo nothing: the receiver has left. Without the record, the time to live begins at the next start."""
+    """Undo nothing, because the receiver has left. Without the record, the time to live begins at the next start."""
 
 
 def wait_for_end(state: State, subscription: Subscription) -> None:

@@ -30,8 +30,8 @@ class Pending(Struct, frozen=True, eq=False):
         expires_ms: When the message expires, in milliseconds since the epoch; None for never.
         staged: The number of copies to stage; 0 for a message without delay.
         entry: The copy that is on its queue already, uncommitted (DD-25); None if the copies are made at the commit.
-        dead: For a publication, the dead-letter header for each queue: None unless the dead-letter queue takes the copy
-            in place of the subscriber's queue. Empty for a message to a queue.
+        dead: For a publication, one entry for each queue: the dead-letter header if the dead-letter queue takes the
+            copy in place of the subscriber's queue, else None. Empty for a message to a queue.
         retained: The topic and publisher of a publication to retain; None for any other message.
     """
 

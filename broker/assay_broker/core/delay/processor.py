@@ -36,7 +36,7 @@ class Processor(Stepper[ProcessorState, ProcessorInput, ProcessorAction]):
         return self.state is ProcessorState.WATCHING
 
     def step(self, happened: ProcessorInput) -> ProcessorAction:
-        """Go to the next state, and cancel the restart unless that state is `FAILED`.
+        """Go to the next state, and cancel the restart unless the next state is `FAILED`.
 
         Raises:
             ImpossibleError: The table has no row for the state and the input; this is an error in the core.

@@ -53,10 +53,10 @@ class Plan:
         self._given_up = False
         self._report: Message | None = None
         self.lost: tuple[str, int, int | None] | None = None
-        """The names and reason codes for a report that did not reach its reply-to queue; None without such a report.
+        """The refusals of a report that did not reach its reply-to queue; None without such a report.
 
-        They are the name of the reply-to queue, the reason code of its refusal, and the reason code of the dead-letter
-        queue's refusal, which is None if the report goes to the dead-letter queue.
+        The three values are the name of the reply-to queue, the reason code of the reply-to queue's refusal, and the
+        reason code of the dead-letter queue's refusal. The third is None if the dead-letter queue takes the report.
         """
         steps = {
             Step.PUT: self._put,

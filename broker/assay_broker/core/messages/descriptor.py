@@ -46,7 +46,8 @@ class Described(Struct, frozen=True, kw_only=True):
 def native_id(text: str | None) -> bytes:
     """Return the 24 bytes of MsgId or CorrelId for a JMS id.
 
-    ``ID:`` with 48 hexadecimal digits stands for those bytes, as in IBM MQ. A text of up to 24 bytes is padded; a
+    ``ID:`` with 48 hexadecimal digits stands for the bytes that the digits encode, as in IBM MQ. A text of up to 24
+    bytes is padded; a
     longer one is replaced by the beginning of its SHA-256.
     """
     if not text:

@@ -37,7 +37,7 @@ _SLACK = 64  # outdated items that a heap may have before it is rebuilt
 
 _Key = tuple[int, int]
 _Item = tuple[int, int, int, str]
-"""An item of a heap for the next member of a group: its negated priority, order and key, and the group's id."""
+"""A heap's item for a group's next member: the member's negated priority, order and key, and the group's id."""
 
 
 class Selecting(Protocol):

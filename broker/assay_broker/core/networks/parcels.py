@@ -63,7 +63,8 @@ class Outstanding(Struct, frozen=True, tag=True):
     """The greeting of a queue manager that has started, or the answer to such a greeting.
 
     Args:
-        numbers: The numbers of all messages that the sender keeps for a confirmation; the receiver can forget all other
+        numbers: The numbers of all messages that the sender keeps until they are confirmed; the receiver can forget all
+            other
             numbers of this sender.
         answer: Whether the sender has just started and wants a greeting as an answer.
     """

@@ -157,7 +157,7 @@ def _restore_failed(state: State, queue: Queue, entry: Entry, turn: Turn) -> Non
 
 
 def _restore_to(unit: UnitOfWork | None, entry: Entry, restore: Callable[[Turn], None], turn: Turn) -> None:
-    """Undo `remove`, unless the unit of work that put the copy has ended since then: the copy has ended with the unit.
+    """Undo `remove`, unless the unit of work that put the copy has ended since, because the copy ended with the unit.
 
     Args:
         unit: The unit of work that put the copy, as it was at the removal; None for none.
@@ -216,7 +216,8 @@ def _nothing(_turn: Turn) -> None:
 def take_back_unsent(state: State, turn: Turn, delivery: Delivery) -> None:
     """Take back a delivery whose batch failed: the message waits again, and the receiver gets its credit back.
 
-    If the receiver was closed before, the message was returned then, and may have gone to another receiver.
+    If the receiver was closed before, its close has returned the message already, and another receiver may have the
+    message.
     """
     receiver, entry = delivery.link, delivery.entry
     if receiver.unsettled.pop(delivery.number, None) is not None and entry.place is Place.HELD:

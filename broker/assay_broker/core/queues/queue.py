@@ -88,12 +88,14 @@ class Receiver(Link):
         self.settled = settled
         self.credit = 0
         self.served = 0
-        """The number of the last delivery to the receiver, as the queue counts its deliveries.
+        """The number of the last delivery to the receiver, in the queue's count of all its deliveries.
 
-        Before the receiver's first delivery, the number of the queue's last delivery before the attach.
+        Until the receiver gets a delivery, this is the number of the last delivery that the queue made before the
+        attach.
         """
         self.gate = 0
-        """The number of the batch that has to be stored before the receiver gets its last delivery, and later ones."""
+        """The number of the batch that has to be stored before the last delivery to the receiver is sent, or a later
+        one."""
         self.unsettled: dict[int, Delivery] = {}
 
     def grant(self, credit: int) -> None:

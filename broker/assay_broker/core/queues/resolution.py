@@ -118,8 +118,9 @@ def _elsewhere(state: State, name: str, alias: Definition | None, choice: Choice
 
     - OPEN: the instance to which the sender was bound when it opened the queue.
     - GROUP: the same instance for all messages of a group.
-    - NOTFIXED, or no binding or group: the instances take turns. Instances on stopped queue managers are left out while
-      another one runs.
+    - NOTFIXED, OPEN without a bound instance, or GROUP without a group id: the instances take turns.
+
+    An instance on a stopped queue manager gets no turn, unless all queue managers with an instance are stopped.
     """
     known = state.members.instances(name)
     if not known:

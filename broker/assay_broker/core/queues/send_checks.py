@@ -212,7 +212,7 @@ def expiry(message: Message, now_ms: int) -> int | None:
 
 
 def _as_defined(message: Message, definition: Definition) -> Message:
-    """Return a message; if it lacks persistence or priority, its destination's definition supplies them (DD-52)."""
+    """Return a message with missing persistence or priority filled in from its destination's definition (DD-52)."""
     if message.durable is not None and message.priority is not None:
         return message
     durable = definition.says("DEFPSIST", "YES") if message.durable is None else message.durable

@@ -158,7 +158,7 @@ FAILURES: Mapping[BranchState, XaCode] = MappingProxyType(
         BranchState.FORGETTING: XaCode.XAER_RMFAIL,
     }
 )
-"""The XA code of the answer when the store refuses the batch of a branch in this state.
+"""For each state of a branch, the XA code of the answer if the store refuses the branch's batch.
 
 A decision of an operator is refused with a reason code instead, as any administrator's command.
 """

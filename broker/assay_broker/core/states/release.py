@@ -40,7 +40,7 @@ class Result(Enum):
     REFUSED_PERSISTENT = auto()
     """The dead-letter queue refused the report on a persistent message.
 
-    If it first refused the message itself, which is then a publication, the result is `REFUSED` (DD-77).
+    After `REFUSED_PUBLICATION`, a refused report has the result `REFUSED`, even if the message is persistent (DD-77).
     """
     NOT_ASKED = auto()
     """The message does not ask for the report of this step."""

@@ -119,7 +119,7 @@ def publish(
 
 
 def _filled(message: Message, settings: TopicSettings) -> Message:
-    """Return a message; if it lacks persistence or priority, the topic supplies them."""
+    """Return a message with missing persistence or priority filled in from its topic."""
     if message.durable is None:  # persistence that the sender set takes precedence (QS-32) over the topic's (QS-33)
         message = replace(message, durable=settings.persistent)
     return message if message.priority is not None else replace(message, priority=settings.priority)

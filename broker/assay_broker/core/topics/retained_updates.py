@@ -81,7 +81,7 @@ def clear_retained(state: State, turn: Turn, topic: Address) -> None:
 def _keep(state: State, turn: Turn, publication: RetainedPublication) -> None:
     """Set a topic's retained publication, and record the change if necessary.
 
-    A record is necessary if the store has to hold the new publication, or may hold the publication that it replaces.
+    A record is necessary if the store has to hold the new publication, or may hold the replaced publication.
     """
     topic = publication.kept.topic
     before = state.retained.at(topic)

@@ -178,7 +178,10 @@ class Administered:
 
     @property
     def home(self) -> str:
-        """The home of staged copies. It names the SUB object, because its deletion also drops the copies (DD-76)."""
+        """The home of staged copies.
+
+        The home names the SUB object, because the object's deletion also drops the copies (DD-76).
+        """
         return _ADMINISTERED_HOME + self.sub
 
     def wants(self, message: Message, _connection: int, _client_id: str | None) -> bool:

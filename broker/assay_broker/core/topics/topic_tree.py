@@ -1,8 +1,8 @@
 """The topic tree: the attributes that apply to a topic string.
 
 Each attribute comes from the nearest topic object, at the topic string or an ancestor, whose value is not ASPARENT. If
-no topic object sets it, SYSTEM.BASE.TOPIC does. If that object was deleted or has ASPARENT, its factory setting
-applies.
+no topic object sets it, SYSTEM.BASE.TOPIC does. If SYSTEM.BASE.TOPIC was deleted or has ASPARENT, the factory setting
+of SYSTEM.BASE.TOPIC applies.
 """
 
 from __future__ import annotations
@@ -90,6 +90,6 @@ def topic_settings(objects: Directory, topic: str) -> TopicSettings:
 
 
 def _node(nodes: tuple[Definition, ...], keyword: str) -> Definition:
-    """Return the nearest topic object that sets an attribute; the last object has factory settings, so it sets all."""
+    """Return the nearest topic object that sets an attribute; the last one sets all."""
     inherits = _AS_PARENT[keyword]
     return next(node for node in nodes if node.attributes[keyword] != inherits)
