@@ -77,10 +77,11 @@ class PartedStore(Store, Protocol):
         ...
 
     def end_flush(self, failed: StoreError | None = None) -> None:
-        """End a flush, after the function that `begin_flush` returned.
+        """End a flush, after the function that `begin_flush` returned has run.
 
         Args:
-            failed: The error that this function raised, or None.  After an error the store also drops the records
+            failed: The error that the function of `begin_flush` raised; None if it raised no error.  After an error the
+                store also drops the records
                 that were written during the flush.
         """
         ...

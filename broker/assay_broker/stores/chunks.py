@@ -109,7 +109,8 @@ def complete(record: Record, longs: tuple[Long, ...], pieces: Iterator[bytes]) -
         The whole record.
 
     Raises:
-        ValueError: The record has no such message, a piece is missing, or the piece of a text is not UTF-8.
+        ValueError: A description names a message that the record does not have, a piece is missing, or the piece of a
+            text is not UTF-8.
     """
     messages = list(_messages(record))
     for long in longs:

@@ -57,7 +57,8 @@ class WatchedDisk:
     """A disk for tests: the disk of this machine, with observers, failures and crashes.
 
     Args:
-        through: Whether a flush reaches the machine's own disk.  A test that only uses `crash` does not need it.
+        through: Whether a flush reaches the machine's own disk.  A test that only uses `crash` does not need real
+            flushes.
     """
 
     def __init__(self, *, through: bool = True) -> None:
