@@ -12,7 +12,7 @@ from assay_broker.amqp.frames.fields import symbols
 _CONTAINER, _MAX_FRAME_SIZE, _IDLE_TIMEOUT, _DESIRED = 0, 2, 4, 8
 _LEAST_FRAME = 512
 _LEAST_IDLE_MS = 100
-"""Shortest idle time-out that a client may ask for (AMQP 1.0, 2.4.5); heartbeats for a shorter one cost too much."""
+"""The shortest idle time-out of a client, in milliseconds (AMQP 1.0, 2.4.5); more frequent heartbeats cost too much."""
 
 
 def desired_of(channel: int, fields: Sequence[Any]) -> tuple[str, ...]:

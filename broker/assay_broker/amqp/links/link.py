@@ -255,7 +255,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
         self.ended()
 
     def _answer_detach(self) -> None:
-        """Answer the client's detach with a detach that closes the link if the client's does."""
+        """Answer the client's detach with a detach; the answer closes the link if the client has closed it."""
         if self.closes:
             self.engine.close(self.why)
         else:

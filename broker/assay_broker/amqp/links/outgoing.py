@@ -171,8 +171,8 @@ class OutgoingEnd(SettlingEnd):
         The queue manager may have sent the delivery before it knew that the transaction has begun or ended.
 
         Returns:
-            False if the link gives the delivery back instead, because the link is now in no
-            transaction, and must then send its deliveries settled.
+            False if the link gives the delivery back instead. This happens when the link has left its transaction: it
+            must then send deliveries settled, and the queue manager sent this one unsettled.
         """
         if delivery.settled:
             return True

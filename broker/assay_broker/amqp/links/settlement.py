@@ -48,7 +48,7 @@ class SettlingEnd(ReceiverEnd):
         self._acquired: dict[int, Transaction] = {}
         """The open transactions that have acquired deliveries, by the deliveries' numbers."""
         self._to_release: dict[Delivery, None] = {}
-        """Deliveries that a rollback has given back, before the link sends the client the outcome *released*."""
+        """Deliveries that a rollback has given back, and for which the link has not sent the client *released* yet."""
 
     def changed(self, delivery: Delivery) -> None:
         """Handle a state or settlement that the client has given a delivery."""

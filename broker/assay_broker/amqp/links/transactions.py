@@ -58,7 +58,8 @@ class Transaction:
         self._unanswered = 0
         """The number of messages and outcomes that the queue manager has not answered yet."""
         self._then: Callable[[], None] | None = None
-        """Called when the queue manager has answered all messages and outcomes; None before the discharge."""
+        """The function to call when the queue manager has answered all messages and outcomes; None before the
+        discharge."""
         self._settled: list[tuple[Participant, int]] = []
         """The deliveries with an outcome in the transaction, with their links."""
         self._acquirers: dict[Acquirer, None] = {}
