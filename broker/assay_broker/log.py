@@ -32,7 +32,7 @@ This is about the latency of a disk.  It is a whole number of milliseconds, beca
 _WORTH_A_THREAD = 16
 """The number of unflushed records from which on a second thread waits for the disk.
 
-Starting the thread's job takes about as long as a flush, so with fewer records it would only make answers later.
+Starting the thread's job takes about as long as a flush, so with fewer records the thread would only delay the answers.
 """
 
 _MISTAKE = "the flush has failed by a mistake of the broker; its log says which"

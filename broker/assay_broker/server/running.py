@@ -243,8 +243,8 @@ def _check_ready_file(launch: Launch) -> None:
 def _forget_dead(path: Path | None, options: ServerOptions) -> None:
     """Remove the ready file of a killed server, so that a script does not mistake it for this server's file.
 
-    The file names the folder of this server's store.  This process has locked the folder, so the other server has
-    ended.
+    The file is removed only if it names the folder of this server's store. This process has locked that folder, so the
+    server that wrote the file has ended.
     """
     if path is None or options.data is None or not path.is_file():
         return

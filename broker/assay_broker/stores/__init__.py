@@ -81,8 +81,7 @@ class PartedStore(Store, Protocol):
 
         Args:
             failed: The error that the function of `begin_flush` raised; None if it raised no error.  After an error the
-                store also drops the records
-                that were written during the flush.
+                store also drops the records that were written during the flush.
         """
         ...
 
