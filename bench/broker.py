@@ -2,10 +2,11 @@
 
 Run with the SDK on the path: ``python bench/broker.py [LOAD...] [--rounds N]``; ``--help`` lists the options.
 
-Loads: ceiling durable durable8 once confirm connect memory idle overload; without one, all.  Brokers: this one,
-RabbitMQ (installed, and version 4 as an image), Apache Artemis, and a plain one on proton's `Container`.  The output
-names missing brokers and leaves them out.  All brokers listen on 127.0.0.1 and run at the same time.  Each round loads
-them one after the other, in a new order.  The clients are `brokers.clients`; `ceiling` measures their own speed.
+Loads: ceiling durable durable8 once confirm connect memory idle overload.  Without a load, the program runs all of
+them.  Brokers: this one, RabbitMQ (installed, and version 4 as an image), Apache Artemis, and a plain broker on
+proton's `Container`.  The output names the brokers that this machine lacks; the tables leave them out.  All brokers
+listen on 127.0.0.1 and run at the same time.  Each round loads them one after the other, in a new order.  The clients
+are `brokers.clients`; `ceiling` measures their own speed.
 
 Only the ratios of one run are comparable between machines.  Processor time varies less than rates when other programs
 use the machine.
@@ -68,7 +69,7 @@ ALONE: Final[tuple[Load, ...]] = (Waiting(), Idle(), Overload())
 
 
 def main() -> int:
-    """Print the tables.
+    """Measure the brokers and print the tables.
 
     Returns:
         The exit code: 1 if a figure missed its target, otherwise 0.

@@ -1,4 +1,4 @@
-"""The cost of one event, plain and in parts, beside plain JSON dumps: `python bench/journal.py [EVENTS]`."""
+"""The cost of an event in a plain journal, in one with parts, and as JSON alone: `python bench/journal.py [EVENTS]`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def write_round(folder: Path, name: str, events: int, parts: PartLimits | None) 
 
 
 def dump_round(folder: Path, name: str, events: int) -> float:
-    """Dump the same fields with the standard library's `json`, a line each; return the microseconds for each."""
+    """Dump the same fields with the standard library's `json`, a line each; return the microseconds for each event."""
     with JournalWriter(folder / f"{name}.jsonl", run="bench", writer=name) as journal:
         journal.write(Begin, AT, backend="b", client="c", ours=(), environment={}, catalogue_hash="0", seed=1)
         fields = msgspec.to_builtins(seen(journal))

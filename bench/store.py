@@ -239,7 +239,7 @@ def roomy() -> Settings:
 
 
 def main(messages: int) -> int:
-    """Print the figures.
+    """Measure the store and print the figures.
 
     Returns:
         The exit code: 1 if a ratio misses its limit, otherwise 0.

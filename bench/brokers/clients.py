@@ -30,7 +30,7 @@ READY_S: Final = 60.0
 END_S: Final = 30.0
 _TICK_S: Final = 0.002
 _BURST_S: Final = 0.1
-"""The most seconds of messages that a producer with a fixed rate sends at once after it could not send."""
+"""After a pause, a producer with a fixed rate sends at most the messages of this many seconds at once."""
 
 
 class Slot(IntEnum):
@@ -109,7 +109,7 @@ class Client:
     Args:
         target: The function to run, with the job, the counters and a pipe for the result.
         job: The job.
-        counters: Counters that other clients share; None for new ones.
+        counters: Counters that other clients share; None for new counters.
     """
 
     def __init__(
@@ -298,7 +298,7 @@ def _take(line: Line, upto: int) -> None:
 
 
 def _order(counters: Counters) -> Callable[[int], None]:
-    """Return a function that takes message numbers and counts those that do not follow the number before them."""
+    """Return a function that takes message numbers and counts each number that does not follow the previous one."""
     expected = 0
 
     def hear(number: int) -> None:

@@ -1,4 +1,4 @@
-"""The AMQP frames that a client of the benchmark writes, and the fields of those that it reads."""
+"""The AMQP frames that a client of the benchmark writes, and the fields of the frames that it reads."""
 
 from __future__ import annotations
 

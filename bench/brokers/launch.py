@@ -37,7 +37,7 @@ class Launched:
         environment: Variables in addition to this process's; in a container, all variables.
         folder: The folder to which the server writes; it has the same path in a container.
         image: The container's image; None for a native server.
-        user: The user of a container: this user, unless the image needs another.
+        user: The user that runs the container: the user of this process, unless the image needs another user.
     """
 
     def __init__(

@@ -91,11 +91,11 @@ class Load(Protocol):
 
     @property
     def wanted(self) -> Mapping[str, float]:
-        """The targets: our first figure divided by a peer's, by the peer's key."""
+        """The targets for our first figure divided by the first figure of a peer; the key is the peer's."""
         ...
 
     def measure(self, running: Running, number: int, settings: Settings) -> Figures:
-        """Load a broker.
+        """Load a broker and return the figures.
 
         Args:
             running: The broker.
@@ -130,7 +130,7 @@ class Rate(Struct, frozen=True):
         title: The load's title in tables.
         lines: The number of producers, and of consumers, each with its own connection, all on one queue.
         settled: Whether delivery is at most once.
-        wanted: The targets: our rate divided by a peer's, by the peer's key.
+        wanted: The targets for our rate divided by a peer's rate; the key is the peer's.
         durable: The durable field of the messages' header.
     """
 

@@ -50,7 +50,7 @@ class Queue:
 class Broker(MessagingHandler):
     """A broker whose queues have the names that clients use.
 
-    In proton's types, the link of an event may be missing; these events always have one.
+    In proton's types, the link of an event may be missing; these events always have a link.
 
     Args:
         url: The address on which the broker listens.

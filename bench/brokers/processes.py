@@ -63,7 +63,7 @@ def memory(pids: Iterable[int]) -> int:
 
 
 def _stat(pid: int) -> list[str]:
-    """Return the fields of /proc/PID/stat after the process's name, which may contain spaces; empty after its end."""
+    """Return the fields of /proc/PID/stat after the process's name (it may have spaces); empty for an ended process."""
     try:
         return (PROC / str(pid) / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):

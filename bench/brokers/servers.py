@@ -157,7 +157,7 @@ class Plain(Struct, frozen=True):
 class Artemis(Struct, frozen=True):
     """Apache Artemis as `artemis create` configures it on this disk, with its own start script and Java options.
 
-    The kit's own image of Artemis is made for short starts (only the quick compiler), so it is no peer for speed.
+    The kit's own image of Artemis is made for short starts (only the quick compiler), so its speed is not measured.
     """
 
     key: str = "artemis"

@@ -309,7 +309,7 @@ class Line:
         return free if self.role.settled else min(free, window - self.sent + self.confirmed)
 
     def send(self, count: int) -> None:
-        """Send a number of messages, numbered from the last one on."""
+        """Send messages; their numbers follow the number of the last message."""
         pack, before, body = self._transfer, self._before, _FILLING
         size, first = self._transfer_size, self.sent
         numbers = range(first, first + count)
@@ -322,7 +322,7 @@ class Line:
         """Accept received messages.
 
         Args:
-            upto: The number of messages, counted from the first, that are settled afterwards.
+            upto: The number of messages, from the connection's first, that are settled after this call.
         """
         if upto <= self._unsettled_from:
             return
@@ -336,7 +336,7 @@ class Line:
         """Renew the credit when half of it is used.
 
         Args:
-            taken: The number of received messages that are done; the others still use credit.
+            taken: The number of received messages that are done; the other messages still use credit.
         """
         if taken + self.role.credit - self._granted >= self.role.credit // 2:
             self._grant(taken + self.role.credit - self.received)

@@ -86,7 +86,7 @@ def _group(
         bool, typer.Option("--version", is_eager=True, help="Print the version and stop.", callback=_print_version)
     ] = False,
 ) -> None:
-    """Handle the options before the subcommand.  Without this callback, typer omits the name of a single subcommand."""
+    """Handle the options before the subcommand. Without this callback, typer rejects a sole subcommand's name."""
     del version
 
 
@@ -113,7 +113,7 @@ def is_missing(problem: Exception) -> bool:
 
 
 def load(arguments: Sequence[str]) -> typer.Typer:
-    """Import the modules of the called subcommand, or of all subcommands for a call without one; return the command.
+    """Import the modules of the called subcommand, or of all subcommands if the call names none; return the command.
 
     Args:
         arguments: The arguments after the command's name.

@@ -11,9 +11,9 @@ from types import FrameType
 def main() -> None:
     """Run the command; the user sees every error as one sentence and an exit code, never as a stack trace.
 
-    The imports take most of a second.  During them, SIGTERM and Ctrl-C end the process without an output: the shell
-    sees 128 plus the signal's number.  After them, SIGTERM, Ctrl-C and SIGHUP (a closed terminal) stop the subcommand
-    normally.
+    The imports take most of a second.  During the imports, SIGTERM and Ctrl-C end the process without an output: the
+    shell sees 128 plus the signal's number. After the imports, SIGTERM, Ctrl-C and SIGHUP (a closed terminal) stop the
+    subcommand normally.
     """
     by_python = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if by_python:  # a shell starts background commands with SIGINT ignored: keep that
@@ -23,14 +23,14 @@ def main() -> None:
     from assay_evidence.interrupts import as_ctrl_c
 
     def stopped(_number: int, frame: FrameType | None) -> None:
-        """Stop the command on SIGTERM like on Ctrl-C, so that its processes end too."""
+        """Stop the command on SIGTERM as on Ctrl-C, so that its processes end, too."""
         on_ctrl_c = signal.getsignal(signal.SIGINT)
         (on_ctrl_c if callable(on_ctrl_c) else as_ctrl_c(signal.default_int_handler))(signal.SIGINT, frame)
 
     terminals = [stream for stream in (1, 2) if os.isatty(stream)]
 
     def hung_up(number: int, frame: FrameType | None) -> None:
-        """Stop the command on SIGHUP like on Ctrl-C, and write no more output to the closed terminal.
+        """Stop the command on SIGHUP as on Ctrl-C, and write no more output to the closed terminal.
 
         Ignore a second SIGHUP, because both the shell and the system send one.
         """

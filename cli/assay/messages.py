@@ -36,7 +36,7 @@ _ENDS: Mapping[JmsErrorKind, type[CommandError]] = {
     JmsErrorKind.UNSUPPORTED: CannotRunError,
     JmsErrorKind.INVALID_SELECTOR: UsageProblem,
 }
-"""The command's error for each kind of error that does not mean that the broker has refused the operation."""
+"""The command's error by the kind of the SDK's error; all other kinds mean that the broker refused the operation."""
 
 _OPTIONS: Mapping[str, str] = {
     "in ca_file": "with --ca",
@@ -119,7 +119,7 @@ def connected(url: str, login: Login | None, authority: Path | None, mode: AckMo
 
     Args:
         url: ``amqp://host:port``, or ``amqps://`` over TLS.
-        login: User and password; None for none.
+        login: User and password; None to connect without a login.
         authority: The file with the certificates of the authorities that sign the broker's certificate; None for the
             authorities that the system trusts.
         mode: The session's acknowledgement mode.

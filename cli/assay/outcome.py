@@ -23,7 +23,7 @@ TROUBLE = frozenset({Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.NOT_DEMONSTRAT
 SEVERITY = [Exit.AS_EXPECTED, Exit.INCONCLUSIVE, Exit.NOT_AS_EXPECTED]
 """The exit codes of a backend's run, from the mildest to the worst."""
 SHOWN = 3
-"""The most failed tests that the command names."""
+"""The largest number of failed tests that the command names."""
 NOTHING = "the journals hold no scenario, so no rule has a verdict; repeat the run with `assay run`."
 
 
@@ -59,7 +59,7 @@ def tell(surprises: Sequence[str], terminal: Terminal) -> None:
 
 
 def others_failed(folder: Path) -> list[str]:
-    """Return one sentence about the failed tests of a run that the kit does not judge; empty if none failed.
+    """Return a sentence about the failed tests that ran with the suite and that the kit does not judge, or nothing.
 
     Args:
         folder: The run's folder.

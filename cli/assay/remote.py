@@ -122,7 +122,7 @@ class RemoteManager:
     Args:
         url: ``http://host:port`` or ``https://host:port``.
         name: The name of the queue manager; None if the server has only one.
-        login: User and password; None for none.
+        login: User and password; None to send requests without a login.
         authority: The file with the certificates of the authorities that sign the server's certificate; None for the
             authorities that the system trusts.
 

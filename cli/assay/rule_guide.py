@@ -77,7 +77,7 @@ class Guide(Struct, frozen=True):
         scenarios: The scenarios that test the rule, sorted by feature file and line.
         code: The functions that name the rule, including the code that enforces it.
         defects: The defects that break it.
-        invariant: The rule's invariant; None without one.
+        invariant: The rule's invariant; None for a rule without an invariant.
     """
 
     rule: Rule
@@ -125,7 +125,7 @@ def _code() -> tuple[tuple[Code, frozenset[str]], ...]:
 
 
 def _named(text: str) -> frozenset[str]:
-    """Return the ids of the rules that a text names, also within a range such as `DD-02 to DD-05`."""
+    """Return the ids of the rules that a text names; a range such as `DD-02 to DD-05` names all rules in it."""
     return frozenset(
         f"{family}-{number:02}"
         for family, first, last in _RULES.findall(text)

@@ -25,7 +25,7 @@ class Chosen(Struct, frozen=True):
 
     Args:
         names: Their names, in the order of the runs.
-        by_all: The names that only the word `all` chose; the command leaves out those of them that cannot run here.
+        by_all: The names that only the word `all` chose; the command leaves out each of them that cannot run here.
     """
 
     names: tuple[str, ...]
@@ -58,7 +58,7 @@ def chosen(values: Iterable[str]) -> Chosen:
 
 
 def _listed(value: str) -> list[str]:
-    """Split a value at its commas; the file of a backend may have commas in its name, and stays whole."""
+    """Split a value at its commas, except at commas in the name of a backend's file."""
     if "," not in value:
         return [value]
     first, colon, rest = value.partition(":")
@@ -124,7 +124,7 @@ def present(
 
     Raises:
         UsageProblem: A name in the options is unknown, or the options do not fit together.
-        CannotRunError: The only backend, or none of the backends, can be started here.
+        CannotRunError: None of the chosen backends can be started here.
     """
     absent: dict[str, Absence] = {}
     for options in {(one.backend, one.face): one for one in asked}.values():

@@ -49,6 +49,6 @@ def counted(number: int, one: str, many: str = "") -> str:
     Args:
         number: The number.
         one: The noun in the singular.
-        many: The noun in the plural; empty for `one` with an s.
+        many: The noun in the plural; if it is empty, the plural is `one` with an s.
     """
     return f"{number} {one}" if number == 1 else f"{number} {many or f'{one}s'}"

@@ -60,7 +60,7 @@ class Distance(Struct, frozen=True):
 
 
 def distance(later: Event, earlier: Event) -> Distance:
-    """Return how long after `earlier` the event `later` is, with the uncertainty; negative if it is before."""
+    """Return the time from `earlier` to `later`, with the uncertainty; negative if `later` in fact comes first."""
     unc_ns = later.unc_ns + earlier.unc_ns
     if later.boot == earlier.boot:
         return Distance(later.mono_ns - earlier.mono_ns, unc_ns)
@@ -70,8 +70,8 @@ def distance(later: Event, earlier: Event) -> Distance:
 def follows(event: Event, other: Event) -> bool:
     """Return whether `event` comes after `other`.
 
-    If both have the same time, the sequence numbers decide for events of one writer. Of two writers, each event counts
-    as after the other.
+    For events with the same time, the sequence numbers decide if they have one writer. If they have two writers, the
+    function returns True in both orders.
     """
     apart = distance(event, other).ns
     return apart > 0 or (apart == 0 and (event.writer != other.writer or event.seq > other.seq))
@@ -101,9 +101,9 @@ class Look(Struct, frozen=True):
 def visible_to(claim: Claim, events: Iterable[AnyEvent]) -> list[AnyEvent]:
     """Return the events of a journal that may decide a claim: those before the claim.
 
-    An event of the claim's own writer counts if its number is lower.  An event of another writer counts unless it is
-    later than the claim by more than the clocks' uncertainty.  Delays of the harness (`Late`) always count, because the
-    thread that notes them may be slower than the step.
+    An event of the claim's own writer counts if its sequence number is lower than the claim's.  An event of another
+    writer counts unless it is later than the claim by more than the clocks' uncertainty.  Delays of the harness
+    (`Late`) always count, because the thread that notes them may be slower than the claim's step.
     """
     kept: list[AnyEvent] = []
     writer, seq = claim.writer, claim.seq
@@ -259,9 +259,9 @@ class History:
         return next((answer for answer in answers if answer is not None and answer.refused is not None), None)
 
     def confirmed(self, send: Call) -> Return | None:
-        """Return the answer by which the broker took charge of a message; None if it did not.
+        """Return the answer by which the broker took charge of a message; None without such an answer.
 
-        It is the answer to the send. If the send was part of a unit of work, it is the answer to the unit's commit.
+        It is the answer to the send or, if the send was part of a unit of work, the answer to the unit's commit.
         """
         answer = self.answer(send)
         if send.unit is not None and answer is not None and answer.refused is None:
@@ -357,14 +357,14 @@ _Phased = TypeVar("_Phased", Watch, Fault)
 
 
 def _is_around(watch: Watched, call: Call) -> bool:
-    """Return whether this receive call of a consumer happened during a watch of the consumer."""
+    """Return whether a watch of a consumer was open during this receive call of the consumer."""
     begin, end = watch.begin, watch.end
     mine = call.writer == begin.writer and call.actor == begin.actor
     return mine and end is not None and begin.seq < call.seq < end.seq
 
 
 def _pairs(events: list[_Phased]) -> list[tuple[_Phased, _Phased | None]]:
-    """Pair the begin of each watch or fault with its end: the event of the same writer and id, or None.
+    """Pair the begin of each watch or fault with its end (the event with the same writer and id), or with None.
 
     Raises:
         ClaimError: An end has no begin.

@@ -56,7 +56,7 @@ def _nothing(_number: int, _frame: FrameType | None) -> None:
 
 
 _standing: list[_Deferral] = []
-"""The installed deferral, or nothing.  It is kept, because installing one takes as long as writing a journal's line."""
+"""The installed deferral; empty before that. It stays, because an installation takes as long as writing a line."""
 
 
 @contextmanager
@@ -79,7 +79,7 @@ def ctrl_c_deferrable() -> Generator[None]:
 
 
 def as_ctrl_c(handler: Handler) -> Handler:
-    """Return a handler for a signal other than SIGINT, such as SIGTERM; the same blocks defer it that defer Ctrl-C.
+    """Return a handler for another signal, such as SIGTERM; the blocks that defer Ctrl-C defer this handler, too.
 
     Args:
         handler: The handler that is called with the number of SIGINT, at once or after the deferral.
@@ -97,7 +97,7 @@ def as_ctrl_c(handler: Handler) -> Handler:
 def ctrl_c_deferred() -> AbstractContextManager[None]:
     """Defer Ctrl-C until the end of the block, for short blocks that must not be left half done.
 
-    In other threads than the main one this has no effect, because Ctrl-C never interrupts them.
+    In threads other than the main thread this has no effect, because Ctrl-C never interrupts them.
 
     Raises:
         KeyboardInterrupt: The user pressed Ctrl-C during the block; the earlier handler of SIGINT raises it at the end.

@@ -67,7 +67,7 @@ from assay_evidence.verdicts import SCHEMA, Finding, RuleVerdict, ScenarioVerdic
 from assay_features import Catalogue, Role
 
 NO_CLAIM = "The scenario made no claim."
-"""The reason for the verdict on a scenario whose steps all ran and made no claim."""
+"""The reason for the verdict on a scenario in which all steps ran and no step made a claim."""
 THEN = "then"
 NO_CLAIM_OF_STEP = "the step is done and made no claim, so nothing was checked."
 """The end of the reason for the verdict on a scenario whose Then-step made no claim."""
@@ -94,8 +94,9 @@ def judge(events: Iterable[AnyEvent], catalogue: Catalogue, damage: Sequence[Jou
         damage: The damage that `assay_evidence.reader.read_journals` found.
 
     Returns:
-        The verdicts on the rules with at least one scenario that was planned or has events, in the catalogue's order,
-        each with its scenarios by id.  Foreign scenarios and probes decide no rule and have their own lists.
+        The verdicts on the rules with at least one scenario that was planned or has events, in the catalogue's order.
+        Each has the verdicts on its scenarios, sorted by id.  Foreign scenarios and probes decide no rule and have
+        their own lists.
     """
     ordered = sorted(events, key=lambda event: (event.writer, event.seq))
     run = _Run(ordered, catalogue, damage)
@@ -157,7 +158,7 @@ def _error(claim: Claim, reason: str) -> Finding:
 
 
 class _Facts(Struct, frozen=True):
-    """The facts about a scenario, apart from its claims."""
+    """The facts about a scenario, except its claims."""
 
     rules: tuple[str, ...]
     strength: str
@@ -198,7 +199,7 @@ class _Run:
         self._common_harm = self._damage_to_all(damage)
 
     def attempts(self) -> list[list[str]]:
-        """Return the ids of all scenarios that were planned or have events, each with those of its later attempts."""
+        """Return the id of each scenario that was planned or has events, with the ids of its later attempts."""
         begins = (begin for trace in self._traces.values() for begin in _of_kind(trace, ScenarioBegin))
         return grouped(self._planned.keys() | self._traces.keys(), begins)
 
@@ -273,7 +274,7 @@ class _Run:
         return _Facts(tuple(rules), strength, judged, foreign, client, planned.tags if planned else (), role, probe)
 
     def _unclaimed(self, name: str, facts: _Facts, trace: list[AnyEvent]) -> list[Finding]:
-        """Return the findings without a claim: missing capabilities, steps not done, scenarios not run."""
+        """Return the findings that have no claim: on missing capabilities, steps not done, and a scenario not run."""
         if not trace and self._damage:
             reason = f"No line of the scenario is left. {_harmed(next(iter(self._damage.values())))}"
             return [Finding(claim="", verdict=Verdict.INCONCLUSIVE, reason=reason)]
@@ -344,7 +345,7 @@ def _findings(trace: list[AnyEvent]) -> list[tuple[Claim, Finding]]:
 
 
 def _lack(step: Step, made: Collection[str]) -> str:
-    """Return the fault of a Then-step that made no claim, or whose claim the journal lacks; empty without a fault.
+    """Return a sentence if a Then-step made no claim or the journal lacks its claim; otherwise an empty text.
 
     Args:
         step: A step that is done.

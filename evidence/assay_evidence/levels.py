@@ -47,7 +47,7 @@ _OF_CAPABILITY: Mapping[str, Level] = {
     "flush-trace": Level.FLUSH,
     "data-folder": Level.FLUSH,
 }
-"""By capability, the level that a pair cannot reach without it."""
+"""By capability, the level that a pair cannot reach without this capability."""
 _FLUSHED = "flushed-before"
 
 

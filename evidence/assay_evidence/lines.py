@@ -90,7 +90,7 @@ def decode_line(line: bytes) -> AnyEvent:
         raise LineError("undecodable", "The line is blank.")
     body, tail = line[:-_TAIL], line[-_TAIL:]
     if not (body and tail.startswith(_MARK) and tail.endswith(_CLOSE)):
-        raise LineError("undecodable", "The line does not end with a checksum: it is incomplete, or no journal's.")
+        raise LineError("undecodable", "The line does not end with a checksum: it is incomplete or not a journal's.")
     expected = b"%08x" % crc32(body)
     found = tail[len(_MARK) : -len(_CLOSE)]
     if found != expected:

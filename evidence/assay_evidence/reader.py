@@ -11,7 +11,7 @@ The reader checks in this order:
    record names must have a file.
 
 A journal in parts (`assay_evidence.files.parts`) is read as one file; a compressed part that ends early is damaged from
-there.
+its end on.
 
 The run's id is taken from the file with the plan, or else from the first file by name.
 """

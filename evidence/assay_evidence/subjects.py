@@ -1,4 +1,4 @@
-"""The subjects and limits of invariants, which are the results and the inputs of both the pipeline and the oracle."""
+"""The subjects (results) and limits (inputs) of invariants, for the pipeline and for the oracle."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Struct
 DEFINE = "DEFINE"
 """The first word of commands that define an object.  Such a command cannot withhold a message that is sent after it."""
 SPECIAL = ("MAX", "ALIAS", "REMOTE", "CLUS", "GET(", "PUT(", "CMDLEVEL", "OPMODE")
-"""Parts of an administrator's commands after which a message may not arrive on its queue, or may go to another one."""
+"""Parts of administrators' commands after which a message might miss its queue or go to another queue."""
 
 
 class Outcome(StrEnum):

@@ -58,7 +58,7 @@ class Finding(Struct, frozen=True):
         reason: The reason of the verdict, in one sentence.
         expected: The demand of the rule, with figures.
         observed: The evidence in the journal, with figures.
-        disclosed: The outcome that occurred where a `may` rule permits several; empty for none.
+        disclosed: The outcome that occurred where a `may` rule permits several; empty if the claim discloses nothing.
         certain: Whether a pass or fail is certain: no delay of the harness can have caused it.
         offenders: For a fail, the references (``writer:seq``) of the events that break the rule; empty if a missing
             event breaks it.
@@ -205,7 +205,7 @@ class Verdicts(Struct, frozen=True):
         client: The name, version and face of the client that the user asked for.
         rules: The verdicts on the rules that the kit's own scenarios tried.
         totals: The number of rules with each verdict.
-        defect: The name of the defect that the run switched on; empty for none.
+        defect: The name of the defect that the run switched on; empty for a run without a defect.
         foreign: The verdicts on foreign scenarios by id; they decide no rule of the catalogue.
         foreign_totals: The number of foreign scenarios with each verdict; empty without foreign scenarios.
         clients: The number of scenarios that each client ran, with `client` first. Other faces run the scenarios that

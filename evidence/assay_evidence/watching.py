@@ -1,8 +1,9 @@
 """Watches: the times in which a consumer could have received a message.
 
 All times are nanoseconds after one origin event.  The time of a fault does not count as watched.  While the machine
-holds up the harness, messages may arrive that the harness notes only afterwards.  So a delay proves no silence,
-and an event that the harness notes during the delay or shortly after may have happened at the delay's begin.
+holds up the harness, messages may arrive that the harness notes only afterwards. So the time of a delay does not count
+as silence, and an event that the harness notes during the delay or shortly after it may have happened at the delay's
+begin.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from assay_evidence.spans import Span, clip, merge, split, subtract, total
 
 NS_PER_MS = 1_000_000
 CATCHING_UP_NS = 100_000_000
-"""The time after a delay in which the harness may still note events of the delay, in nanoseconds."""
+"""The time after a delay, in nanoseconds, in which the harness may still note events that happened during the delay."""
 
 
 def was_prompt(event: Event, history: History) -> bool:
@@ -31,7 +32,7 @@ class Watchers(Struct, frozen=True):
     """The consumers whose watches count for a claim.
 
     Args:
-        actors: The names of the actors that the claim names; None if it names none.
+        actors: The names of the actors that the claim names; None for a claim without actors.
         destinations: If the claim names no actors, the destinations whose watches count; empty for all.
     """
 
@@ -46,7 +47,7 @@ class Watchers(Struct, frozen=True):
 
 
 def watchers_of(history: History, actors: tuple[str, ...] | None, keys: Collection[str]) -> Watchers:
-    """Return the watchers of a claim: its actors, or else all watchers of the destinations of its messages."""
+    """Return the watchers of a claim: the actors that it names, or else all watchers of its messages' destinations."""
     sent_to = {send.destination for send in history.sends(keys)}
     return Watchers(actors, frozenset(name for name in sent_to if name is not None))
 

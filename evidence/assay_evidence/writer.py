@@ -1,6 +1,6 @@
 """The writer of a journal: one plain file, or numbered parts for a long run (`assay_evidence.files.parts`).
 
-Each writer makes new files, so no line follows an incomplete one.  The caller gives the time of each event, because
+Each writer makes new files, so no line follows an incomplete line.  The caller gives the time of each event, because
 only the caller knows the right clock for the event.
 """
 

@@ -11,8 +11,8 @@ is ``begin``; the last is ``end`` and holds the number of lines before it.  A wr
 Spark reads the lines as text, and an expression parses them.  Spark's own JSON readers drop blank lines and all but the
 first object of a line, and turn an invalid line into a row of nulls.
 
-If a compressed part is torn or altered, Spark keeps the lines before the place and goes on with the next file.  The
-lines behind it then count as missing.
+If a compressed part is torn or altered, Spark keeps the lines before the damaged place and goes on with the next file.
+The lines after that place count as missing.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def read_lines(spark: SparkSession, files: Iterable[JournalFile]) -> DataFrame:
 
 
 def account(spark: SparkSession, lines: DataFrame, files: Iterable[JournalFile]) -> Bronze:
-    """Divide the checked lines into parsed and quarantined ones, and find missing lines.
+    """Separate the parsed lines from the quarantined lines, and find missing lines.
 
     Args:
         spark: The Spark session.
@@ -125,7 +125,7 @@ def _damage(line: Column, event: Column) -> Column:
 
 
 def _complete() -> Column:
-    """Return an expression for "the event has every required field of its kind", over about a hundred fields."""
+    """Return the condition that an event has every required field of its kind; it covers about a hundred fields."""
     common = sorted(set.intersection(*(set(names) for names in required_fields().values())))
 
     def present(names: Iterable[str]) -> str:

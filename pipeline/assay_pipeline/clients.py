@@ -47,7 +47,7 @@ def leaves(calls: DataFrame, case: tuple[str, ...]) -> DataFrame:
 
 
 def losses(left: DataFrame, case: tuple[str, ...]) -> DataFrame:
-    """Make an array (``losses``) for each scenario: the times in which any of its clients lost its connection.
+    """Make an array (``losses``) for each scenario: the times in which a client of the scenario lost its connection.
 
     A call that drops a connection has the connection's name, which need not be the name of its consumers.
 
@@ -62,7 +62,7 @@ def losses(left: DataFrame, case: tuple[str, ...]) -> DataFrame:
 
 
 def settles(told: DataFrame, case: tuple[str, ...]) -> DataFrame:
-    """Make the table ``settles``: one row for each message that a client accepted, with the time that counts.
+    """Make the table ``settles``: one row for each accepted message, with the time of its acceptance or the commit.
 
     Args:
         told: All events.

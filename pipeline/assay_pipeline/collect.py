@@ -28,7 +28,7 @@ _LINES = "lines"
 EXAMINED = "examined"
 """The table of all subjects, partitioned by rule."""
 DAMAGE_SHOWN = 20
-"""The most sentences about a folder's damage in the verdicts; the tables hold all damage."""
+"""The largest number of sentences about a folder's damage in the verdicts; the tables hold all damage."""
 
 
 class Collected(Struct, frozen=True):

@@ -38,13 +38,14 @@ def subjects(frame: DataFrame, *, subject: Column, outcome: Column, figure: Colu
 
 
 def of_copies(copies: DataFrame, which: Column, *, broken: Column, kept: Column) -> DataFrame:
-    """Make the table of subjects from copies of messages; the figure is how often a holder's consumers received one.
+    """Make the table of subjects from copies of messages; the figure is how often the copy was seen.
 
     Args:
         copies: The table of `assay_pipeline.tables.copies`.
         which: The examined copies.
         broken: The copies that break the rule.
-        kept: The other copies that keep it; the rest cannot be examined.
+        kept: The copies that keep the rule; `broken` counts first if a copy is in both. All other copies cannot be
+            examined.
     """
     name = F.when(F.col("kind") == "queue", F.col("kid")).otherwise(F.concat_ws(">", "kid", "holder"))
     outcome = F.when(broken, Outcome.BROKEN.value).when(kept, Outcome.KEPT.value)

@@ -7,7 +7,7 @@ The invariants read only these tables:
   It also holds the time at which the send was *confirmed*: the time of its answer, or of the commit of its unit of
   work.
 - ``sightings``: one row for each reception of a message by a consumer, with the message as received (``seen``), and one
-  (``look``) for each browse of the message's own destination that listed it.  Other browses do not count: an
+  row (with ``look``) for each browse that listed the message on its own destination.  Other browses do not count: an
   administrator may find a message elsewhere, for example on the staging queue.
 - ``watches``: one row for each span in which a consumer could have received a message.  It holds the consumer's last
   activity in the span, and whether silence in the span shows that no message came (``telling``).
@@ -29,8 +29,8 @@ The invariants read only these tables:
 - ``consumers``: one row for each consumer that was created, with the queue or subscription that holds its messages
   (`assay_pipeline.tables.holders`).
 - ``returns``: the times of events after which a broker may deliver a message again: faults, rollbacks, closed
-  consumers, failed callbacks, messages that a client did not accept.  An event is ``orderly`` if a client ended a
-  consumer, a session or a connection with a call for that.
+  consumers, failed callbacks, messages that a client did not accept.  An event is ``orderly`` if it is a client's call
+  that ends a consumer, a session or a connection.
 - ``unsubscribed``: the names of subscriptions that a client tried to delete, with the times.
 - ``copies``: one row for each message and each holder of it (`assay_pipeline.tables.copies`).
 

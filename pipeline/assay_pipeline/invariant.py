@@ -32,7 +32,7 @@ class Wording(Struct, frozen=True):
         observed: The text for a figure; ``{0}`` is replaced by the figure. For a negative duration, "after" is
             replaced by "before".
         one: The noun for a figure of 1; empty if figures are durations in nanoseconds.
-        many: The noun for other figures; empty for `one` with an s.
+        many: The noun for other figures; if it is empty, the noun is `one` with an s.
     """
 
     demands: str

@@ -108,7 +108,7 @@ class Manifest(Struct, frozen=True):
         spark: Spark's version.
         limits: The values of the limits, by name.
         journals: Every journal, with its size.
-        lines: The numbers of parsed and quarantined lines, and of gaps in the counts of lines.
+        lines: The numbers of parsed, quarantined and missing lines.
         verdicts: The files of verdicts, by folder and run.
         tables: The Parquet tables, with their numbers of rows.
         disagreements: The differences from the oracle; None if the oracle did not run.
@@ -229,7 +229,7 @@ def _judged(collected: Collected, limits: Limits) -> Iterator[Judged]:
 
 
 def _unused(name: str, taken: set[str]) -> str:
-    """Return a name that is not among the taken ones: the given name, or the name with a number."""
+    """Return a name that is not yet taken: the given name, or the given name with a number."""
     plain = re.sub(r"[^A-Za-z0-9._+-]", "_", name).lstrip(".") or "run"
     number, chosen = 1, plain
     while chosen in taken:
@@ -276,7 +276,7 @@ def _output(out: Path) -> Generator[Path, None, None]:
 
 
 def _umask() -> int:
-    """Return the process's umask; the system can only read it by setting it."""
+    """Return the process's umask; this sets and restores the umask, because the system has no call to read it."""
     mask = os.umask(0o022)
     os.umask(mask)
     return mask

@@ -13,7 +13,7 @@ from assay_pipeline.errors import NoJournalError
 RUN_FOLDER = "journals"
 """The name of the journals' folder in a run's output folder."""
 _RATIO = 8
-"""The size of a plain journal, divided by that of its compressed form."""
+"""The size of a plain journal, divided by the size of its compressed form."""
 
 
 class JournalFile(Struct, frozen=True):
@@ -22,7 +22,7 @@ class JournalFile(Struct, frozen=True):
     Args:
         folder: The folder that the user named; the files of one folder are judged together.
         path: The path of the file.
-        octets: The file's size in bytes, compressed if it is.
+        octets: The size of the file in bytes; for a compressed file, its compressed size.
     """
 
     folder: str

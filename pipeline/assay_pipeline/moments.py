@@ -1,8 +1,8 @@
 """The time between two events, as column expressions over moments.
 
-A *moment* is a struct with an event's writer, number and times: writer, seq, boot, mono_ns, wall_ns, unc_ns.  Two
-moments of the same boot are compared by the monotonic clock, others by wall clocks.  The uncertainty of a comparison is
-the sum of both moments' uncertainties.
+A *moment* is a struct with an event's writer, number and times: writer, seq, boot, mono_ns, wall_ns, unc_ns.  The
+monotonic clock compares two moments of the same boot, and the wall clocks compare other moments.  The uncertainty of a
+comparison is the sum of both moments' uncertainties.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ def uncertainty(start: Column, end: Column) -> Column:
 
 
 def precedes(first: Column, second: Column) -> Column:
-    """Return whether one moment is certainly earlier.
+    """Return whether the moment `first` is certainly earlier than `second`.
 
-    The sequence numbers decide for moments of one writer, and otherwise the clocks, if the moments are further apart
-    than the uncertainty.
+    For moments of one writer, the sequence numbers decide. For others, the clocks must differ by more than the
+    uncertainty.
     """
     return F.when(first["writer"] == second["writer"], first["seq"] < second["seq"]).otherwise(
         elapsed(first, second) > uncertainty(first, second)

@@ -61,12 +61,12 @@ def fault_touches(start: Column, end: Column) -> Column:
 
 
 def touches(spans: str | Column, start: Column, end: Column) -> Column:
-    """Return whether one of several spans of time (structs of ``begin`` and ``end``) overlaps or meets another one.
+    """Return whether a span of time in an array (structs of ``begin`` and ``end``) overlaps or meets another span.
 
     Args:
         spans: The column of the array of spans; a span without an end is not over.
         start: The start of the other span, in nanoseconds since the moment in the column ``at``.
-        end: Its end.
+        end: The end of the other span, counted in the same way.
     """
 
     def meets(span: Column) -> Column:
@@ -81,7 +81,7 @@ def quiet_after(start: Column, quiet_ms: int) -> Column:
 
     Args:
         start: The time from which silence counts, in nanoseconds since the send call.
-        quiet_ms: The least length of the tail, in milliseconds.
+        quiet_ms: The shortest tail that suffices, in milliseconds.
     """
     return quiet_tail(start) >= F.lit(quiet_ms * NS_PER_MS)
 
@@ -99,11 +99,11 @@ def quiet_tail(start: Column) -> Column:
 
 
 def patience(limits: Limits, slow: Column) -> Column:
-    """Return how long a silence must last so that it counts, in nanoseconds: `LATE_MS`, or else `QUIET_MS`.
+    """Return how long a silence must last so that it counts, in nanoseconds.
 
     Args:
         limits: The values of the limits.
-        slow: Whether the message may come late.
+        slow: Whether the message may come late. If so, the silence must last for `LATE_MS`, otherwise for `QUIET_MS`.
     """
     return F.when(slow, F.lit(limits[LATE_MS] * NS_PER_MS)).otherwise(F.lit(limits[QUIET_MS] * NS_PER_MS))
 
@@ -127,9 +127,9 @@ def withheld(sends: DataFrame, admins: DataFrame) -> DataFrame:
 
 
 def special(admins: DataFrame, parties: DataFrame) -> DataFrame:
-    """Find the scenarios in which a message may not arrive on its queue, or may go to one of the same name elsewhere.
+    """Find the scenarios in which a message might miss its queue, or go to a queue of the same name elsewhere.
 
-    An administrator's command (`SPECIAL`) or a connection to another queue manager than the first is the reason.
+    The reason is an administrator's command (`SPECIAL`), or a connection to a second queue manager.
 
     Args:
         admins: The administrators' commands (`History.admins`).

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 LOCAL = "local[*]"
 LOOPBACK = "127.0.0.1"
 SMALL_OCTETS = 64 * 1024 * 1024
-"""The bytes of journals up to which a fast compilation in the virtual machine saves more time than fast code."""
+"""For journals of at most this many bytes, the virtual machine compiles quickly: better code would cost more time."""
 OCTETS_A_PARTITION = 32 * 1024 * 1024
 _EXIT_SECONDS = 120
 

@@ -3,7 +3,7 @@
 - In each scenario with subjects, a broken subject is a fail, an undecided subject is inconclusive, and a kept subject
   is a pass.  As in the suite, a scenario of the rule that could not run, or whose steps were not all done, also counts.
 - These findings are weighed like findings of claims (`assay_evidence.concluding.weighing`).  A scenario's verdict is
-  the worst of its findings, a rule's verdict the worst of its scenarios.
+  the worst verdict of its findings, and a rule's verdict is the worst of its scenarios' verdicts.
 - If a busy machine held up the harness in a scenario, a pass of the scenario becomes inconclusive.  Such a scenario
   does not decide the rule if another scenario passed: its kept subjects are no evidence, as if they were not
   examinable.  A scenario with a broken or undecided subject always counts.
@@ -25,7 +25,7 @@ from assay_features.rule import Rule
 from assay_pipeline.invariant import Invariant
 
 SHOWN = 20
-"""The most broken or undecided subjects of a scenario that become findings; the tables hold all."""
+"""The largest number of a scenario's broken or undecided subjects that become findings; the tables hold all of them."""
 _VERDICT_OF = {
     Outcome.KEPT: Verdict.PASS,
     Outcome.UNDECIDED: Verdict.INCONCLUSIVE,
@@ -63,7 +63,8 @@ class Remark(Struct, frozen=True):
         reason: The reason in one sentence; empty for a pass.
         late_ns: The sum of the harness's delays during the scenario, in nanoseconds.
         elapsed_ns: The scenario's duration, in nanoseconds.
-        session_error: The text of the error with which the broker ended a session; None if it ended none.
+        session_error: The text of the error with which the broker ended a session; None if the broker ended no session
+            with an error.
         repeats: The id of the scenario of which this is a later attempt; empty for a first attempt.
     """
 
@@ -236,7 +237,7 @@ class _RuleOf(Struct, frozen=True):
 
 
 def _deciding(scenarios: Sequence[ScenarioVerdict], examined: Mapping[str, Tally]) -> Sequence[ScenarioVerdict]:
-    """Return the scenarios that decide a rule: all but the delayed ones with kept subjects only, if one passed."""
+    """Return the scenarios that decide a rule: if one passed, all except delayed ones whose subjects are all kept."""
     if all(one.verdict is not Verdict.PASS for one in scenarios):
         return scenarios
 

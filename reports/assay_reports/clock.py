@@ -10,8 +10,8 @@ from assay_evidence.events import AnyEvent
 class ScenarioClock:
     """Measures the times of a scenario's events from its first event.
 
-    If an event was recorded since the same boot as the first event, the monotonic clock gives its time.  Otherwise the
-    wall clock gives it, with the uncertainty that the journal states.
+    If an event has the same `boot` as the first event, its time comes from the monotonic clock. Otherwise its time
+    comes from the wall clock, with the uncertainty that the journal states.
 
     Args:
         events: The scenario's events; the time of the earliest is 0.

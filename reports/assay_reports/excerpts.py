@@ -35,7 +35,7 @@ from assay_reports.clock import ScenarioClock
 _ENVELOPE = frozenset(Event.__struct_fields__)
 _SHOWN_APART = Frame | Wire | Inspected | Log | Past
 LINES = 400
-"""The most lines that an excerpt shows; of a longer one, it leaves out lines in the middle and gives their number."""
+"""The largest number of lines in an excerpt; a longer excerpt leaves out lines in the middle and gives their number."""
 
 
 class Line(Struct, frozen=True):
@@ -73,7 +73,7 @@ class Excerpt(Struct, frozen=True):
 
     @property
     def lines(self) -> int:
-        """The number of lines, including those that are left out."""
+        """The number of lines, including the lines that are left out."""
         return len(self.head) + self.left_out + len(self.kept) + len(self.tail)
 
 
@@ -82,7 +82,7 @@ def excerpt(events: Sequence[AnyEvent], limit: int = LINES, offenders: Collectio
 
     Args:
         events: The scenario's events.
-        limit: The most lines to show, besides the lines that break the rule.
+        limit: The largest number of lines to show, besides the lines that break the rule.
         offenders: References of the events that break the rule; the excerpt always shows them.
     """
     scenario = next((event.scenario for event in events if event.scenario), "")

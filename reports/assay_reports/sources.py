@@ -105,7 +105,7 @@ class RunEvidence(Struct, frozen=True, kw_only=True):
         damage: The damage of the journals.
         known: The known outcomes of the backend.
         kills: The kill matrix; empty if no run of `assay defects` wrote one.
-        folder: The run's output folder, to which the report links; None without one.
+        folder: The run's output folder, to which the report links; None if the run has no folder.
     """
 
     verdicts: Verdicts
@@ -176,7 +176,7 @@ def read_run(folder: Path, journals: Journals | None = None, verdicts: Verdicts 
 
 
 def read_known(folder: Path) -> tuple[KnownOutcome, ...]:
-    """Read `known.json` of an output folder; a missing file counts as an empty one.
+    """Read `known.json` of an output folder; a missing file counts as an empty file.
 
     Raises:
         SourceError: The file cannot be read, or is malformed.

@@ -39,13 +39,13 @@ from assay_reports.excerpts import describe, error_of, refusal
 from assay_reports.moments import ahead_of, due_times
 
 LINES = 80
-"""The most lines of a story, besides those around an event that breaks the rule."""
+"""The largest number of lines in a story, besides those around an event that breaks the rule."""
 AROUND = 8
 """The number of lines that are kept on each side of an event that breaks the rule."""
 FRAMES_BEFORE, FRAMES_AFTER = 8, 4
 """The numbers of kept frames before and after an event that breaks the rule."""
 _BREACHES = 3
-"""The most events that break the rule whose frames a story has."""
+"""The largest number of rule-breaking events for which a story shows frames."""
 _ENDING = frozenset({"kill", "restart"})
 """The faults that end the broker's process, which then starts again."""
 _PREPARING = frozenset({"session", "producer", "temporary-queue", "start-connection"})
@@ -338,7 +338,7 @@ class _Teller:
                 return describe(event)
 
     def _fault(self, event: Fault) -> str:
-        """Say that a fault strikes, or how long it lasted: after a kill, until the broker answered again."""
+        """Return a fault in words: its begin, or its duration. A kill lasts until the broker answers again."""
         what = event.what
         begin = self._faults.get((event.writer, event.id))
         if event.phase == "begin" or begin is None:

@@ -27,7 +27,7 @@ AXIS = 34
 LANES = 12
 MARKS = 400
 TOLD = 3
-"""The most rule-breaking events that the text below the drawing describes."""
+"""The largest number of rule-breaking events that the text below the drawing describes."""
 NARROW_PX = 244
 WIDE_PX = 620
 """The two widths of the drawing, in pixels, for which labels get their positions: a phone, and a window or a page."""

@@ -43,7 +43,7 @@ class Case(Struct, frozen=True):
     Args:
         rules: The ids of the rules whose scenarios are run.
         select: An expression that chooses some of these scenarios, as for pytest's ``-k``.
-        defect: The name of the broker's defect; empty for none.
+        defect: The name of the broker's defect; empty for a broker without a defect.
         within_s: The longest time in seconds from a scenario's begin to the stop.
     """
 

@@ -17,11 +17,11 @@ from msgspec import Struct
 from tools.mutation.operators import changes
 
 SHOWN = 160
-"""The most characters of a statement that a key holds."""
+"""The largest number of a statement's characters that a key holds."""
 _UNTOUCHED_FUNCTIONS = frozenset({"__repr__", "__str__"})
 """Functions without mutants, because they make texts for people."""
 _UNTOUCHED_CALLS = frozenset({"isinstance", "cast", "len"})
-"""Calls without mutants, because they raise without their arguments; mutmut also excludes these."""
+"""Calls without mutants: without their arguments they raise an exception. mutmut excludes them, too."""
 
 
 class Key(Struct, frozen=True, order=True):

@@ -1,4 +1,4 @@
-"""The order in which scenarios try a mutant: those that most probably convict it come first."""
+"""The order in which scenarios try a mutant: the scenarios that most probably convict it come first."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tools.mutation.coverage_map import CoverageMap
 _WORD = re.compile(r"[A-Z]?[a-z]+")
 _RULE = re.compile(r"\b(?:DD|PD|QS|BT)-\d\d\b")
 SHORTEST = 4
-"""The least number of letters of a word that is compared."""
+"""Only words with at least this many letters are compared."""
 
 
 def words_of(text: str) -> frozenset[str]:

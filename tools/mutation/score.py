@@ -56,7 +56,7 @@ class Result(Struct, frozen=True):
 
     @property
     def counts(self) -> bool:
-        """Whether the score counts the mutant: it counts all but those that the triage calls equivalent or outside."""
+        """Whether the score counts the mutant: the triage calls it neither equivalent nor outside."""
         return self.triage not in {Kind.EQUIVALENT, Kind.OUTSIDE}
 
 
@@ -107,12 +107,12 @@ class Row(Struct, frozen=True):
 
     @property
     def convicted(self) -> float:
-        """The share of convicted mutants among the counted ones, from 0 to 1."""
+        """The share of convicted mutants among the counted mutants, from 0 to 1."""
         return self.statuses[CONVICTED] / self.counted if self.counted else 1.0
 
     @property
     def running(self) -> float:
-        """The share of convicted mutants among the counted ones that neither raise nor loop, from 0 to 1."""
+        """The share of convicted mutants among the counted mutants that neither raise nor loop, from 0 to 1."""
         counted = self.counted - self.statuses["error"] - self.statuses["timeout"]
         return self.statuses[CONVICTED] / counted if counted else 1.0
 

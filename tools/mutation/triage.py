@@ -48,7 +48,7 @@ class Triage(Struct, frozen=True):
     group: tuple[Group, ...] = ()
 
     def of(self, name: str) -> Group | None:
-        """Return the group that lists a mutant, by its whole name or else by an entry with `*`; None if none does."""
+        """Return the group that lists a mutant by its whole name, or else by an entry with `*`; None otherwise."""
         exact = (group for group in self.group if name in group.mutants)
         like = (group for group in self.group if any(_covers(entry, name) for entry in group.mutants))
         return next(exact, None) or next(like, None)
@@ -69,7 +69,7 @@ class Triage(Struct, frozen=True):
 
 
 def load_triage(file: Path = FILE) -> Triage:
-    """Read the file.
+    """Read a triage file.
 
     Raises:
         msgspec.ValidationError: The file is not a triage.

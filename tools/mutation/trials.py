@@ -36,21 +36,21 @@ from tools.mutation.swapping import Functions
 LEAST_SECONDS = 2.0
 """The processor time in seconds that every scenario may take, however fast it usually is."""
 TIMES = 12
-"""The factor of a scenario's usual processor time that the scenario may take with a mutant."""
+"""With a mutant, a scenario may take its usual processor time multiplied by this factor."""
 TIMEOUTS = 2
 """The number of scenarios beyond the time limit after which the mutant counts as an endless loop."""
 ERRORS = 12
 """The number of scenarios with an error after which the trial ends, because the mutant always raises."""
 MEMORY = 2 << 30
-"""The memory in octets that a trial's process may use beyond its parent's."""
+"""The memory in octets that a trial's process may use in addition to its parent's memory."""
 
 
 class Outcome(Struct, frozen=True):
     """The result of a trial.
 
     Args:
-        status: convicted, error, inconclusive, timeout, survived, uncovered, or `none` if the changed code is the same
-            as before.
+        status: convicted, error, inconclusive, timeout, survived, uncovered, or `none` if the change leaves the
+            compiled code as it was.
         scenario: The id of the scenario that decided the status; empty if none did.
         reason: The reason of that scenario's verdict.
         tried: The number of scenarios that ran.
@@ -72,7 +72,8 @@ class Job(Struct, eq=False):
     Args:
         file: The module's file.
         applied: The mutant's code.
-        function: The module and function; their convicting scenarios come first for later mutants.
+        function: The module and function. Scenarios that convict this mutant come first for later mutants of the
+            function.
         first: The first changed line.
         last: The last changed line.
         place: The mutant's place, for the order of the scenarios.
@@ -110,7 +111,7 @@ class Script(Protocol):
 
 
 class Trials:
-    """The pytest plugin.
+    """The pytest plugin that tries mutants.
 
     Args:
         script: The job to do after the collection.

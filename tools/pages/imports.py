@@ -96,7 +96,7 @@ def _package_of(module: str) -> str:
 
 
 def _imports(part: Callable[[str], str]) -> dict[str, set[str]]:
-    """Return, for each part, the other parts that it imports; modules without a part are left out."""
+    """Return the other parts that each part imports; modules that belong to no part are left out."""
     imports: dict[str, set[str]] = {}
     for module, imported in _modules():
         if here := part(module):

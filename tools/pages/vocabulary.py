@@ -1,4 +1,4 @@
-"""The page of the step vocabulary: the tables and topics come from the handbook; people write the other text."""
+"""The page of the step vocabulary: the tables and topics come from the handbook; the other text is written by hand."""
 
 from __future__ import annotations
 

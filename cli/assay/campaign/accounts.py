@@ -10,10 +10,11 @@ Each delivery of a copy has the fate of its acknowledgement.  The expected numbe
 first delivery whose acknowledgement is confirmed, and all deliveries before that one.  If no acknowledgement is
 confirmed, *n* is one more than the number of deliveries so far.
 
-- If the send was confirmed, or a receiver gave a delivery back, the copy must be seen exactly *n* times.
-- If the message is non-persistent, or if the send or an acknowledgement is in doubt, the copy may be lost; it must be
-  seen at most *n* times.
 - If the send is void, the copy must never be seen.
+- If the copy may be lost, it must be seen at most *n* times.  A copy may be lost if the message is non-persistent.  It
+  may also be lost if no acknowledgement is confirmed and either the last acknowledgement is in doubt, or the send is in
+  doubt and the receiver did not give the last delivery back.
+- In all other cases, the copy must be seen exactly *n* times.
 
 A further delivery after the one with the confirmed acknowledgement does not raise *n*; it is one delivery too many.
 """
@@ -72,10 +73,10 @@ class Sighting(Struct):
 
 
 class Unit(Struct):
-    """A unit of work, local or a branch of a global one.
+    """A local unit of work, or a branch of a global unit of work.
 
     Args:
-        end: The call that ended the unit of work; None without one.
+        end: The call that ended the unit of work; None if no call ended it.
         prepared: The call that prepared the branch, if the prepare was confirmed; otherwise None.
         decisions: The calls with which the transaction manager committed or rolled back the branch.
         fate: The fate of the commit. For a branch, a commit call is enough, even without an answer, because the
@@ -130,7 +131,7 @@ class Accounts:
         return [unit for unit in self.units.values() if unit.prepared is not None and not unit.decisions]
 
     def answered(self, call: Call) -> Return | None:
-        """Return the answer to a call; None if it has no answer or the connection was lost."""
+        """Return the answer to a call; None if the call has no answer, or if the connection was lost."""
         answer = self._answers.get((call.writer, call.id))
         lost = answer is None or (answer.refused is not None and answer.refused.kind == LOST)
         return None if lost else answer
@@ -204,7 +205,7 @@ class Accounts:
 
 
 class Bound(Struct, frozen=True):
-    """The number of deliveries of a copy that the rules demand, or the most that they permit.
+    """The number of deliveries of a copy that the rules demand, or the largest number that they permit.
 
     Args:
         predicate: The claim's predicate: exactly, at most or never.

@@ -167,7 +167,7 @@ class Acts:
     # topics -----------------------------------------------------------------------------------------------------------
 
     def publish(self, delay_ms: int | None = None) -> None:
-        """Publish a persistent message with a delay in milliseconds; without a given delay, one in three is delayed."""
+        """Publish a persistent message with a delay in milliseconds; None delays one message in three."""
         if delay_ms is None:
             delay_ms = self._rng.choice((0, 0, self._rng.randint(SHORTEST_DELAY_MS, LONGEST_DELAY_MS)))
         self._send(Family.TOPIC, place(Family.TOPIC, self._number), Mode.PERSISTENT, delay_ms)
@@ -232,7 +232,7 @@ class Acts:
         self._settle(connection, origin, f"{self._name}.{family.value}", timeout_ms)
 
     def _settle(self, connection: ClientConnection, origin: Origin, name: str, timeout_ms: int) -> None:
-        """Receive a message; then acknowledge it, recover the session, or lose the connection."""
+        """Receive a message; then acknowledge it, recover the session, or drop the connection."""
         seen = connection.receive(origin, name, timeout_ms)
         if seen is None:
             return

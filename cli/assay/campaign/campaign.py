@@ -1,4 +1,4 @@
-"""Runs the campaign: rounds of load and kills, each with a drain and the claims that follow from the journals.
+"""Runs the campaign: rounds of load and kills, each with a drain (clients receive what is left) and its claims.
 
 Each client writes its own journal; the journal of this process holds the plan, the kills and the claims.
 """
@@ -50,19 +50,19 @@ PLACED_AT_COMMIT = (Phase.WRITTEN, Phase.FLUSHED, Phase.FLUSHED)
 """The phases for planned kills during a commit.  After such a kill, the disk may hold a part of the unit of work."""
 PLACED_PERCENT = 65
 TIMES = (5, 60)
-"""The least and the greatest number of times that the broker reaches a phase before a planned kill in it."""
+"""The smallest and the largest number of times that the broker reaches a phase before a planned kill in it."""
 SPAN_S = (0.0, 0.3)
-"""The least and the most seconds between the broker's start and a random kill."""
+"""The smallest and the largest number of seconds between the broker's start and a random kill."""
 COMMITS_PERCENT = 40
 """The percentage of planned kills that happen during a commit."""
 COMMITS_RARER = 10
-"""The numbers of `TIMES` are divided by this for a kill during a commit, because commits are rare."""
+"""For a kill during a commit, the numbers of `TIMES` are divided by this number, because commits are rare."""
 UP_S = 0.1
-"""The least number of seconds that the broker runs between two kills, so that receivers can get delayed messages."""
+"""The broker runs for at least this many seconds between two kills, so that receivers can get delayed messages."""
 HALT_LIMIT_S = 3.0
 
 CALM_MS = 200
-"""The time for which the clients still receive after the longest delay, in milliseconds."""
+"""The time for which the clients continue to receive after the longest delay is over, in milliseconds."""
 
 ROLES = (Role.MIXED, Role.MIXED, Role.WATCHER, Role.SUBSCRIBER)
 
@@ -73,10 +73,10 @@ class CampaignOptions(Struct, frozen=True, kw_only=True):
     Args:
         out: The folder of evidence, with an empty folder for journals.
         kills: The number of kills.
-        kills_a_round: The most kills in a round.
+        kills_a_round: The largest number of kills in a round.
         seed: The seed of all random choices.
         store: The broker's store.
-        defect: A defect planted in the store; None for none.
+        defect: The defect to plant in the store; None for a store without a defect.
         gap_ms: The longest pause between two acts of a client, in milliseconds.
     """
 

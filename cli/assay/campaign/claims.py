@@ -16,7 +16,7 @@ from assay_steps.cast.branches import IN_DOUBT
 from assay_steps.cast.claims import listed
 
 AT_ONCE = 40
-"""The most messages in one claim, so that a person can read a failed claim."""
+"""The largest number of messages in one claim, so that a person can read a failed claim."""
 WATCHED_PERCENT = 25
 """The percentage of a delay during which a receiver must have waited, so that an early delivery would be noticed.
 

@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class LostError(Exception):
-    """The broker cannot be reached, or refused a call; this ends the present act."""
+    """The broker cannot be reached, or refused a call; the error ends the present act."""
 
 
 class UnreachableError(LostError):
@@ -41,7 +41,7 @@ class ClientConnection:
         ack: The session's acknowledgement mode.
         recorder: Records the calls in the journal.
         runner: The process's runner.
-        client_id: The JMS client id; None for none.
+        client_id: The JMS client id; None for a connection without a client id.
         brief: Whether the journal gets no frames and the memory keeps no events, for a run under load.
     """
 

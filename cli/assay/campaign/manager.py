@@ -1,4 +1,4 @@
-"""The transaction manager of a client: prepares branches, commits or rolls them back, and resolves those in doubt."""
+"""The transaction manager of a client: prepares, commits and rolls back branches, and resolves branches in doubt."""
 
 from __future__ import annotations
 

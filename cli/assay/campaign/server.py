@@ -29,7 +29,7 @@ NAME = "CRASH"
 """The queue manager's name."""
 
 SETTINGS = default_settings(NAME)
-"""The broker's settings, computed at import: that happens once in the fork server, not at every start."""
+"""The broker's settings, computed at import, which happens once in the fork server and not at every start."""
 
 STORES: Mapping[str, Callable[[Path], Store]] = {
     "sqlite": lambda folder: SqliteStore(folder, NAME),
@@ -44,7 +44,7 @@ class BrokerOrder(Struct, frozen=True, kw_only=True):
     Args:
         folder: The folder of data, socket and memory page.
         store: The store's name.
-        defect: A defect planted in the store; None for none.
+        defect: The defect to plant in the store; None for a store without a defect.
     """
 
     folder: Path

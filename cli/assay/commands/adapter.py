@@ -25,7 +25,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 def new(
     name: Annotated[str, typer.Argument(help="The broker's name; the file is NAME.toml in this folder.")],
 ) -> Exit:
-    """Write a file that describes a broker, with a comment for each key."""
+    """Write a file that describes a broker; a comment explains each key of the file."""
     from assay_adapters.brokers.url.template import text_for
 
     plain = name.removesuffix(".toml")

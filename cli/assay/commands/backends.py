@@ -1,4 +1,4 @@
-"""``assay backends``: lists the backends with their capabilities, and why a backend cannot run here."""
+"""``assay backends``: lists the backends with their capabilities; says why some cannot run here."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def write_reports(ended: Mapping[Path, Concluded], out: Path, absent: Sequence[A
 
 
 def write_site(folders: Sequence[Path], runs: Sequence[RunEvidence], out: Path, absent: Sequence[Absence] = ()) -> Path:
-    """Write ``junit.xml`` into each folder and one site for all; return the site's start page."""
+    """Write ``junit.xml`` into each folder, and one site for all runs; return the site's start page."""
     for folder, run in zip(folders, runs, strict=True):
         (folder / JUNIT).write_bytes(junit_xml([run.verdicts]))
     with collect_rarely():

@@ -43,11 +43,11 @@ STOPPED = "Ctrl-C, SIGTERM or SIGHUP"
 REFERENCE = "reference"
 """The name of the default backend: the reference broker in this process."""
 CORES = 4
-"""The most processes for the in-process backend; with more processes, a run takes longer, because each must start."""
+"""The largest number of processes for the in-process backend; a run with more takes longer, because each must start."""
 REAL_WORKERS = 24
-"""The number of processes for a real broker.  Its scenarios mostly wait, so many processes can share a few cores."""
+"""The number of processes for a real broker. Scenarios on it mostly wait, so many processes can share a few cores."""
 OWN_WORKERS = 24
-"""The number of processes for the kit's own server.  It starts faster than a JVM, so more scenarios can run at once."""
+"""The number of processes for the kit's own server. A server starts faster than a JVM, so more scenarios can run."""
 FEW_WORKERS = 4
 """The number of processes if pytest's arguments select scenarios, because they usually select only a few."""
 _IDLE = frozenset({"--collect-only", "--co", "--fixtures", "--markers", "--setup-plan", "--version", "--help", "-h"})
@@ -55,7 +55,7 @@ _IDLE = frozenset({"--collect-only", "--co", "--fixtures", "--markers", "--setup
 _WORKERS = re.compile(r"-n(\d+|auto|logical)?|--numprocesses(=.*)?|--dist(=.*)?|-d")
 """The arguments with which pytest-xdist starts processes; only this command may decide about processes."""
 EACH = 4
-"""For a backend in real time, the least number of scenarios for each process."""
+"""On a backend in real time, a run of few scenarios has one process for each group of this many scenarios."""
 
 
 def run(
@@ -388,7 +388,7 @@ def default_workers(backend: str, *, scenarios: int | None = None, by_pytest: bo
 
     Args:
         backend: The backend's name.
-        scenarios: The most scenarios that the options select; None for all.
+        scenarios: The largest number of scenarios that the options can select; None for all.
         by_pytest: Whether pytest's arguments select scenarios, so that their number is unknown.
     """
     whole = scenarios is None and not by_pytest

@@ -32,7 +32,7 @@ from assay_steps.plugin.request import BackendUnavailableError, RunRequest
 from assay_steps.processes.heartbeat import Heartbeat
 
 READY, STOP = "ready", "stop"
-"""The client's first message, and the controller's last word: close the connections and the journal, and end."""
+"""The client's first message, and the controller's last message: close the connections and the journal, and end."""
 REPORT_NS = 400_000_000
 """The nanoseconds from one report of a client to the next."""
 NS_PER_MS = 1_000_000
@@ -82,7 +82,7 @@ class Report(Struct, frozen=True, kw_only=True):
         refused: The number of messages whose send was refused, or whose unit of work was lost.
         skipped: The number of planned messages that were too late to be sent.
         seen: The number of messages that the client has received, each redelivery included.
-        late_ns: How late the machine has let the client's process run, in nanoseconds.
+        late_ns: The sum of the delays with which the machine has let the client's process run, in nanoseconds.
         closed: The slices whose consumers have ended.
         unfinished: The number of consumers that had to end before they were silent.
         is_done: Whether the client has carried out its plan.
@@ -90,7 +90,8 @@ class Report(Struct, frozen=True, kw_only=True):
         seen_from: `seen` by workload.
         queued: The number of messages to queues that the broker must have accepted, and that do not expire.
         taken: The number of different messages that the client has received from queues, without those that expire.
-        unreachable_ns: For how long the client has reached no broker, in nanoseconds; 0 if its last attempt succeeded.
+        unreachable_ns: The time since which the client has not reached the broker, in nanoseconds; 0 if its last
+            attempt succeeded.
         refusal: The broker's last refusal of a connection, in one sentence; empty if the last attempt succeeded.
     """
 
@@ -117,12 +118,12 @@ class Failed(Struct, frozen=True):
 
 
 class Surroundings(Struct, frozen=True, kw_only=True, eq=False):
-    """The objects of a client's process.
+    """The objects that a client's process works with.
 
     Args:
         control: The connection to the controller.
-        instance: The broker, as this process sees it.
-        behaviour: The defect of the client; None for none.
+        instance: The broker's instance in this process; the controller has started the broker.
+        behaviour: The defect of the client; None for a client without a defect.
         journal: The client's journal.
         heartbeat: Measures how late the machine lets this process run.
     """
@@ -173,7 +174,7 @@ class ClientProcess(ABC):
 
     @property
     def late_ns(self) -> int:
-        """How late the machine has let this process run, in nanoseconds."""
+        """The sum of the delays with which the machine has let this process run, in nanoseconds."""
         return self._around.heartbeat.late_ns or 0
 
     def reached(self) -> None:
@@ -181,14 +182,14 @@ class ClientProcess(ABC):
         self._unreachable_since_ns, self._refusal = None, ""
 
     def missed(self, error: LostError) -> None:
-        """Note a call that failed; the broker is unreachable if it refused the connection."""
+        """Note a call that failed; a broker that refused the connection counts as unreachable."""
         if isinstance(error, UnreachableError):
             self._refusal = str(error)
             if self._unreachable_since_ns is None:
                 self._unreachable_since_ns = self.clock.monotonic_ns()
 
     def with_reach(self, report: Report) -> Report:
-        """Return a report with the time for which the client has reached no broker."""
+        """Return a report with the time since which the client has not reached the broker."""
         since_ns = self._unreachable_since_ns
         if since_ns is None:
             return report
@@ -219,7 +220,7 @@ class ClientProcess(ABC):
             workload: The workload.
             number: The number of the slice.
             ack: The acknowledgement mode of the session.
-            client_id: The JMS client id; None for none.
+            client_id: The JMS client id; None for a connection without a client id.
             observer: Called with the client's events, after they are written; None for no observer.
         """
         around, scenario = self._around, scenario_id(workload, number)
@@ -267,7 +268,7 @@ class ClientProcess(ABC):
         return False
 
     def run(self) -> None:
-        """Wait for the start, carry out the plan, and wait for the controller's last word."""
+        """Wait for the start, carry out the plan, and wait for the controller's last message."""
         self._control.send(READY)
         self._obey(self._control.recv())
         if not self.is_stopped:

@@ -12,7 +12,7 @@ from assay_adapters.ports.client import Seen
 from assay_sdk.model.message import AddressKind
 
 TURN_MS = 50
-"""The time between two looks at the consumers, in milliseconds."""
+"""The time between two checks of the consumers, in milliseconds."""
 
 
 class SoakConsumer(ClientProcess):
@@ -61,7 +61,7 @@ class SoakConsumer(ClientProcess):
         return self._calm_ns is not None and now_ns - max(since_ns, self._calm_ns) >= QUIET_MS * NS_PER_MS
 
     def carry_out(self) -> None:
-        """Attach the consumers of each slice at its begin, and go on until all have ended."""
+        """Attach the consumers of each slice at its begin, and continue until all consumers have ended."""
         self._seats = []
         coming = iter(range(1, self.plan.slices + 1))
         following = next(coming, None)
@@ -80,7 +80,7 @@ class SoakConsumer(ClientProcess):
             seat.end()
 
     def _clear(self) -> None:
-        """Forget the consumers that have ended, and note the slices that have none left."""
+        """Forget the consumers that have ended, and note the slices whose consumers have all ended."""
         before = {seat.number for seat in self._seats}
         self._unfinished += sum(seat.is_unfinished for seat in self._seats)
         self._seats = [seat for seat in self._seats if not seat.is_done]

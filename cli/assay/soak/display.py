@@ -47,7 +47,7 @@ class Display:
             self._live.stop()
 
     def show(self, state: State) -> None:
-        """Show a state: at once on a terminal, elsewhere if the next line is due."""
+        """Show a state: on a terminal at once, elsewhere only if the next line is due."""
         now_s = time.monotonic()
         self._states = [(at, one) for at, one in self._states if now_s - at <= RATE_S] + [(now_s, state)]
         if self._live is not None:

@@ -14,9 +14,9 @@ class How(Enum):
 
     WHOLE = "whole"
     STOPPED = "stopped"
-    """Ctrl-C, SIGTERM or SIGHUP ended it early."""
+    """Ctrl-C, SIGTERM or SIGHUP ended the soak early."""
     LOST = "lost"
-    """The broker failed to end in order or to start again."""
+    """The broker failed to shut down properly, or failed to start again."""
     BROKEN = "broken"
     """The kit or the machine failed."""
 
@@ -26,7 +26,7 @@ class Ending(Struct, frozen=True, kw_only=True):
 
     Args:
         how: How the soak ended.
-        why: The reason in one sentence; empty for a whole soak.
+        why: The reason in one sentence; empty if the soak ran to its end.
         sent: The number of messages that were sent without a refusal.
         refused: The number of messages whose send was refused, or whose unit of work was lost.
         skipped: The number of planned messages that were too late to be sent.
@@ -37,7 +37,7 @@ class Ending(Struct, frozen=True, kw_only=True):
         cut_off: The clients that did not close their journals.
         sent_to: `sent` by workload.
         seen_from: `seen` by workload.
-        left_out: The kinds of faults that the started broker turned out not to have.
+        left_out: The kinds of faults that turned out to be impossible once the broker was started.
     """
 
     how: How
@@ -59,13 +59,14 @@ class State(Struct, frozen=True, kw_only=True):
     """The state of a running soak, for the display of its progress.
 
     Args:
-        elapsed_s: The seconds since the start; negative before it.
+        elapsed_s: The seconds since the start of the load; negative before that start.
         sent: The number of messages sent.
         seen: The number of messages received.
         faults: The number of faults so far.
-        fault: The kind of the present fault; empty without one.
+        fault: The kind of the present fault; empty if no fault is in progress.
         open_slices: The number of slices with consumers.
-        waiting: The number of messages on queues that no consumer has received yet, delayed and lost ones included.
+        waiting: The number of messages on queues that no consumer has received yet, including delayed and lost
+            messages.
     """
 
     elapsed_s: float

@@ -49,17 +49,17 @@ KINDS: Mapping[str, FaultKind] = {
 LATER: Mapping[str, str] = {
     "power": "No backend outside this process can cut the power of its disk yet.",
 }
-"""Kinds of faults that a soak will have; it leaves them out, and says so."""
+"""Kinds of faults that a later version will have; a soak leaves them out, and says so."""
 
 
 CALM_MS = QUIET_MS + 2_500
 """The shortest time from the end of a fault to the next fault, in milliseconds.
 
-In this time the consumers attach again and can be silent for `QUIET_MS`, so that slices end.  If a broker takes longer
-to start than the faults of the plan are apart, no slice would end otherwise.
+In this time the consumers attach again and can be silent for `QUIET_MS`, so that slices end.  Without this time, no
+slice would end if a broker's start took longer than the plan's time between two faults.
 """
 LIMIT_S = 60.0
-"""The longest time, in seconds, that a soak which ends early waits for the end of a fault."""
+"""If a soak ends early, it waits at most this long for the end of a fault, in seconds."""
 
 
 class Coming:
@@ -84,7 +84,7 @@ class Coming:
         return len(self._faults)
 
     def take(self, now_ms: float) -> PlannedFault | None:
-        """Take the next fault if it is due; None if not."""
+        """Take the next fault if it is due; None if it is not due."""
         if not self._faults or not max(self._faults[0].at_ms, self._calm_ms) <= now_ms < self._load_ms:
             return None
         return self._faults.pop(0)
@@ -118,7 +118,7 @@ class Striking:
         return not self._thread.is_alive()
 
     def await_end(self) -> None:
-        """End a lasting fault, and wait until the fault is over or has failed, so that the broker can be ended.
+        """End a lasting fault, and wait until it is over or has failed, so that the soak can then end the broker.
 
         The wait lasts for at most `LIMIT_S`.
         """

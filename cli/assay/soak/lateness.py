@@ -20,10 +20,10 @@ class _Sample(Struct, frozen=True):
 
 
 class Lateness:
-    """Finds the window in which a client was latest.
+    """Finds the window with the largest total delay of a client.
 
-    Many delays of a few milliseconds over a whole slice change no verdict, but as many in one window do: they can hide
-    a message in the silence that the judge takes for its absence.
+    Many delays of a few milliseconds over a whole slice change no verdict.  The same delays within one window can: a
+    message may arrive during a silence that the judge takes as proof that no message came.
     """
 
     def __init__(self) -> None:
@@ -36,11 +36,11 @@ class Lateness:
         self._samples.append(_Sample(now_ns, tuple(late_ns)))
 
     def since(self, begun_ns: int) -> int:
-        """Return the greatest delay of one client within a window after a time, in nanoseconds."""
+        """Return the largest total delay of one client within one window after a time, in nanoseconds."""
         return max((delay for first, last in self._windows(begun_ns) for delay in _delays(first, last)), default=0)
 
     def forget(self, before_ns: int) -> None:
-        """Forget what is older than a time, and not needed for the windows after it."""
+        """Forget the samples before a time, except those that the windows after this time need."""
         while len(self._samples) > 1 and self._samples[1].at_ns <= before_ns:
             self._samples.popleft()
 

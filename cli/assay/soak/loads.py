@@ -209,4 +209,4 @@ WORKLOADS: tuple[Workload, ...] = (
         needs=_LIGHT,
     ),
 )
-"""All workloads.  A soak leaves out those whose capabilities the pair lacks, and says so."""
+"""All workloads.  A soak leaves out a workload whose capabilities the pair lacks, and says so."""

@@ -28,9 +28,9 @@ SHORTEST_LIFE_MS = 300
 SOONEST_BURST_MS = 500
 MEAN_MS = 600
 SIZES = (64, 256, 1_024, 8_192)
-"""The lengths of bodies in bytes; each is half as frequent as the one before."""
+"""The lengths of bodies in bytes; each length is half as frequent as the length before it."""
 LASTING_MS = (500, 1_500)
-"""The least and the longest duration of a fault that lasts, in milliseconds."""
+"""The shortest and the longest duration of a fault that lasts, in milliseconds."""
 
 
 class SoakOptions(Struct, frozen=True, kw_only=True):
@@ -45,7 +45,7 @@ class SoakOptions(Struct, frozen=True, kw_only=True):
         consumers: The number of consumer processes.
         faults: The kinds of faults, in the order of the command line.
         gap_s: The mean time from one fault to the next, in seconds.
-        defect: A defect of the reference broker or of its client; None for none.
+        defect: A defect of the reference broker or of its client; None for a soak without a defect.
     """
 
     backend: str
@@ -65,7 +65,7 @@ class PlannedFault(Struct, frozen=True, kw_only=True):
     Args:
         id: The fault's id in the journals.
         kind: The kind of fault, such as ``kill``.
-        at_ms: The milliseconds from the soak's start; the fault happens later, or not at all, if an earlier one takes
+        at_ms: The milliseconds from the soak's start; the fault happens later, or not at all, if an earlier fault takes
             too long.
         lasts_ms: How long the fault lasts, in milliseconds; 0 for a fault that ends by itself.
     """
@@ -82,7 +82,7 @@ class PlannedMessage(Struct, frozen=True, kw_only=True):
     Args:
         delay_ms: The delay in milliseconds; in a burst, the producer shortens the delay by the time since
             it began to send the burst.
-        ttl_ms: The time to live in milliseconds; 0 for none.
+        ttl_ms: The time to live in milliseconds; 0 for a message that never expires.
         mode: The delivery mode.
         priority: The priority, from 0 to 9.
         size: The length of the body in bytes.

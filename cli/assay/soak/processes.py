@@ -89,7 +89,7 @@ class Clients:
                 raise _down(one) from error
 
     def listen(self, seconds: float) -> None:
-        """Wait for reports, at most this number of seconds; take the first ones that come, and return.
+        """Wait for reports, at most this number of seconds; take the reports that come first, and return.
 
         Raises:
             ClientDownError: A client has failed, or has ended by itself.
@@ -106,10 +106,10 @@ class Clients:
             one.report = said
 
     def stop(self) -> tuple[str, ...]:
-        """Make each client close its journal and end; kill the ones that do not within `STOP_LIMIT_S`.
+        """Make each client close its journal and end; kill the clients that have not ended within `STOP_LIMIT_S`.
 
         Returns:
-            The names of the clients that did not end in order.
+            The names of the clients that did not close their journals and end properly.
         """
         deadline_s = time.monotonic() + STOP_LIMIT_S
         for one in self._running:
@@ -136,7 +136,7 @@ class Clients:
         return tuple(one.order.name for one in self._running if one.process.exitcode != 0)
 
     def abandon(self) -> None:
-        """Kill the clients that still run, and forget all."""
+        """Kill the clients that still run, and forget all clients."""
         self.kill()
         for one in self._running:
             one.control.close()
@@ -144,10 +144,10 @@ class Clients:
 
 
 def prepare() -> None:
-    """Start the fork server of the clients, which like them ignores the signals that stop the command.
+    """Start the fork server of the clients; it ignores the signals that stop the command, as the clients do.
 
-    A terminal sends Ctrl-C and its end to all processes of the command, and only the controller may obey: it makes the
-    clients close their journals.
+    A terminal sends SIGINT at Ctrl-C, and SIGHUP when it closes, to all processes of the command.  Only the controller
+    may obey, because it makes the clients close their journals.
     """
     with _ignored():
         forkserver.ensure_running()
@@ -155,7 +155,7 @@ def prepare() -> None:
 
 @contextmanager
 def _ignored() -> Generator[None]:
-    """Ignore the signals in `_STOPS`; processes that are started in the block inherit this."""
+    """Ignore the signals in `_STOPS`; processes that are started in the block ignore them, too."""
     before = {number: signal.signal(number, signal.SIG_IGN) for number in _STOPS}
     try:
         yield
@@ -165,7 +165,7 @@ def _ignored() -> Generator[None]:
 
 
 def _last(control: Connection, deadline_s: float) -> Iterator[Report | Failed]:
-    """Yield what a client sends until it ends, or until the deadline."""
+    """Yield the messages of a client until the client ends, or until the deadline."""
     try:
         while control.poll(_left_s(deadline_s)):
             said = control.recv()

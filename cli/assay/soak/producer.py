@@ -15,7 +15,7 @@ from assay_adapters.ports.client import AckMode, Draft, Setting
 from assay_sdk.model.message import AddressKind
 
 LATE_MS = 1_000
-"""An act that is later than this is left out: after an outage, a producer does not send everything at once."""
+"""A producer leaves out an act that is later than this, in milliseconds. So acts do not add up in an outage."""
 
 
 class SoakProducer(ClientProcess):
@@ -67,7 +67,7 @@ class SoakProducer(ClientProcess):
         self._is_done = True
 
     def _turn_to(self, number: int) -> None:
-        """Close the connections of the slice before."""
+        """Close the connections of the previous slice."""
         for connection in self._connections.values():
             connection.leave()
         self._connections.clear()

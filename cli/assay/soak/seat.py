@@ -18,12 +18,13 @@ from assay_sdk.time import Clock
 from assay_steps.cast.actors import Consumer
 
 EARLY_MS = 2_000
-"""The consumers of a slice come this much before its begin, so that a subscription is open before its first message."""
+"""The milliseconds by which consumers attach before their slice begins, so that they subscribe before its messages."""
 QUIET_MS = 4_500
-"""A consumer ends after it has received nothing for this time.
+"""A consumer ends after it has received nothing for this time, in milliseconds.
 
 The judge calls a message that may come late missing only if a consumer waited 4 s in vain (`assay_pipeline.quiet.
-LATE_MS`).  The rest covers the time from the consumer's last event in the journal to the begin of this wait.
+LATE_MS`).  The rest of `QUIET_MS` covers the time from the consumer's last event in the journal to the begin of this
+wait.
 """
 DRAIN_LIMIT_MS = 60_000
 """The longest drain, in milliseconds from the end of the last slice.  Then the consumers end in any case."""
@@ -31,14 +32,14 @@ RETRY_MS = 250
 BATCH_SIZES = (2, 20)
 BATCH_TIMEOUTS_MS = (50, 300)
 PRESENT_MS, AWAY_MS = (1_500, 3_000), (500, 2_500)
-"""The shortest and the longest visit, and absence, of a consumer that comes and goes."""
+"""The shortest and the longest visit and absence, in milliseconds, of a consumer that leaves and returns."""
 LAST_AWAY_MS = 500
-"""The last absence, from the time at which no message becomes due any more.
+"""The last absence in milliseconds; it begins when no further message can become due.
 
 All messages of the slice that were acknowledged before could come again in the visit that follows.
 """
 TAKE_MS, WAIT_MS = 500, 20
-"""The time between two units of work of a consumer, and the longest wait for one message of the unit."""
+"""The time between two units of work, and the longest wait for one message of a unit, in milliseconds."""
 UNIT_SIZES = (1, 5)
 SUBSCRIPTION = "soak"
 """The name of durable subscriptions; each has a client id of its own."""
@@ -50,7 +51,7 @@ def drained_from_ms(slice_end_ms: float) -> float:
 
 
 class Process(Protocol):
-    """The consumer process, as its consumers see it."""
+    """The methods of the consumer process that its consumers call."""
 
     order: ClientOrder
     plan: Plan
@@ -97,7 +98,7 @@ class Seat:
         process: The consumer process.
         workload: The workload.
         number: The number of the slice.
-        index: The number of the consumer among those of the process, workload and slice, from 1.
+        index: The number of the consumer among the consumers of this process, workload and slice, from 1.
     """
 
     def __init__(self, process: Process, workload: Workload, number: int, index: int) -> None:
@@ -181,7 +182,7 @@ class Seat:
             self._connection.leave()
 
     def end(self) -> None:
-        """End the consumer for ever; remove its durable subscription.
+        """End the consumer, which does not return, and remove its durable subscription.
 
         The journal does not show the removal.  It comes after all evidence about the subscription, and the judge does
         not examine the missing messages of a subscription that a client has tried to delete.

@@ -62,7 +62,7 @@ class Soak:
     Args:
         plan: The plan.
         pair: The backend, not started yet, and the defect.
-        request: The request that names them.
+        request: The request that names the backend and the defect.
         out: The folder of evidence, with an empty folder for journals.
         told: Called about ten times a second with the state.
     """
@@ -110,14 +110,14 @@ class Soak:
         self._close_broker(self._pair.backend.close)
 
     def _close_broker(self, close: Callable[[], None]) -> None:
-        """Close the instance or the backend; an error must not cost the journals of the whole soak."""
+        """Close the instance or the backend; keep an error as text, so that the soak still completes its journals."""
         try:
             close()
         except (BackendError, NoReturnError, OSError) as error:
             self.unclosed = f"the broker was not removed in order, so call `assay clean`: {error}"
 
     def run(self) -> Ending:
-        """Run the plan, and close the journals; Ctrl-C ends it early, with whole journals.
+        """Run the plan, and close the journals; Ctrl-C ends the run early, with complete journals.
 
         Raises:
             BackendError: The broker cannot be started.
@@ -171,7 +171,7 @@ class Soak:
         self._clients.tell(Go(self._start_ns))
 
     def _drop_impossible(self, instance: Instance) -> None:
-        """Leave out the planned faults that the broker turns out not to have, and write the plan again."""
+        """Leave out the planned faults that prove impossible on the started broker, and write the plan again."""
         able = frozenset() if instance.faults is None else instance.faults.kinds
         kinds = {fault.kind for fault in self._plan.faults}
         impossible = sorted(kind for kind in kinds if type(KINDS[kind].request()) not in able)
@@ -305,7 +305,7 @@ class Soak:
         """Begin the next fault if it is due, and end the present one if it is over.
 
         Raises:
-            NoReturnError: The broker failed to end in order or to start again.
+            NoReturnError: The broker failed to shut down properly, or failed to start again.
             BackendError: The kit or the machine failed.
         """
         if self._striking is not None:

@@ -35,7 +35,7 @@ class Delays(StrEnum):
 
 
 class Reading(StrEnum):
-    """How the consumers of a workload read."""
+    """How the consumers of a workload receive messages."""
 
     LISTENER = "listener"
     """A listener for the whole slice."""
@@ -79,7 +79,7 @@ class Workload(Struct, frozen=True, kw_only=True):
         persistent_percent: The percentage of persistent messages.
         in_units: Whether the messages are sent in units of work; one in five is rolled back.
         grouped: Whether the messages of one act form a message group.
-        together: The least and the greatest number of messages that a producer sends in one act.
+        together: The smallest and the largest number of messages that a producer sends in one act.
         qos: The quality of service of an MQ Light producer; None for a JMS client.
         reading: How the consumers read.
         readers: The settings of the consumers, which take them in turn.

@@ -1,1 +1,1 @@
-"""Makes verdicts on scenarios and rules from findings, by the circumstances and roles of the scenarios."""
+"""Computes verdicts on scenarios and rules from findings, with regard to each scenario's circumstances and role."""

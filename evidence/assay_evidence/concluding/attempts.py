@@ -1,16 +1,16 @@
-"""The attempts at a scenario: the suite tries a scenario again if circumstances of the run left it open.
+"""The attempts at a scenario: the suite tries a scenario again if circumstances of the run left it without a decision.
 
-Each attempt has an id of its own in the journal, so no later event changes what an earlier attempt showed.  This table
-decides from the first attempt on:
+Each attempt has an id of its own in the journal, so no later event changes what an earlier attempt showed.  The verdict
+on the scenario comes from this table, applied to the first attempt and then, if need be, to the next one:
 
 ============================================================  ===============================================
 verdict of the attempt                                        the scenario's verdict
 ============================================================  ===============================================
 inconclusive, and a delay of the harness left the deciding    the verdict of the next attempt; without a next
 finding open, or all delays together exceed `HELD_UP_NS`      attempt, the verdict of this attempt
-inconclusive or not-demonstrated, and the broker needed more  the same
+inconclusive or not-demonstrated, and the broker needed more  as above
 than `SLOW_RETURN_NS` for a restart or after a kill
-error, because a fault failed that several scenarios shared,  the same; the next attempt has its broker for itself
+error, because a fault failed that several scenarios shared,  as above; the next attempt has its broker for itself
 or because their shared broker stopped answering
 any other, such as pass, fail, or another error               the verdict of this attempt
 ============================================================  ===============================================
@@ -29,13 +29,13 @@ from assay_evidence.events import Event, Fault, ScenarioBegin, Step
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 
 SLOW_RETURN_NS = 10 * NS_PER_SECOND
-"""The duration of a restart or kill above which a scenario without a decision is tried again.
+"""If the broker needs longer than this to come back, in nanoseconds, a scenario without a decision is tried again.
 
-The delays in scenarios with such a fault are about as long: a broker that comes back later can miss the time at which a
-claim looks for a message.
+The messages of scenarios with a restart or kill have delays of about this length.  A broker that comes back later can
+miss the time at which a claim expects a message.
 """
 _ENDING = frozenset({"kill", "restart"})
-"""The names of the faults that end the broker, as the journal has them."""
+"""The faults that end the broker, by their names in the journal."""
 
 
 def attempt_id(scenario: str, attempt: int) -> str:
@@ -43,17 +43,17 @@ def attempt_id(scenario: str, attempt: int) -> str:
 
     Args:
         scenario: The scenario's id.
-        attempt: The number of the attempt, from 1; the first has the scenario's id.
+        attempt: The number of the attempt, from 1; the id of the first attempt is the scenario's id.
     """
     return scenario if attempt == 1 else f"{scenario} (attempt {attempt})"
 
 
 def grouped(names: Iterable[str], begins: Iterable[ScenarioBegin]) -> list[list[str]]:
-    """Group the ids in a journal by scenario: the scenario's id first, then its later attempts in their order.
+    """Group the ids in a journal by scenario: the scenario's id, then the ids of its later attempts in their order.
 
     Args:
         names: The ids that were planned or have events.
-        begins: The starts of all attempts.  An attempt whose scenario is not in `names` counts as a scenario itself.
+        begins: The starts of all attempts.  An attempt whose scenario is not in `names` gets a group of its own.
     """
     groups = {name: [name] for name in sorted(names)}
     repeats = sorted((begin.repeats, begin.attempt, begin.scenario or "") for begin in begins if begin.repeats)

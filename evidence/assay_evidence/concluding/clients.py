@@ -1,4 +1,4 @@
-"""The clients that ran a run's scenarios: if one face cannot run a scenario, another face runs it.
+"""The clients that ran the scenarios of a run: if one face cannot run a scenario, another face runs it.
 
 A client's title in the journal has name, version and face, such as ``Assay SDK 0.1.0 (mqlight)``.
 """
@@ -30,7 +30,7 @@ def clients_of(asked: str, scenarios: Iterable[ScenarioVerdict]) -> dict[str, in
 
 
 def client_title(asked: str, scenarios: Iterable[ScenarioVerdict]) -> str:
-    """Return one title for the clients that ran these scenarios: ``Assay SDK 0.1.0 (mqlight, simplified)``.
+    """Return a title for all clients that ran these scenarios, such as ``Assay SDK 0.1.0 (mqlight, simplified)``.
 
     Args:
         asked: The title of the client that the user asked for, which is returned if no scenario names its client.

@@ -1,4 +1,4 @@
-"""Probes: small scenarios that look for one capability, whether the adapter declares it or not.
+"""Probes: small scenarios that each look for one capability, even if the adapter does not declare it.
 
 The judge first decides a probe's claims, as for all scenarios.  `Sight` is the result for the capability; the list
 below explains each result.  The probe's verdict then says whether the adapter's declaration is true:
@@ -115,7 +115,7 @@ def sight_of(judged: ScenarioVerdict, events: Sequence[AnyEvent]) -> Sight:
 
 
 def _rests_on_refusal(judged: ScenarioVerdict, events: Sequence[AnyEvent]) -> bool:
-    """Return whether a refused step made the verdict inconclusive, and not, for example, a damaged journal."""
+    """Return whether the verdict is inconclusive because of a refused step, and not because of a damaged journal."""
     refused = [event for event in events if isinstance(event, Step) and event.outcome == "refused"]
     return judged.verdict is Verdict.INCONCLUSIVE and any(step.detail in judged.reason for step in refused)
 

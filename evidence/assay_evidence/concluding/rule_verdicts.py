@@ -12,13 +12,13 @@ kit (1)   nothing   nothing      itself            itself        error  fail
 kit (2)   nothing   nothing      nothing           nothing       nothing  nothing
 ========  ========  ===========  ================  ============  =====  ====
 
-(1) if all judged parts of the pair are the kit's own, (2) if one of them is foreign.
+(1) if all judged parts of the pair are the kit's own, (2) if a judged part is foreign.
 
 - "itself" means that the scenario's verdict becomes a verdict on the rule, as "error" and "fail" do.  The worst of
   these verdicts is the rule's verdict.
 - If no scenario gives such a verdict, the core scenarios decide.  The rule passes if all passed.  It is partial if some
-  passed, and the others could not run or the user left scenarios out.  It is unsupported if no core scenario could run,
-  and not-demonstrated if none was selected.
+  passed and others did not run, because they could not or because the user left them out.  It is unsupported if no core
+  scenario could run, and not-demonstrated if none was selected.
 - An undecided control leaves open whether the core scenarios could have failed, so its verdict counts.  An undecided
   evidence scenario changes nothing, because the core scenarios decide the rule.
 - A core scenario that stands apart (something other than an ability of the pair was missing, such as virtual time)
@@ -42,7 +42,7 @@ STANDS: Mapping[str, frozenset[Verdict]] = {
     Role.EVIDENCE: frozenset({Verdict.ERROR, Verdict.FAIL}),
     Role.KIT: _DECIDED,
 }
-"""The scenario verdicts that also count for the rule, by the scenario's role."""
+"""By the scenario's role, the scenario verdicts that also become a verdict on the rule."""
 
 
 class Conclusion(Struct, frozen=True):

@@ -55,7 +55,7 @@ def _rule_verdict(
 
 
 def _of_part(part: str, scenarios: list[ScenarioVerdict], left_out: int, ours: Collection[str]) -> Verdict:
-    """Return the verdict on one part of the pair, from all scenarios that judge this part, alone or with the other."""
+    """Return the verdict on one part of the pair, from the scenarios that judge it alone or with the other part."""
     about = [one for one in scenarios if part in one.judged.split("+")]
     return conclude(about, left_out, ours).verdict
 

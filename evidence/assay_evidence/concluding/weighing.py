@@ -21,9 +21,9 @@ a busy machine held up the harness             inconclusive  inconclusive   (sta
   A lost line may have had the only message that breaks a rule, so damage to a history makes all its verdicts
   inconclusive.
 - If a scenario did not end, the reason for that may have caused the fail.
-- No document demands a rule of strength `kit`, so it fails only the kit's own parts.
+- No document demands a rule of strength `kit`, so only the kit's own parts can fail it.
 - If a foreign broker ends a session with an error, that broker may have caused the client's fail.  The kit's own broker
-  ends a session only because of a mistake of the client, so a fail on it stays.
+  ends a session only because of a mistake of the client, so a fail on this broker stays.
 - A pass or fail on a busy machine stays if no delay of the harness can have caused it (`Finding.certain`).
 """
 
@@ -39,7 +39,7 @@ from assay_evidence.verdicts import Finding, Verdict
 
 NS_PER_SECOND = 1_000_000_000
 HELD_UP_NS = 1_500_000_000
-"""The total delay of the harness in a scenario above which passes and fails become inconclusive.
+"""If the harness is delayed by more than this in a scenario, in nanoseconds, passes and fails become inconclusive.
 
 It equals the shortest silence on which a claim in real time rests.  On a machine that is not busy, the delays are much
 smaller.
@@ -82,8 +82,8 @@ class Circumstance(Struct, frozen=True):
 
     Args:
         kind: The circumstance's kind.
-        text: The new reason of a verdict that changes.  For damage it is the whole reason, for other kinds its
-            beginning, which the finding's own reason follows.
+        text: The reason for a change of the verdict. For damage, the changed finding has only this reason; for other
+            kinds, its own reason follows this text.
     """
 
     kind: Kind
@@ -98,7 +98,7 @@ def weigh(finding: Finding, circumstances: Iterable[Circumstance]) -> Finding:
         circumstances: The circumstances that apply, in any order.
 
     Returns:
-        The finding itself, or a copy with another verdict and its reason.
+        The finding if no circumstance changes it, or else a copy with the new verdict and reason.
     """
     for one in sorted(circumstances, key=lambda one: _ORDER.index(one.kind)):
         verdict = TABLE.get((one.kind, finding.verdict))
@@ -120,7 +120,7 @@ def unfinished() -> Circumstance:
 
 
 def foreign_kit(strength: str, judged: str, ours: Collection[str]) -> Circumstance | None:
-    """Return the circumstance that only the kit demands the rule and that a judged part is foreign.
+    """Return the circumstance that a judged part is foreign and no document demands the rule.
 
     Args:
         strength: The rule's strength: must, may or kit.
@@ -154,7 +154,7 @@ def session_ended(judged: str, ours: Collection[str], error: str | None) -> Circ
 
 
 def held_up(late_ns: int, elapsed_ns: int) -> Circumstance | None:
-    """Return the circumstance that the harness was too late; None for a delay of at most `HELD_UP_NS`.
+    """Return the circumstance that the harness was delayed too long; None for a delay of at most `HELD_UP_NS`.
 
     Args:
         late_ns: The total delay of the harness in the scenario, in nanoseconds.

@@ -60,8 +60,8 @@ class Log(Event, frozen=True, kw_only=True, tag="log"):
     Args:
         source: The broker's container or process.
         text: The line, without passwords, at most 500 characters of it.
-        untimed: Whether the log does not tell the line's time; then the event has the time of the line before, or of
-            the scenario's begin.
+        untimed: Whether the log gives no time for the line. The event then has the time of the previous line or, for
+            the first line, of the scenario's begin.
         omitted: The number of lines before this one that are left out.
     """
 
@@ -77,7 +77,7 @@ class Inspected(Event, frozen=True, kw_only=True, tag="inspected"):
     Args:
         object: The queue, topic or subscription, as a command names it, such as ``queue orders``.
         fields: The object's attributes; for a topic, the number of its subscriptions.
-        refusal: The broker's refusal; empty if it has answered.
+        refusal: The broker's refusal of the command; empty if the broker answered it.
     """
 
     object: str
@@ -86,7 +86,7 @@ class Inspected(Event, frozen=True, kw_only=True, tag="inspected"):
 
 
 class Past(Event, frozen=True, kw_only=True, tag="past"):
-    """An earlier fault or start of the broker on which a scenario did not pass; no claim is decided from it.
+    """A start or fault of the broker before the begin of a scenario that did not pass; no claim is decided from it.
 
     `happened_ns` is the time of the start or fault. The event's other times (`Event.mono_ns`, `Event.wall_ns`) tell
     when the kit wrote the event. So no event of a scenario is earlier than the scenario's begin.

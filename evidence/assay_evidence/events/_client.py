@@ -37,7 +37,7 @@ class Call(Event, frozen=True, kw_only=True, tag="call"):
         op: The operation of the port (``send``, ``set``, ``receive``, ``commit`` ...).
         args: The arguments; durations are in milliseconds.
         destination: The queue or topic; None for a call without a destination.
-        unit: The unit of work to which the call belongs; None for none.
+        unit: The unit of work to which the call belongs; None for a call outside units of work.
         msg: The message of a send; None for other calls.
     """
 
@@ -114,7 +114,7 @@ class Settle(Event, frozen=True, kw_only=True, tag="settle"):
         link: The name of the consumer's link.
         msg: The message.
         outcome: ``accepted``, ``released``, ``modified`` or ``rejected``.
-        unit: The unit of work in which the client settled it; None for none.
+        unit: The unit of work in which the client settled the message; None outside units of work.
     """
 
     actor: str

@@ -14,8 +14,8 @@ class MessageRef(Struct, frozen=True, omit_defaults=True, gc=False):
     """A message of the kit.
 
     Args:
-        key: The kit's own id of the message, unique in the run, in a property and in the body. The field in the
-            journal is ``kid``.
+        key: The kit's own id of the message, unique in the run; a property and the body of the message contain it. The
+            field in the journal is ``kid``.
         sha256: The SHA-256 digest of the body's bytes, hexadecimal.
         bytes: The length of the body in bytes.
         broker_id: The message id that the broker or client gave (JMSMessageID).

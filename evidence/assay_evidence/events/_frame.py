@@ -53,7 +53,7 @@ class Wire(Event, frozen=True, kw_only=True, tag="wire"):
         direction: The frame's direction as the client sees it.
         text: The frame in words, without passwords and without the body of a message.
         size: The size of the frame in octets, with the message that it may carry.
-        channel: The frame's channel; None for a frame without one.
+        channel: The frame's channel; None for a frame without a channel.
     """
 
     actor: str

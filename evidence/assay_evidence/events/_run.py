@@ -7,11 +7,11 @@ from msgspec import Struct
 from assay_evidence.events._event import Event
 
 LATENESS = "a message may be late by"
-"""The entry of `Begin.environment` with the run's own limit for lateness; without it, the default limit holds."""
+"""The key of `Begin.environment` for the time by which a message may be late; without it, the default limit holds."""
 NOT_RUN_HERE = "not run here"
-"""The entry of `Begin.environment` with the sentence that the kit's authors have never run the product."""
+"""The key of `Begin.environment` for the sentence that the kit's authors have never run the product."""
 PACE = "times of the scenarios are multiplied by"
-"""The entry of `Begin.environment` with the run's pace (`assay_steps.cast.timing.pace`); without it, the pace is 1."""
+"""The key of `Begin.environment` for the run's pace (`assay_steps.cast.timing.pace`); without it, the pace is 1."""
 
 
 class PlannedScenario(Struct, frozen=True, omit_defaults=True, gc=False):
@@ -44,12 +44,13 @@ class Begin(Event, frozen=True, kw_only=True, tag="begin"):
     Args:
         backend: The backend's name.
         client: The name, version and face of the client under test.
-        ours: The parts of the pair that are the kit's own (``client``, ``broker``): `kit` rules fail only those.
+        ours: The parts of the pair that are the kit's own (``client``, ``broker``); only these parts can fail a `kit`
+            rule.
         environment: Details by name, such as versions, the platform and image digests.
         catalogue_hash: The hash of the catalogue of rules (`Catalogue.sha256`).
         seed: The run's seed.
         capabilities: The capabilities that the pair declares, each with its source in one sentence.
-        defect: The name of the defect that the run switches on; empty for none.
+        defect: The name of the defect that the run switches on; empty for a run without a defect.
         lacks: The known reasons for capabilities that the pair does not declare.
         profiles: The profiles that the backend claims; None in journals of versions without claims of profiles.
         given: The options of `assay run` that choose the tested pair, such as ``--backend=artemis``; empty in journals
@@ -86,7 +87,7 @@ class End(Event, frozen=True, kw_only=True, tag="end"):
 
     Args:
         events: The number of lines before this one.
-        sha256: The SHA-256 digest over the bytes of all those lines, hexadecimal.
+        sha256: The SHA-256 digest over the bytes of these lines, hexadecimal.
         writers: The names of all writers of the run, in the controller's file; empty in other files.
     """
 

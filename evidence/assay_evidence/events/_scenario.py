@@ -64,8 +64,8 @@ class ScenarioEnd(Event, frozen=True, kw_only=True, tag="scenario-end"):
     Args:
         elapsed_ns: The scenario's duration on the wall clock, in nanoseconds.
         waited_ns: The time for which the steps waited, on the backend's clock, in nanoseconds.
-        late_ns: The total delay of the harness on a busy machine, in nanoseconds. A thread that does nothing else
-            sleeps again and again; `late_ns` is the sum of the delays with which it woke up. None in virtual time.
+        late_ns: The total delay of the harness on a busy machine, in nanoseconds. A thread of the harness only sleeps
+            again and again; `late_ns` is the sum of the delays with which it woke up. None in virtual time.
         longest_ns: The longest of these delays, in nanoseconds.  None in virtual time, and in journals of versions
             that do not write long delays as events of their own (`Late`).
     """
@@ -77,7 +77,7 @@ class ScenarioEnd(Event, frozen=True, kw_only=True, tag="scenario-end"):
 
 
 class Late(Event, frozen=True, kw_only=True, tag="late"):
-    """A delay of the harness on a busy machine, written at its end; later events may have happened during the delay.
+    """A delay of the harness on a busy machine, written at its end; events written later may have happened in it.
 
     Args:
         held_ns: The longest possible duration of the delay, in nanoseconds: the time since the harness last showed that
@@ -114,10 +114,10 @@ class Step(Event, frozen=True, kw_only=True, tag="step"):
         text: The step's sentence.
         outcome: ``done``; ``refused`` if the pair refused something that the scenario needs to try its rule;
             ``broken`` if the kit or its environment failed.
-        detail: The reason of another outcome than ``done``, in one sentence.
+        detail: The reason of an outcome other than ``done``, in one sentence.
         line: The step's line in the feature file; 0 if unknown.
         type: ``given``, ``when`` or ``then``, also for the keyword ``And``; empty if unknown.
-        claims: The references (``writer:seq``) of the step's claims; a Then-step that is done makes at least one.
+        claims: The references (``writer:seq``) of the step's claims; a Then-step that is done makes at least one claim.
         shared_fault: Whether the step broke because a fault that several scenarios shared failed, or because their
             shared broker stopped answering.
     """

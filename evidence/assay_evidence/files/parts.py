@@ -28,9 +28,9 @@ _PART = re.compile(r"(?P<writer>.+)\.(?P<number>\d{4,})\.jsonl(?:\.gz)?")
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
 _MODE = 0o644  # readable by other users, who may make reports; the process's umask may restrict it further
 _CLOSED = -1
-"""The descriptor of no file."""
+"""Stands for the descriptor of a closed file; no open file has it."""
 _LEVEL = 3
-"""zlib's level: half as large as level 1 on journals, and three times as fast as level 9."""
+"""zlib's level. On journals, its output is half as large as that of level 1; it is three times as fast as level 9."""
 
 
 class PartLimits(Struct, frozen=True, kw_only=True):
@@ -38,9 +38,10 @@ class PartLimits(Struct, frozen=True, kw_only=True):
 
     Args:
         part_bytes: The size, in bytes, from which a part is full; the line that fills a part is its last.
-        buffer_bytes: The most bytes of lines that wait in memory.  The thread that fills the buffer writes it, and so
-            waits for the disk: no line is ever dropped.  A kill of the process loses at most this much.
-        buffer_ns: The age in nanoseconds of the oldest line in the buffer at which the next line writes the buffer.
+        buffer_bytes: The largest number of bytes that wait in memory. The thread that fills the buffer writes it, and
+            so waits for the disk: no line is ever dropped. A kill of the process loses at most these bytes.
+        buffer_ns: If the oldest line in the buffer is older than this, in nanoseconds, the next line causes a write of
+            the buffer.
     """
 
     part_bytes: int = 16 << 20
@@ -61,7 +62,7 @@ class JournalFile(Protocol):
         ...
 
     def close(self, *, whole: bool) -> None:
-        """Write what is left, and close the file.
+        """Write the lines that are still in memory, and close the file.
 
         Args:
             whole: Whether the journal has its end record.
@@ -115,7 +116,7 @@ class PartFiles:
         self._written = 0
 
     def write(self, line: bytes) -> None:
-        """Add a line to the buffer; write the buffer if it is full or old, and begin a new part if this one is full."""
+        """Add a line to the buffer; write a full or old buffer to the part, and after a full part begin a new part."""
         now_ns = time.monotonic_ns()
         if not self._buffer:
             self._since_ns = now_ns
@@ -130,7 +131,7 @@ class PartFiles:
             self._begin_part()
 
     def close(self, *, whole: bool) -> None:
-        """Write the buffer and close the part; compress it, too, if the journal is whole, and wait for that."""
+        """Write the buffer and close the part; if the journal is whole, compress the part and wait for the result."""
         try:
             self._flush()
         finally:
@@ -148,7 +149,7 @@ class PartFiles:
             self._written += len(octets)
 
     def _close_part(self) -> None:
-        """Close the part's file once; the system may have given its descriptor to another file after that."""
+        """Close the part's file unless it is closed: the system may have given its descriptor to another file since."""
         descriptor, self._descriptor = self._descriptor, _CLOSED
         if descriptor != _CLOSED:
             os.close(descriptor)
@@ -211,11 +212,11 @@ def journals_in(paths: Iterable[Path]) -> list[list[Path]]:
     """Group the files of journals by journal.
 
     Args:
-        paths: Paths of files; those that are no journal are left out.
+        paths: Paths of files; other files than journals are left out.
 
     Returns:
-        For each journal its plain file, or its parts in their order.  A part that exists in both forms counts once, in
-        its compressed form: the process was killed between the two steps of the compression.
+        For each journal its plain file, or its parts in their order.  A part exists in both forms if the process was
+        killed at the end of the compression; its compressed form counts.
     """
     groups: dict[tuple[Path, str], dict[int, Path]] = {}
     for path in sorted(filter(is_journal, paths), key=lambda path: (path.name, path)):
@@ -242,13 +243,13 @@ def open_journal(path: Path) -> BinaryIO:
 
 
 def writer_of(path: Path) -> str:
-    """Return the writer that a journal's name names."""
+    """Return the writer's name, which is the first part of the name of a journal's file."""
     part = _PART.fullmatch(path.name)
     return path.name.removesuffix(SUFFIX) if part is None else part["writer"]
 
 
 def is_journal(path: Path) -> bool:
-    """Return whether a file's name is that of a journal or of a part of one."""
+    """Return whether a file has the name of a journal, or of a part of a journal."""
     return path.name.endswith((SUFFIX, COMPRESSED)) and not path.name.startswith(".")
 
 

@@ -1,4 +1,4 @@
-"""Batch deliveries for the oracle: each reception of a message in a batch, with what became of it."""
+"""Batch deliveries for the oracle: each reception of a message in a batch, with the events that followed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Delivery(Struct, frozen=True):
 
 
 def deliveries(story: Story) -> Sequence[Delivery]:
-    """Return all receptions in batches of one scenario; computes them once for all invariants."""
+    """Return all receptions in batches of a scenario; computed at the first call and then kept for all invariants."""
     return story.noted(deliveries, lambda: tuple(_deliveries(story)))
 
 

@@ -54,7 +54,7 @@ class Copy(Struct, frozen=True, kw_only=True):
 
 
 def copies(story: Story) -> Sequence[Copy]:
-    """Return all copies of one scenario; computes them once for all invariants."""
+    """Return all copies of a scenario; computed at the first call and then kept for all invariants."""
     return story.noted(copies, lambda: tuple(_Copies(story)))
 
 
@@ -64,7 +64,7 @@ def giving_back(story: Story) -> list[Event]:
 
 
 def failures(story: Story) -> list[Event]:
-    """Return those of the events of `giving_back` that are no orderly end of a consumer, a session or a connection."""
+    """Return the events of `giving_back` except the orderly ends of consumers, sessions and connections."""
     return story.noted(failures, lambda: _after_which(story, _FAILING))
 
 
@@ -148,7 +148,7 @@ class _Copies:
 
     @cached_property
     def _ends(self) -> list[Event | None]:
-        """The ends of all losses of connections, and of all faults that do not end the broker."""
+        """The ends of lost connections and of faults that do not end the broker; None for each that is not over."""
         passed = [(begin, end) for begin, end in self.story.losses if not _ends_the_broker(begin)]
         return [end for _, end in passed]
 
@@ -166,7 +166,7 @@ class _Copies:
         return self.holders.source(begin, begin.actor, begin.destination) == holder.name
 
     def _sightings(self, send: Send, holder: Holder) -> list[tuple[Event, bool]]:
-        """Return the sightings of a copy, each with whether a consumer of the holder received it."""
+        """Return the sightings of a copy; each has True if a consumer of the holder received the copy."""
         found: list[tuple[Event, bool]] = []
         for sighting in self.story.sightings.get(send.key, []):
             at = sighting.at
@@ -209,7 +209,7 @@ def _after(fault: FaultSpan, event: Event) -> bool:
 
 
 def _inherits(holder: Holder, fault: FaultSpan, send: Send) -> bool:
-    """Return whether the subscription existed before a fault, and no client opened it between fault and send."""
+    """Return whether the subscription existed before the fault, and no client opened it between fault and send."""
     if fault.begin.what not in FATAL or fault.end is None or not precedes(fault.end, send.call):
         return False
 

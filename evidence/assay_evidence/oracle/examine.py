@@ -9,7 +9,7 @@ from assay_evidence.oracle.story import Story, stories
 from assay_evidence.subjects import LIMITS, Limits, Outcome, Subject
 
 Examined = tuple[str, Outcome, int, Event]
-"""A subject with its outcome, its figure, and the event that stands for it (`Subject`)."""
+"""The name, outcome and figure of a subject, and the event that stands for the subject (`Subject`)."""
 InPython = Callable[[Story, Limits], Iterator[Examined]]
 """The plain-Python form of an invariant: a function that examines one scenario."""
 

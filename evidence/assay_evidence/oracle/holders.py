@@ -1,14 +1,16 @@
 """The holders of messages for the oracle: queues and subscriptions that keep messages until a consumer has them.
 
 A *holder* is a queue (named by its destination), an unshared non-durable subscription (``CONSUMER#NUMBER``), or a
-durable subscription (``NAME|CLIENT ID``).  These subscriptions have no holder, because the journal cannot tell which
-messages they must keep:
+durable subscription (``NAME|CLIENT ID``).  These subscriptions do not count as holders, because the journal cannot tell
+which messages they must keep:
 
 - a non-durable shared one
 - one with a selector, with noLocal or with a time limit
-- one of an MQ Light client, unless it has the quality of service at least once and no automatic confirmation
+- one of an MQ Light client, unless the subscription has the quality of service at least once and no automatic
+  confirmation
 - a durable one whose client id is unknown
-- one of several with the same name that differ in destination, sharing, durability or one of these properties
+- a subscription if another subscription has the same name, but differs in destination, sharing, durability or one of
+  these properties
 """
 
 from __future__ import annotations
@@ -29,10 +31,11 @@ class Attachment(Struct, frozen=True):
     """A consumer that was created, or whose creation was not answered.
 
     Args:
-        call: The call that creates it.
-        answer: The call's return; None without one.
-        client: The client id of the actor's connection, empty for none; None if the journal does not tell it.
-        number: The number of the consumer among those of the same name, from 1.
+        call: The call that creates the consumer.
+        answer: The call's return; None if the call did not return.
+        client: The client id of the actor's connection; empty for a connection without a client id, and None if the
+            journal does not tell.
+        number: The number of the consumer among the consumers with its name, from 1.
         ack: The acknowledgement mode of the actor's last session; None if the journal does not tell it.
         face: The face of the actor's last connection; None if the journal does not tell it.
     """
@@ -46,7 +49,7 @@ class Attachment(Struct, frozen=True):
 
     @property
     def name(self) -> str | None:
-        """The name of the subscription; None for none."""
+        """The name of the subscription; None if it has no name."""
         name = self.call.args.get("name")
         return name if isinstance(name, str) else None
 
@@ -71,9 +74,9 @@ class Attachment(Struct, frozen=True):
 
     @property
     def careless(self) -> bool:
-        """Whether messages may be lost on their way to the application, because they are settled before.
+        """Whether the client may settle messages before the application gets them, so that they may be lost on the way.
 
-        An MQ Light client settles them early unless it is told otherwise.
+        An MQ Light client settles messages so early unless the application asks for later settlement.
         """
         qos, confirms = self.call.args.get("qos"), self.call.args.get("auto_confirm")
         light = qos is not None or confirms is not None or self.face == MQLIGHT
@@ -82,7 +85,7 @@ class Attachment(Struct, frozen=True):
 
 
 class Holder(Struct, frozen=True):
-    """A queue or subscription, with the consumers that opened it or may have done so."""
+    """A queue or subscription, with the consumers that opened it or may have opened it."""
 
     name: str
     kind: Kind
@@ -125,7 +128,7 @@ class Holders:
 
     @cached_property
     def _names(self) -> dict[tuple[str, int], str | None]:
-        """The name of each consumer's holder, by the writer and number of its call; None for no holder."""
+        """The name of each consumer's holder, by writer and number of the consumer's call; None without a holder."""
         of_name: dict[str, list[Attachment]] = defaultdict(list)
         for one in self.attachments:
             if one.name is not None:
@@ -133,7 +136,7 @@ class Holders:
         return {(one.call.writer, one.call.seq): _holder(one, of_name) for one in self.attachments}
 
     def name(self, attachment: Attachment) -> str | None:
-        """Return the name of a consumer's holder; None for no holder."""
+        """Return the name of a consumer's holder; None without a holder."""
         return self._names[attachment.call.writer, attachment.call.seq]
 
     @cached_property
@@ -166,7 +169,7 @@ class Holders:
         return destination if destination.startswith("queue://") else None
 
     def consumer(self, event: Event, actor: str) -> Attachment | None:
-        """Return the consumer that an actor had created last before an event; None for none."""
+        """Return the consumer that an actor had created last before an event; None without such a consumer."""
         earlier = [one for one in self._created.get((event.writer, actor), []) if one.call.seq < event.seq]
         return earlier[-1] if earlier else None
 

@@ -10,7 +10,7 @@ NS_PER_MS = 1_000_000
 def elapsed(start: Event, end: Event) -> int:
     """Return the nanoseconds from one event to another.
 
-    The monotonic clock counts if both events have the same boot, and otherwise the wall clocks.
+    The times come from the monotonic clock if both events have the same boot, and otherwise from the wall clocks.
     """
     if start.boot == end.boot:
         return end.mono_ns - start.mono_ns
@@ -23,10 +23,10 @@ def unsure(start: Event, end: Event) -> int:
 
 
 def precedes(first: Event, second: Event) -> bool:
-    """Return whether an event is certainly before another.
+    """Return whether the event `first` is certainly before the event `second`.
 
-    The sequence numbers decide for events of one writer, and otherwise the clocks, if the events are further apart than
-    the uncertainty.
+    For events of one writer, the sequence numbers decide. For others, the clocks must differ by more than the
+    uncertainty.
     """
     if first.writer == second.writer:
         return first.seq < second.seq

@@ -172,11 +172,11 @@ class Story:
         self._notes: dict[object, object] = {}
 
     def noted(self, key: Callable[[Story], T], compute: Callable[[], T]) -> T:
-        """Return what a function found in this scenario, so that several invariants compute it once.
+        """Return the result of a function for this scenario; computed once and then kept for all invariants.
 
         Args:
             key: The function.
-            compute: Computes its result.
+            compute: Computes the function's result; called at the first call only.
         """
         if key not in self._notes:
             self._notes[key] = compute()
@@ -309,9 +309,9 @@ class Story:
 
     @cached_property
     def special(self) -> bool:
-        """Whether a message may not arrive on its queue, or may go to a queue of the same name elsewhere.
+        """Whether a message might miss its queue, or go to a queue of the same name on another queue manager.
 
-        A command of an administrator (`SPECIAL`) or a connection to another queue manager than the first is the reason.
+        The reason is an administrator's command (`SPECIAL`), or a connection to a second queue manager.
         """
         odd = any(part in act.command for act in self.admins for part in SPECIAL)
         return odd or any(call.op == "connect" and call.args.get("member") is not None for call, _ in self.calls)
@@ -324,7 +324,7 @@ class Story:
 
     @cached_property
     def light(self) -> set[str]:
-        """The actors that send with an MQ Light client: it may not confirm a send, and the topic chooses the mode."""
+        """The actors with an MQ Light client: their sends may stay unconfirmed, and the topic chooses the mode."""
         return {
             call.actor
             for call, _ in self.calls
@@ -414,7 +414,7 @@ class Story:
         return end - tail if self.telling(span) and end > tail and not self.disturbed(send, tail, end) else 0
 
     def came(self, destination: str) -> list[tuple[str, Event]]:
-        """Return the consumers of a destination: one entry for each creation, and one for each watch."""
+        """Return the consumers of a destination with an event: one entry for each creation, and one for each watch."""
         made = [(call.actor, call) for call, _ in self.accepted("consumer") if call.destination == destination]
         begun = [
             (e.actor, e)

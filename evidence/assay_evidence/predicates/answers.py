@@ -1,4 +1,4 @@
-"""Predicates about the answers to calls (accepted, refused-with, one-of) and about a team's own checks (own-check)."""
+"""Predicates about answers to calls (accepted, refused-with, one-of) and about users' own checks (own-check)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from assay_evidence.watching import NS_PER_MS, Axis, release_marks, was_prompt, 
 
 OPTION = "option."
 _TIMELESS = frozenset({"accepted", "refused"})
-"""The options whose truth cannot depend on a delay of the harness."""
+"""The options of a one-of claim whose truth cannot depend on a delay of the harness."""
 
 
 def accepted(claim: Claim, history: History) -> Finding:
@@ -45,7 +45,7 @@ def accepted(claim: Claim, history: History) -> Finding:
 
 
 def own_check(claim: Claim, history: History) -> Finding:
-    """Decide whether a team's own Then-step passed: its code checked something itself, and recorded the result."""
+    """Decide whether a Then-step of a user passed: the step's own code examined something and recorded the result."""
     del history
     say = Saying(claim, "the step's own check holds")
     if number(claim, "held"):

@@ -108,7 +108,7 @@ def _expected(claim: Claim, actor: str, least: int, largest: int) -> str:
 
 
 def _batches(history: History, actor: str, keys: tuple[str, ...]) -> list[Batch]:
-    """Return the batches of an actor, in the same way as the invariant of BT-04.
+    """Return the batches of an actor, identified as in the invariant of BT-04.
 
     Batch numbers can recur after a new listener or on a new link.  So three values identify a batch: its number, its
     link, and the number of callbacks that have ended on this link.

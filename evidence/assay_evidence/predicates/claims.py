@@ -21,7 +21,7 @@ NOT_AUTHORIZED = 2035
 
 
 def listed(claim: Claim, *names: str) -> tuple[str, ...]:
-    """Return the values under the first of the names that a claim's reference contains; empty if it contains none."""
+    """Return the values of the first of these references that the claim has; empty if it has none of them."""
     for name in names:
         if value := claim.of.get(name):
             return tuple(value.split(SEPARATOR))

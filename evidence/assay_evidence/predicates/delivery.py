@@ -51,7 +51,7 @@ def _beyond(times: int, seen: dict[str, list[Seen]]) -> list[Seen]:
 
 
 def silence_of(claim: Claim, history: History, seen: dict[str, list[Seen]]) -> Silence:
-    """Return the silence after the messages' last sighting, and after all events that could cause another one."""
+    """Return the silence after the messages' last sighting, and after all events that could cause another sighting."""
     marks = release_marks(history, tuple(seen))
     if not marks:
         return Silence(None, 0, quiet_ns(claim))

@@ -58,7 +58,7 @@ class Delivery(Struct, frozen=True):
 
     @property
     def by_receiver(self) -> list[Frame]:
-        """The dispositions from the receiver: outcomes, and settlements without one."""
+        """The dispositions from the receiver: outcomes, and settlements without an outcome."""
         return [frame for frame in self.said if frame.role == "receiver"]
 
     @property
@@ -127,7 +127,7 @@ def _untried(say: Saying, claim: Claim, history: History) -> Finding | None:
 
 
 def _deliveries(key: str, claim: Claim, history: History) -> Iterable[Delivery]:
-    """Return the deliveries of a message to which the claim applies and that began unsettled."""
+    """Return each delivery of a message that began unsettled, if the claim applies to the delivery."""
     actors = actors_of(claim)
     direction = "out" if actors is None else "in"
     frames = [frame for frame in history.frames[key] if actors is None or frame.actor in actors]
@@ -212,7 +212,7 @@ def _flaws(deliveries: list[Delivery], claim: Claim) -> Iterable[_Flaw]:
 
 
 def _flaw(one: Delivery, deed: Event | None, *, settled: bool) -> _Flaw | None:
-    """Return the flaw in a delivery that must be accepted (and, with ``settled``, settled); None without a flaw."""
+    """Return the flaw in a delivery that must be accepted and, if ``settled``, also settled; None without a flaw."""
     outcome = one.outcome
     if outcome is None and one.end is not None:
         mine, other = "so the default outcome of its source applies", "so its receiver owed no outcome"

@@ -13,7 +13,7 @@ from assay_evidence.verdicts import Finding
 _PROCESS_FAULTS = frozenset({"kill", "restart"})
 """The faults that end the broker's process, which then starts again on its files."""
 _QUEUE = "queue://"
-"""The begin of a lasting queue's address; that of a temporary queue begins with ``temporary-queue://``."""
+"""The begin of the address of a queue that lasts; a temporary queue's address begins with ``temporary-queue://``."""
 _NOT_FOUND = "invalid-destination"
 _UNKNOWN_OBJECT_NAME = 2085
 

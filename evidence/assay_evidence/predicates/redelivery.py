@@ -23,10 +23,10 @@ ONCE = 1
 
 
 def redelivered(claim: Claim, history: History) -> Finding:
-    """Decide whether each message came again, at least ``times`` times in all, and each redelivery was marked.
+    """Decide whether each message came ``times`` times or more, came again when given back, and was marked then.
 
     - With the bound `times` 1, a message need not come again.
-    - With `times` 0, it need not come at all, and the claim is about marks only.
+    - With `times` 0, a message need not come at all, and the claim is about marks only.
     - With the bound `flagged` 0, the predicate does not judge the marks. With `times` 0 as well, the finding discloses
       them.
     """

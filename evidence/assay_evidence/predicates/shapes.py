@@ -1,4 +1,4 @@
-"""The references and bounds that each predicate reads; any other one in a claim is a mistake in the claim's step."""
+"""The references and bounds that each predicate reads; a claim with any other name has a mistake."""
 
 from __future__ import annotations
 

@@ -69,8 +69,8 @@ def _noted_late_ns(claim: Claim, history: History, sends: list[Call], deadline: 
 def _before(event: Disk, deadline: Event, late_ns: int) -> bool | None:
     """Return whether a disk event is before the deadline; None if clocks or delays of the harness leave it open.
 
-    A smaller number from the same writer proves an earlier event.  A larger number does not prove a later one, because
-    a writer may record an operation late; then the clock decides.
+    A smaller number from the same writer proves an earlier event.  A larger number does not prove a later event,
+    because a writer may record an operation late. The clock then decides.
     """
     apart = distance(deadline, event)
     if late_ns and 0 < apart.ns <= late_ns + apart.unc_ns:

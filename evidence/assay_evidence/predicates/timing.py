@@ -1,8 +1,8 @@
 """Predicates about the moment of a delivery: not-before, by.
 
 A delivery is a sighting, or a look: a browse that lists the message, at the time of its answer.  If the harness noted a
-delivery late, the delivery may have happened earlier (`Axis.earliest`).  Such a delivery proves neither that the
-message came late nor that it did not come early.
+delivery late, the delivery may have happened earlier (`Axis.earliest`).  So the delivery does not prove that the
+message came late, and does not prove that the message did not come early.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _after(apart: Distance, since: str) -> str:
 def not_before(claim: Claim, history: History) -> Finding:
     """Decide whether no actor got the message earlier than its delay after the start of its send (DD-02).
 
-    Looks count from all actors, even if the claim names some, because no actor may see the message early.
+    The looks of all actors count, even if the claim names some actors, because no actor may see the message early.
     """
     key, call = key_of(claim), history.call(reference(claim, "call"))
     delay_ns = number(claim, "delay_ms") * NS_PER_MS
@@ -232,7 +232,7 @@ def _could_have_come(claim: Claim, axis: Axis, call: Call, due_ns: int, limit_ns
 
 
 def _reference_moment(claim: Claim, history: History, call: Call) -> tuple[Event, int, str]:
-    """Return the start of the limit: an event, the nanoseconds after it, and a name for texts."""
+    """Return the moment from which the limit counts: an event, the nanoseconds after it, and a name for texts."""
     delay_ns = claim.bounds.get("delay_ms", 0) * NS_PER_MS
     of_send: tuple[Event, int, str] = (call, delay_ns, "its due moment" if delay_ns else "its send")
     ref = claim.of.get("after")

@@ -13,16 +13,16 @@ from assay_evidence.watching import Axis, Mark, Silence, release_marks, watchers
 
 COMMITTED, BACKED_OUT = "committed", "backed out"
 SHOWN = 10
-"""The most rule-breaking sightings that a text names."""
+"""The largest number of sightings that a text about a broken rule lists."""
 
 
 def all_or_nothing(claim: Claim, history: History) -> Finding:
-    """Decide whether a unit of work took effect as a whole or not at all, and disclose which of the two.
+    """Decide whether a unit of work took effect as a whole or not at all; disclose which of the two happened.
 
-    The event `after` is the end of the unit.  The unit took effect as a whole if all messages that it sent were seen,
-    and none that it received came again after its end.  The unit took no effect if no message that it sent was ever
-    seen, and all messages that it received came again.  A unit may only send or only receive, such as a batch that is
-    acknowledged together (BT-08).
+    The event `after` is the end of the unit.  The unit took effect as a whole if all messages that the unit sent were
+    seen, and no message that it received came again after its end.  The unit took no effect if no message that it sent
+    was ever seen, and all messages that it received came again.  A unit may only send or only receive, such as a batch
+    that is acknowledged together (BT-08).
     """
     sent, taken, actors = listed(claim, "kids", "kid"), listed(claim, "taken"), actors_of(claim)
     if not sent and not taken:
@@ -66,7 +66,7 @@ def _silence(claim: Claim, history: History, keys: tuple[str, ...], end: Event) 
 
 
 def only_sent(claim: Claim, history: History) -> Finding:
-    """Decide whether the scenario had sent each message that a client saw, and with the body that the client saw."""
+    """Decide whether the scenario sent each message that an actor saw, and sent it with the body that the actor saw."""
     say = Saying(claim, "each message that is seen was sent, with the same body")
     seen = history.sightings(None, actors_of(claim))
     observed = counted(len(seen), "sighting")

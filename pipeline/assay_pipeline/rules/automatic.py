@@ -7,8 +7,8 @@
   link
 - BT-16: every message of a batch whose callback returned, if the client accepted the message and the link then began a
   later batch.  No fault, and no loss of any client's connection, overlaps the time from the reception to `SETTLED_MS`
-  after the acceptance.  Otherwise the broker may not have received the acceptance: the client may have the messages of
-  the later batch already, so the begin of that batch does not show that the broker has.
+  after the acceptance.  Otherwise the broker may not have received the acceptance: the client may have got the messages
+  of the later batch before, so the begin of that batch does not show that the acceptance arrived.
 
 For BT-09 and BT-16, the message's id was sent once.
 
@@ -31,7 +31,7 @@ For BT-09 and BT-16, the message's id was sent once.
 
 *Not examinable*:
 
-- a consumer whose session the journal does not tell, or which has another mode
+- a consumer whose session is unknown or has another acknowledgement mode
 - for BT-08, a batch of which some messages have no known fate, for example because the connection was lost
 - for BT-16, a subscription that is no holder (`assay_pipeline.tables.holders`), and a message after which nothing
   failed

@@ -1,4 +1,4 @@
-"""PD-11: while it is open, every subscription, durable or not, receives a copy of each message.
+"""PD-11: every open subscription, durable or not, receives a copy of each message.
 
 *Examined*: every pair of a message and a subscription.  The message was sent to a topic, was confirmed, never expires,
 and its id was sent once.  The subscription was open: one of its consumers watched the topic from before the send call

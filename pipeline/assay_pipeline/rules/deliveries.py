@@ -7,14 +7,14 @@ whose id was sent once.  Its sender is no MQ Light client, which may send at mos
 
 *Broken*: the message was never seen, and the queue was drained after it was due and all faults were over.  A queue is
 drained if a consumer of it waited in vain for at least `LATE_MS`, and every other consumer that ever came to the queue
-either waited so, too, or had left in an orderly way before.
+also waited so, or had left before in an orderly way.
 
 *Not examinable*:
 
 - a message that was only seen before its delay was over, which DD-02 examines
 - an unseen message that a consumer may hold, or may have received at most once
 - an unseen message that the broker may lose: a non-persistent one with a fault after its send, or with a fault that
-  began before the send and was not over then (for example, the kill comes after the begin of its call)
+  was not over at the send (for example, the kill comes after the begin of the send call)
 - an unseen message of a history with a fault other than those of `SURVIVED`, at any time: on z/OS, a worker that died
   before the send delivers nothing until an administrator restarts it (DD-63)
 - an unseen message that an administrator may have kept back (`quiet.withheld`), or that may have gone elsewhere
@@ -87,7 +87,7 @@ def _on_spark(history: History, limits: Limits) -> DataFrame:
 
 
 def _drained(delayed: DataFrame, history: History, limits: Limits) -> DataFrame:
-    """Return whether every consumer of the queue had left, or waited in vain after all others had left."""
+    """Find the messages whose queue was drained: each consumer had left, or waited in vain after the others left."""
     came = history.arrivals.groupBy(*CASE, "destination", "actor").agg(F.max("at.seq").alias("came"))
     left = (
         history.leaves.where(~F.col("abrupt") & F.col("answered_at").isNotNull())
@@ -136,7 +136,7 @@ def _in_python(story: Story, limits: Limits) -> Iterator[Examined]:
 
 
 def _must_be_there(story: Story, send: Send) -> bool:
-    """Return whether neither a fault nor an administrator may have kept the message from its queue."""
+    """Return whether the message must be on its queue: no fault and no administrator can have kept it away."""
     upon = _faults_upon(story, send)
     if upon and not (send.persistent and all(fault.end for fault in upon)):
         return False
@@ -145,7 +145,7 @@ def _must_be_there(story: Story, send: Send) -> bool:
 
 
 def _faults_upon(story: Story, send: Send) -> list[FaultSpan]:
-    """Return the faults that were not certainly over before the send."""
+    """Return the faults that may not have been over before the send."""
     return [fault for fault in story.faults if not (fault.end and moments.precedes(fault.end, send.call))]
 
 

@@ -17,11 +17,11 @@ send and its confirmation, and *active* if a consumer watched it through the sen
 inactive subscription, a client also opened it after the message was confirmed.  Otherwise a consumer may have been
 attached through the send although it did not watch.
 
-*Broken*, if the message is persistent: no consumer of the subscription ever received it, although one had a quiet tail
-(`QUIET_MS`) after the message was due and all kills and restarts that followed the send were over.  The tail must last
-for `LATE_MS` if the message is delayed, or if a connection was lost after the send.  *Broken*, for PD-29 and PD-30, if
-it is non-persistent: a consumer received it altered, or it came twice although the history shows nothing after which a
-broker may deliver again.
+*Broken*, if the message is persistent: no consumer of the subscription ever received it, although one consumer had a
+quiet tail (`QUIET_MS`) after the message was due and all kills and restarts that followed the send were over.  The tail
+must last for `LATE_MS` if the message is delayed, or if a connection was lost after the send.  *Broken*, for PD-29 and
+PD-30, if it is non-persistent: a consumer received it altered, or it came twice although the history shows nothing
+after which a broker may deliver again.
 
 *Not examinable*:
 
@@ -77,7 +77,7 @@ def _seen() -> Column:
 
 
 def _missed() -> Column:
-    """Return whether a subscription that was opened after the confirmation received the message."""
+    """Return whether the message was received, and a consumer of the holder was created after the confirmation."""
     return _seen() & F.col("reopened")
 
 

@@ -42,7 +42,10 @@ from assay_pipeline.moments import NS_PER_MS, elapsed, no, precedes, uncertainty
 from assay_pipeline.quiet import QUIET_MS, quiet_after, since_send
 
 EXPIRY_MS = Limit("expiry_ms", 250, "How long after its expiry a message may still be delivered.")
-"""The limit. It is below 500 ms, because the suite's receivers begin 500 ms after an expiry and must get no message."""
+"""The limit for a delivery after the expiry.
+
+It is below 500 ms, because the suite's receivers begin 500 ms after an expiry and must get no message.
+"""
 
 
 def _on_spark(history: History, limits: Limits) -> DataFrame:

@@ -3,8 +3,8 @@
 *Examined*: every persistent message that was sent to a queue, was confirmed, never expires, and whose id was sent once,
 if a kill or a restart of the broker began after its send call.
 
-*Kept*: a consumer received the message, or a browse found it, after such a fault.  "After" means after the fault's end
-by the numbers of one writer, or after its begin by the clocks.
+*Kept*: a consumer received the message, or a browse found it, after such a fault.  A sighting is after a fault if it
+certainly follows the fault's end, or if the clocks certainly place it after the fault's begin.
 
 *Broken*: the message was never seen, every such fault is over, and the queue was drained afterwards.  A queue is
 drained if a consumer of it had a quiet tail (`QUIET_MS`) after the last of those faults and after the message was due,
@@ -83,7 +83,7 @@ def _seen(tried: DataFrame, sightings: DataFrame) -> DataFrame:
 
 
 def _drained(tried: DataFrame, history: History, limits: Limits) -> DataFrame:
-    """Return whether a consumer drained the queue after the faults, and no later consumer may hold the message."""
+    """Find the messages whose queue a consumer drained after the faults, if no later consumer may hold the message."""
     place = [*CASE, "destination"]
     came = tried.join(history.arrivals.withColumnRenamed("at", "came_at"), place).select(
         *MESSAGE, "actor", _after_all(F.col("came_at")).alias("present"), no().alias("quiet")

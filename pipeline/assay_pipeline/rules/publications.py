@@ -1,11 +1,12 @@
-"""DD-51, DD-80: a delayed publication goes to the subscriptions that exist at its send, and to no later one.
+"""DD-51, DD-80: a delayed publication goes to the subscriptions that exist at its send, and to no later subscription.
 
-Both examine messages that a client sent to a topic with a delay above 0, that were confirmed and never expire, and
-whose ids were sent once.
+Both rules' invariants examine messages that a client sent to a topic with a delay above 0, that were confirmed and
+never expire, and whose ids were sent once.
 
 DD-51
     *Examined*: every pair of such a message and a consumer that came to its topic after the message was confirmed, and
-    before the delay was over.  The consumer has no durable or shared subscription, so it had none at the send.
+    before the delay was over.  The consumer's subscription is neither durable nor shared, so it did not exist at the
+    send.
 
     *Broken*: the consumer received the message.  *Kept*: it did not, although its watch ended with a silence
     (`QUIET_MS`) after the message was due.
@@ -73,7 +74,7 @@ def _later_on_spark(history: History, limits: Limits) -> DataFrame:
 
 
 def _came_during_the_delay(history: History) -> DataFrame:
-    """Make one row for each delayed publication and each consumer without a name that came during its delay."""
+    """Pair each delayed publication with the consumers of unnamed subscriptions that came during its delay."""
     distant = history.parties.groupBy(*CASE).agg(any_of(F.col("remote")).alias("distant"))
     lasting = (F.col("ttl_ns") == 0) & (F.col("sends") == 1) & F.col("confirmed_at").isNotNull()
     retained = F.coalesce(F.map_contains_key(F.col("sent.fields"), RETAIN), no())
@@ -124,7 +125,7 @@ def _may_be_there(story: Story, send: Send) -> bool:
 
 
 def _latecomers(story: Story, send: Send) -> list[str]:
-    """Return the consumers without a name that came to the topic during the delay, and never before."""
+    """Return the consumers of unnamed subscriptions that first came to the topic during the delay."""
     came: dict[str, list[Event]] = {}
     for actor, at in story.came(send.destination):
         came.setdefault(actor, []).append(at)
@@ -139,7 +140,7 @@ def _latecomers(story: Story, send: Send) -> list[str]:
 
 
 def _patient(limits: Limits) -> Limits:
-    """Return the limits with which PD-11 examines delayed messages, which may come late."""
+    """Return limits with `LATE_MS` in place of `QUIET_MS`, because delayed messages may come late."""
     return Limits({**limits.stated, QUIET_MS: limits[LATE_MS]})
 
 

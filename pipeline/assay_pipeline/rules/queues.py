@@ -14,10 +14,10 @@ its confirmation.  The rules differ in the messages:
 
 - PD-18, PD-21: the message came twice without a mark, although the history shows nothing after which a broker may
   deliver again
-- PD-18, parked persistent messages: nobody saw the message, although the queue's only consumer had a quiet tail
+- PD-18, parked persistent messages: the message was never seen, although the queue's only consumer had a quiet tail
   (`QUIET_MS`) after the message was due
-- PD-21: nobody saw the message, although the queue's only consumer watched it from before the send until a quiet tail
-  after the message was due, and no fault overlaps the watch
+- PD-21: the message was never seen, although the queue's only consumer watched it from before the send until a quiet
+  tail after the message was due, and no fault overlaps the watch
 - PD-22, PD-32: the message came twice as above, or a consumer received it altered
 
 The quiet tail must last for `LATE_MS` if the message is delayed; for PD-18, also if a connection was lost after the
@@ -38,7 +38,8 @@ send.
   (`quiet.special`), for example to the dead-letter queue because its queue was full when it became due
 - a missing non-persistent message for which no consumer waited, or that a kill or restart followed: a broker may lose
   it
-- a message that came again after a fault, a rollback or the like, or that was marked as redelivered
+- a message that came again after an event that permits this, such as a fault or a rollback, or that was marked as
+  redelivered
 - two moments of different clocks that are closer than their uncertainty: the message then belongs to no rule
 - for PD-21, how soon the message came
 

@@ -11,9 +11,10 @@ subscription name and one client id.
 *Examined*: every final copy of a message that was received from the destination to which it was sent.  Its send was
 accepted, and its id was sent once.
 
-- QS-08: a client accepted the message.  *QS-06*: a consumer received it at most once.
-- QS-07: as QS-06, if a fault, or the consumer's own loss of its connection, began after the final moment.
-- QS-03: the message was sent at most once, and is final for any of the reasons.  Its sender never sends at least once.
+- QS-08: a client accepted the message.
+- QS-06: a consumer that receives at most once received the message.
+- QS-07: as QS-06, if a fault, or a loss of the connection by this consumer, began after the final moment.
+- QS-03: the message is final, and its sender sends at most once and never at least once.
 
 *Broken*: a consumer of the copy received the message after the final moment; for QS-07, also after the fault.
 *Undecided*: a consumer received it within the uncertainty around that moment.  *Kept*: no consumer received it
@@ -30,13 +31,13 @@ message in that watch:
 - an acceptance that the broker may not have received: a fault, or the loss of any client's connection, overlaps the
   time from the reception over the same link to `SETTLED_MS` after the final moment.  The journal records a loss under
   the connection's name, which need not be the name of the consumer.
-- a message that a consumer received at most once, if a kill or restart overlaps the `SETTLED_MS` after the reception:
-  the broker may not have dropped its copy on the disk
+- for a consumer that receives at most once, a message for which a kill or restart overlaps the `SETTLED_MS` after the
+  reception: the broker may not have dropped its copy on the disk
 - a message that its sender may have sent again: a fault overlaps the send, or the `SETTLED_MS` after its answer.  A
   client that sends at most once never sends again.
 - a publication that the broker retains, and all publications if a client connects to a further queue manager
 
-*Figure*: the nanoseconds from the final moment to the first later sighting; 0 without one.
+*Figure*: the nanoseconds from the final moment to the first later sighting; 0 without such a sighting.
 """
 
 from __future__ import annotations
@@ -279,7 +280,7 @@ class _Facts:
         return "at-most-once" in qualities and "at-least-once" not in qualities
 
     def lasts(self, actor: str) -> bool:
-        """Return whether all subscriptions of a consumer outlive it."""
+        """Return whether all subscriptions of a consumer outlive the consumer."""
         return actor in self._names and actor not in self._passing
 
     def receives_once(self, actor: str) -> bool:
@@ -302,7 +303,7 @@ class _Facts:
         return any(send.since(begin) <= until and (end is None or send.since(end) >= start) for begin, end in spans)
 
     def commit(self, settle: Settle) -> Event | None:
-        """Return the event that makes an acceptance final: itself, or the commit of its unit of work."""
+        """Return the event that makes an acceptance final: the acceptance itself, or the commit of its unit of work."""
         if settle.unit is None:
             return settle
         later = [unit for unit in self.units.get((settle.writer, settle.unit), ()) if unit.seq > settle.seq]
@@ -393,7 +394,7 @@ def _in_python(story: Story, limits: Limits, rule: str) -> Iterator[Examined]:
 
 
 def _copies_of(story: Story, limits: Limits, rule: str) -> Iterator[_Copy]:
-    """Return the copies of messages that clients sent only once; for QS-03, those sent at most once."""
+    """Return the copies of messages that clients sent only once; for QS-03, only of messages sent at most once."""
     facts = _Facts(story)
     for send in story.sends:
         seen = facts.received.get((send.key, send.destination), [])

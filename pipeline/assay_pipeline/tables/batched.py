@@ -1,15 +1,15 @@
-"""The table of batch deliveries: one row for each reception of a message in a batch, with what became of it.
+"""The table of batch deliveries: one row for each reception of a message in a batch, with the events that followed.
 
 The columns, beside the consumer's and the message's:
 
 - ``turn``: how many callbacks had ended on the link before
 - ``ack``: the acknowledgement mode of the consumer's session; null if the journal does not tell it
-- ``ended_at`` and ``ended``: the end of the batch's callback, and whether it returned or raised; null without one
+- ``ended_at`` and ``ended``: the end of the batch's callback, and whether it returned or raised; null without an end
 - ``settled_at`` and ``outcome``: the next settlement of the message on the link, unless it was received again before
 - ``again_at`` and ``again_marked``: the next reception of the message on the link, and whether it was marked as
   redelivered
-- ``next_at``: the first reception on the link after the end of a later callback than those before the batch, that is,
-  the begin of a later batch
+- ``next_at``: the first reception of a later batch on the link: more callbacks had ended before it than before this
+  batch
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from assay_pipeline.tables.holders import held_by
 
 
 def batched(told: DataFrame, made: DataFrame) -> DataFrame:
-    """Make the table.
+    """Make the table of batch deliveries.
 
     Args:
         told: All events, with ``at``.

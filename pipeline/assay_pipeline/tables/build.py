@@ -17,11 +17,11 @@ from assay_pipeline.tables.holders import MQLIGHT, attachments, held_by
 GIVING_BACK = ("abort", "close-connection", "close-consumer", "close-session", "recover", "unsubscribe")
 """The calls by which a client gives messages back that it has not acknowledged."""
 FAILING = ("abort", "recover")
-"""Those of them that stand for a failure; the others end a consumer, a session or a connection in an orderly way."""
+"""The calls in `GIVING_BACK` that count as failures; the others end a consumer, a session or a connection normally."""
 
 
 def build_history(events: DataFrame, store: Callable[[str, DataFrame], DataFrame]) -> History:
-    """Compute the tables.
+    """Compute the tables of the history.
 
     Args:
         events: The parsed lines (`assay_pipeline.bronze.Bronze.events`).
@@ -126,9 +126,9 @@ def _sends(told: DataFrame, calls: DataFrame) -> DataFrame:
 
 
 def _careless(calls: DataFrame) -> DataFrame:
-    """Find the actors that send with an MQ Light client: it may not confirm a send, and the topic chooses the mode.
+    """Find the actors with an MQ Light client: their sends may stay unconfirmed, and the topic chooses the mode.
 
-    Only such a client takes a quality of service.
+    Only calls of an MQ Light client have a quality of service, so the function looks for this argument.
     """
     light = (F.col("op") == "producer") & F.col("args")["qos"].isNotNull()
     light |= (F.col("op") == "connect") & (F.col("args")["face"] == MQLIGHT)

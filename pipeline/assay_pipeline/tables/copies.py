@@ -19,13 +19,13 @@ The columns, beside the message's and the holder's:
   after which a broker may deliver again, and no new connection of a consumer
 - ``watchers``: how many consumers of the holder watched it through the send
 - ``idle``: no consumer watched it between the begin of the send and its confirmation
-- ``reopened``: a consumer of the holder was created after the confirmation.  Without one, a consumer may have been
-  attached through the send although it did not watch.
+- ``reopened``: a consumer of the holder was created after the confirmation.  Without such a consumer, another consumer
+  may have been attached through the send although it did not watch.
 - ``delayed``: the message has a delay; no document says how late a broker may deliver it
 - ``shaken``: a fault other than a kill or restart, or the loss of a client's connection, was not over before the send.
   A broker may notice late that a connection is lost, and then still keeps a message for it.
 - ``quiet_ns``: the longest quiet tail of a watch (`assay_pipeline.quiet`), after the message was due and all ``fatal``
-  faults were over; 0 for none
+  faults were over; 0 without a quiet tail
 - ``through_ns``: the same for watches through the send that no fault overlaps
 - ``alone``: all watches and consumers of the destination belong to one consumer, which loses no message on its way
 - ``inherited``: the durable subscription existed before a kill or restart that was over before the send, and no client
@@ -55,10 +55,10 @@ COPY = (*MESSAGE, "holder")
 
 
 def copies(tables: Mapping[str, DataFrame]) -> DataFrame:
-    """Make the table.
+    """Make the table of copies.
 
     Args:
-        tables: The stored tables of the history that it is made from, by name.
+        tables: The stored tables of the history from which the table of copies is made, by name.
     """
     upon = F.filter("faults", lambda fault: fault["what"].isin(*FATAL) & precedes(F.col("at"), fault["begin"]))
     messages = (

@@ -7,14 +7,14 @@ A *holder* is one of these:
   of the same name
 - a durable subscription, with the name ``NAME|CLIENT ID``
 
-A durable subscription has no holder in these cases:
+A durable subscription does not count as a holder in these cases:
 
 - The journal does not tell its client id.
-- One of the consumers of its name selects messages, lives for a limited time or may lose messages on their way: an MQ
-  Light client does, unless it has the quality of service at least once and no automatic confirmation.
+- One of the consumers of its name selects messages, lives for a limited time or may lose messages on their way. An MQ
+  Light client may lose them, unless it has the quality of service at least once and no automatic confirmation.
 - Its consumers differ in destination, durability or sharing.
 
-Non-durable shared subscriptions have no holder, because a message may wait for any of the sharers.
+Non-durable shared subscriptions do not count as holders, because a message may wait for any of the sharers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from assay_pipeline.moments import any_of, no
 DURABLE, NON_DURABLE, QUEUE_KIND = "durable", "non-durable", "queue"
 """The kinds of holders."""
 MQLIGHT = "mqlight"
-"""The face of an MQ Light client, which confirms messages before the application has them, unless told otherwise."""
+"""The face of an MQ Light client, which may confirm messages before the application has them."""
 
 
 def attachments(calls: DataFrame, case: tuple[str, ...]) -> DataFrame:

@@ -65,7 +65,7 @@ class JournalView(Struct, frozen=True):
 
 
 class FileView(Struct, frozen=True):
-    """A file of the run to which the page links."""
+    """A link from the page to a file of the run."""
 
     href: str
     name: str

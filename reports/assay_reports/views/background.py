@@ -12,9 +12,9 @@ from assay_evidence.names import plain
 from assay_reports.clock import ScenarioClock
 
 BEFORE, AFTER = 8, 4
-"""The numbers of log lines before and after an event that breaks the rule that count as near."""
+"""The numbers of log lines that count as near: before and after an event that breaks the rule."""
 _BREACHES = 3
-"""The most events that break the rule whose log lines count as near."""
+"""The largest number of rule-breaking events around which log lines count as near."""
 
 
 class PastView(Struct, frozen=True):
@@ -40,7 +40,8 @@ class LogView(Struct, frozen=True):
         at: The time since the scenario's first event, as text; empty if the log does not tell it.
         text: The line.
         omitted: The number of lines before this one that are left out.
-        near: Whether the line is near an event that breaks the rule; without such an event, whether it is a last line.
+        near: Whether the line is near an event that breaks the rule; without such an event, whether it is one of the
+            last lines.
     """
 
     at: str

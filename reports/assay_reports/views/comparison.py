@@ -30,7 +30,7 @@ class AbsenceState(StrEnum):
     """The reason why a backend has no column."""
 
     LEFT_OUT = "left-out"
-    """The user asked for all backends, and this machine cannot start this one."""
+    """The user asked for all backends, and this machine cannot start the backend."""
     MISSING = "missing"
     """The user asked for the backend by its name, and this machine cannot start it."""
     BROKEN = "broken"
@@ -68,7 +68,7 @@ class Lack(Struct, frozen=True):
     Args:
         capability: The capability, or a kind of queue manager.
         reason: The reason for the lack.
-        rules: The number of the column's unsupported and partial rules with a core scenario that needs it.
+        rules: The number of the column's unsupported and partial rules with a core scenario that needs the capability.
     """
 
     capability: str
@@ -158,7 +158,7 @@ class Entry(Struct, frozen=True, kw_only=True):
 
 
 class RuleRow(Struct, frozen=True, kw_only=True):
-    """A row: one rule of the catalogue, with its cell for each column by the column's key."""
+    """A row: one rule of the catalogue, with its cells by the key of their column."""
 
     id: str
     title: str
@@ -303,7 +303,7 @@ def _entry(rule: Rule, pair: Pair) -> Entry:
 
 
 def _reason(found: RuleVerdict) -> str:
-    """Return the reason of a rule's verdict: its own, or that of the first scenario with the same verdict."""
+    """Return the reason of a rule's verdict, or else the reason of the first scenario with the same verdict."""
     if found.verdict is Verdict.PASS or found.reason:
         return found.reason
     return next((one.reason for one in found.scenarios if one.verdict is found.verdict and one.reason), "")

@@ -16,7 +16,7 @@ from assay_reports.views.scenarios import ScenarioView, scenario_view, split_id
 _ATTENTION = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE, Verdict.NOT_DEMONSTRATED)
 """The verdicts that the report lists for attention.
 
-Not-demonstrated belongs to them, because it usually means that the scenario makes no claim.
+Not-demonstrated is one of them, because it usually means that the scenario makes no claim.
 """
 
 
@@ -62,7 +62,7 @@ class OwnTotals(Struct, frozen=True):
 
 
 class OwnAttention(Struct, frozen=True):
-    """An own scenario that failed or was not decided, with the reason."""
+    """A scenario of the user that failed or was not decided, with the reason."""
 
     name: str
     feature: str

@@ -62,7 +62,7 @@ class Pair(Struct, frozen=True, kw_only=True):
         return f"backends/{self.slug}.html"
 
     def known(self, scenario: ScenarioVerdict) -> KnownOutcome | None:
-        """Return the known outcome that expects a scenario's verdict, or else a known outcome with another verdict."""
+        """Return the known outcome that expects a scenario's verdict, or else one that expects another verdict."""
         entries = [entry for entry in self.evidence.known if entry.covers(scenario.scenario)]
         return next((entry for entry in entries if entry.verdict == scenario.verdict), next(iter(entries), None))
 
@@ -140,7 +140,7 @@ def _passed(judged: Collection[RuleVerdict] | Collection[ScenarioVerdict]) -> st
 
 
 def scenarios_of(verdicts: Verdicts) -> dict[str, ScenarioVerdict]:
-    """Return the run's scenarios by id, including foreign ones; several rules may share a scenario."""
+    """Return the run's scenarios by id, including foreign scenarios; several rules may share a scenario."""
     return {scenario.scenario: scenario for scenario in verdicts.scenarios}
 
 

@@ -24,13 +24,13 @@ from assay_reports.views.causes import SETTLED, Cause, cause_of
 from assay_reports.views.pairs import Names, Pair
 
 FRAMES = 200
-"""The most wire frames of a scenario that the page shows."""
+"""The largest number of a scenario's wire frames that the page shows."""
 TIMES = 20
 """The number of runs in the command that runs a scenario again."""
 AGAIN = "assay-again"
-"""The output folder in that command; not the default one, so that the run in question stays as it is."""
+"""The output folder in the command that runs a scenario again; not the default folder, which holds the reported run."""
 OCTETS = 64
-"""The most bytes of a frame that the page shows."""
+"""The largest number of a frame's bytes that the page shows."""
 
 
 class FindingView(Struct, frozen=True):

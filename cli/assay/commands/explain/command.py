@@ -32,7 +32,7 @@ def explain(
         typer.Option(help="Only scenarios with this id or name, passed ones too; * and ? match any characters."),
     ] = None,
     every: Annotated[
-        bool, typer.Option("--all", help="Tell every scenario of one cause in full, not the first alone.")
+        bool, typer.Option("--all", help="Tell every scenario with the same cause in full, not only the first.")
     ] = False,
     frames: Annotated[bool, typer.Option("--frames", help="Also show all frames that the connections kept.")] = False,
     log: Annotated[bool, typer.Option("--log", help="Also show all kept lines of the broker's log.")] = False,

@@ -31,7 +31,7 @@ CODES = {
     How.LOST: Exit.NOT_AS_EXPECTED,
     How.BROKEN: Exit.INCONCLUSIVE,
 }
-"""The exit code for each end of a soak; a soak alone finds no broken rule but that the broker does not come back."""
+"""The exit code for each end of a soak. Without `assay judge`, a soak finds only that the broker does not come back."""
 
 
 def soak(
@@ -120,7 +120,7 @@ def planned(options: SoakOptions, backend: Backend) -> Plan:
     """Make the plan for a backend.
 
     Raises:
-        UsageProblem: The pair lacks what all workloads need.
+        UsageProblem: The pair has neither queues nor topics, so no workload can run.
     """
     lacks = {name: source.text for name, source in backend.lacks.items()}
     kinds = {name: LATER[name] for name in options.faults if name in LATER}
@@ -151,7 +151,7 @@ def told(ending: Ending, out: Path, unclosed: str = "") -> Sequence[str]:
     Args:
         ending: The end of the soak.
         out: The folder of the plan and the journals.
-        unclosed: Why the broker could not be removed; empty if it was.
+        unclosed: The reason why the broker could not be removed; empty if it was removed.
     """
     messages = f"{ending.sent} messages sent, {ending.refused} refused or lost with their connection"
     lines = [
