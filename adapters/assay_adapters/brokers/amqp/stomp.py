@@ -41,6 +41,10 @@ def _lacks_of(title: str) -> dict[Capability, Source]:
             f"{title} treats a SEND without the persistent header as not persistent; no setting changes this."
         ),
         Capability.RETAINED_PUBLICATION: Source(f"{title} keeps no publication for later subscribers over STOMP."),
+        Capability.RETURN_TO_OTHERS: Source(
+            "Over STOMP our client keeps a message that a receiver gives back, and delivers it again itself.",
+            "docs/stomp-driver.md",
+        ),
         Capability.KILL_AT_ANSWER: _UNREAD,
         Capability.KILL_AT_FIRST_SIGHT: _UNREAD,
         **{name: _MQ_LIGHT for name in MQ_LIGHT if name not in JMS},
