@@ -16,6 +16,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Protocol
 
 from assay_sdk.runners.machine_clock import MachineClock
@@ -295,11 +296,8 @@ class RealRunner:
                 raise
 
     def _silence(self, _mask: int) -> None:
-        try:
-            while self._alarm.recv(4096):
-                pass
-        except BlockingIOError:
-            return
+        with suppress(BlockingIOError):
+            self._alarm.recv(4096)  # the next poll reports what is left
 
     def _live(self) -> None:
         """Run the loop until `close`."""

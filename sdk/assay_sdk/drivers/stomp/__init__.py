@@ -1,4 +1,4 @@
-"""The STOMP driver, with stomp.py as its transport."""
+"""The STOMP driver; its TLS connections have stomp.py as their transport."""
 
 from __future__ import annotations
 

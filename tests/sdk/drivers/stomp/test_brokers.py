@@ -79,6 +79,23 @@ def test_messages_beyond_the_credit_wait_in_the_driver(peer: Peer) -> None:
         assert client.until(Drained).link == 2
 
 
+def test_a_message_behind_two_heart_beats_that_came_with_it_is_delivered(peer: Peer) -> None:
+    with connected(peer) as client:
+        receiving(client, peer)
+        client.submit(Credit(3, 2, 1))
+        headers = {"subscription": "receiver-2", "destination": "/queue/Q", "message-id": "m1", "ack": "a1"}
+        peer.raw(b"\n\n" + encode_frame(Frame("MESSAGE", headers), Version.V1_2))
+        assert client.until(Arrived).message.message_id == "m1"
+
+
+def test_octets_that_are_no_frame_end_the_connection(peer: Peer) -> None:
+    with connected(peer) as client:
+        peer.raw(b"HELLO\n\n\0")
+        why = client.until(Closed).refused
+        assert why is not None
+        assert (why.kind, "no STOMP frame" in why.text) == (JmsErrorKind.CONNECTION_LOST, True)
+
+
 def test_a_settlement_names_the_ack_header_and_waits_for_the_receipt_of_the_last(peer: Peer) -> None:
     with connected(peer) as client:
         receiving(client, peer)

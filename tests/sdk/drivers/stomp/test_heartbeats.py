@@ -7,7 +7,7 @@ import threading
 from tests.sdk.drivers.stomp.peer import LIMIT_S, Peer, connected
 
 from assay_sdk import JmsErrorKind
-from assay_sdk.driver import Closed
+from assay_sdk.driver import Closed, DriverEvent
 from assay_sdk.stomp import HeartBeat
 
 
@@ -19,6 +19,23 @@ def test_a_slow_handler_delays_no_heart_beat(peer: Peer) -> None:
             peer.beaten.clear()
             assert peer.beaten.wait(LIMIT_S)
         free.set()
+
+
+def test_a_server_whose_heart_beats_a_busy_client_has_not_read_is_not_silent(peer: Peer) -> None:
+    with connected(peer, heart_beat=HeartBeat(0, 400), heart_beat_="400,0") as client:
+        begun, free = threading.Event(), threading.Event()
+        client.runner.call_soon(begun.set)
+        client.runner.call_soon(lambda: free.wait(LIMIT_S) and None)
+        assert begun.wait(LIMIT_S)
+        peer.raw(b"\n")
+        free.wait(1.5)  # nearly four intervals, in which the client reads nothing
+        seen: list[DriverEvent] = []
+        looked = threading.Event()
+        client.runner.call_soon(lambda: seen.extend(client.events))  # behind a loss, if there was one
+        client.runner.call_soon(looked.set)
+        free.set()
+        assert looked.wait(LIMIT_S)
+        assert not [event for event in seen if isinstance(event, Closed)]
 
 
 def test_a_new_connection_has_heart_beats_again(peer: Peer) -> None:

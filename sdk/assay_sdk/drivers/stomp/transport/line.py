@@ -1,41 +1,40 @@
-"""The connection to a broker by stomp.py's transport.
+"""The connection to a broker, without the meaning of its frames.
 
-stomp.py has a thread that reads frames and calls listeners.  This module connects the socket itself, because stomp.py
-hides the reason of a failure and tries again.  Frames are encoded by `assay_sdk.stomp`, because stomp.py's transport
-does not escape headers.
+This module connects the socket itself, because stomp.py hides the reason of a failure and tries again.  Frames are
+encoded by `assay_sdk.stomp`, because stomp.py's transport does not escape headers.
 
-Without TLS, the runner writes without blocking, while stomp.py's thread reads.  With TLS, stomp.py's thread reads and
-writes, because a TLS connection must not read and write at the same time.
+Without TLS, the runner reads and writes, because a thread in between would take a third of the time of a confirmed
+send.  With TLS, stomp.py's thread reads and writes (`assay_sdk.drivers.stomp.transport.encrypted`).
 """
 
 from __future__ import annotations
 
 import os
-import selectors
+import select
 import socket
 import ssl
 import threading
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
-from typing import Any, Protocol
-
-from stomp.transport import Transport
-from stomp.utils import PollableQueue
+from typing import Protocol
 
 from assay_sdk.driver import Login
 from assay_sdk.drivers.answers import lost
 from assay_sdk.drivers.certificates import refusal_of
 from assay_sdk.drivers.place import Place, is_loopback
 from assay_sdk.drivers.stomp.transport.beats import Beats
+from assay_sdk.drivers.stomp.transport.encrypted import EncryptedTransport
 from assay_sdk.drivers.stomp.transport.handover import HandOver
+from assay_sdk.drivers.stomp.transport.intake import Intake, Item
 from assay_sdk.model.reasons import Mqrc, Refused, refused
-from assay_sdk.runners.real import WRITE, LoopRunner
-from assay_sdk.stomp import Frame
+from assay_sdk.runners.real import READ, WRITE, LoopRunner
+from assay_sdk.stomp import Frame, RemoteError
 
 _READ_SIZE = 65_536
 _MAX_UNSENT = 1 << 20
 """The octets that may wait for the socket before settled sends wait, too."""
+_TOGETHER = 64
+"""The most frames of one job, so that timers and other connections are served in between."""
 
 
 class LineOwner(Protocol):
@@ -56,66 +55,6 @@ class LineOwner(Protocol):
             why: The reason; None if the client has closed the connection.
         """
         ...
-
-
-class _Transport(Transport):  # type: ignore[misc]  # stomp.py has no types
-    """stomp.py's transport on a socket that is connected already.
-
-    Args:
-        place: The broker.
-        line: The socket.
-        heard: Called on stomp.py's thread whenever octets have arrived.
-    """
-
-    def __init__(self, place: Place, line: socket.socket, heard: Callable[[], None]) -> None:
-        super().__init__([(place.host, place.port)], reconnect_attempts_max=1, auto_decode=False)
-        self._line = line
-        self._heard = heard
-        self._place = place
-
-    def attempt_connection(self) -> None:
-        """Use the socket; with TLS, prepare stomp.py's thread to write, too."""
-        self.socket = self._line
-        self.current_host_and_port = (self._place.host, self._place.port)
-        self.blocking = not self._place.tls
-        if self._place.tls:
-            self.send_queue = PollableQueue()
-            self.sel = selectors.DefaultSelector()
-            self.sel.register(self.send_queue, selectors.EVENT_READ)
-            self.sel.register(self.socket, selectors.EVENT_READ)
-        self.socket.setblocking(self.blocking)
-
-    def receive(self) -> bytes:
-        """Return the next octets; empty if the connection has ended.
-
-        Over TLS, stomp.py does not notice the end of a connection, so this method also stops stomp.py's loop.
-        """
-        try:
-            octets: bytes = self._line.recv(_READ_SIZE)
-        except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
-            raise
-        except OSError:
-            octets = b""
-        if octets:
-            self._heard()
-        else:
-            self.running = False
-        return octets
-
-
-class _Listener:
-    """stomp.py's listener, which puts every frame into the hand-over queue."""
-
-    def __init__(self, put: Callable[[Frame | None], None]) -> None:
-        self._put = put
-        self.on_connected = self.on_message = self.on_receipt = self.on_error = self._frame
-
-    def _frame(self, frame: Any) -> None:
-        self._put(Frame(frame.cmd, frame.headers, frame.body or b""))
-
-    def on_disconnected(self) -> None:
-        """Report the end of the connection behind the last frame."""
-        self._put(None)
 
 
 class StompLine:
@@ -148,9 +87,13 @@ class StompLine:
         self._timeout_s = open_timeout_ms / 1_000
         self._lock = threading.Lock()
         self._unsent = bytearray()
-        self._writer: socket.socket | None = None
-        self._transport: _Transport | None = None
-        self._hand_over: HandOver[Frame | None] = HandOver(runner, self._take)
+        self._intake = Intake()
+        self._pending: deque[Item] = deque()
+        """The frames that the runner has read and not handled yet."""
+        self._clear: socket.socket | None = None
+        """The socket without TLS."""
+        self._encrypted: EncryptedTransport | None = None
+        self._hand_over: HandOver[Item] = HandOver(runner, self._take)
         self._beats: Beats | None = None
         self._watching = False
         self._waiting: deque[Callable[[], None]] = deque()
@@ -195,16 +138,12 @@ class StompLine:
         if self._beats is not None:
             self._beats.stop()
         self._hand_over.close()
-        transport, writer = self._transport, self._writer
-        if writer is not None:
-            self._runner.unregister(writer)
-            with suppress(OSError):
-                writer.shutdown(socket.SHUT_RDWR)  # wakes stomp.py's thread, which closes its socket
-            writer.close()
-        elif transport is not None:
-            transport.running = False
-            with suppress(OSError, AttributeError):  # the thread may have ended
-                transport.send_queue.put(b"")
+        self._pending.clear()
+        if self._clear is not None:
+            self._runner.unregister(self._clear)
+            self._clear.close()
+        if self._encrypted is not None:
+            self._encrypted.end()
         self._owner.line_gone(why)
 
     # --- `Beating`, on the thread of the heart-beats
@@ -218,8 +157,18 @@ class StompLine:
 
     @property
     def is_reading(self) -> bool:
-        """Whether stomp.py's thread reads; it does not while the hand-over queue is full."""
-        return not self._hand_over.full
+        """Whether the connection has read all octets that have arrived.
+
+        A busy runner reads none, and neither does stomp.py's thread while the hand-over queue is full.
+        """
+        if self._clear is None:
+            return not self._hand_over.full
+        waiting = select.poll()
+        try:
+            waiting.register(self._clear, select.POLLIN)
+        except (OSError, ValueError):  # the connection has ended meanwhile
+            return False
+        return not waiting.poll(0) and not self._pending
 
     def silent(self, heard_ms: int) -> None:
         """End the connection, because the broker has sent no heart-beats."""
@@ -260,12 +209,14 @@ class StompLine:
         if self._gone:
             line.close()
             return
-        line.settimeout(None)
         if self._context is None:
-            self._writer = line.dup()
-        self._transport = transport = _Transport(self._place, line, self._heard)
-        transport.set_listener("assay", _Listener(self._hand_over.put))
-        transport.start()
+            line.setblocking(False)  # noqa: FBT003  the standard library takes it by position
+            self._clear = line
+            self._runner.register(line, READ, self._ready)
+        else:
+            line.settimeout(None)
+            self._encrypted = EncryptedTransport(self._place, line, self._came, lambda: self._hand_over.put(None))
+            self._encrypted.start()
         self._owner.line_ready()
 
     def _tell(self, job: Callable[[], None], otherwise: Callable[[], None] | None = None) -> None:
@@ -277,17 +228,58 @@ class StompLine:
 
     # --- reading
 
+    def _ready(self, mask: int) -> None:
+        """Read and write, as the socket permits; a handler of a frame may run the loop, and so call this again."""
+        line = self._clear
+        if line is None or self._gone:
+            return
+        if mask & WRITE:
+            self._writable(line)
+        if mask & READ and not self._pending:  # frames are handled in order, so earlier ones must be done
+            self._read(line)
+        self._handle_pending()
+
+    def _read(self, line: socket.socket) -> None:
+        try:
+            octets = line.recv(_READ_SIZE)
+        except BlockingIOError:
+            return  # a nested run of the loop has read the octets
+        except OSError:
+            octets = b""
+        if octets:
+            self._heard()
+            self._pending.extend(self._intake.frames(octets))
+        else:
+            self._pending.append(None)
+
+    def _handle_pending(self) -> None:
+        pending = self._pending
+        for _ in range(_TOGETHER):
+            if not pending:
+                return
+            self._take(pending.popleft())
+        if pending:
+            self._tell(self._handle_pending)
+
+    def _came(self, octets: bytes) -> None:
+        """Put frames into the hand-over queue; called on stomp.py's thread."""
+        self._heard()
+        for item in self._intake.frames(octets):
+            self._hand_over.put(item)
+
     def _heard(self) -> None:
         if self._beats is not None:
             self._beats.heard()
 
-    def _take(self, frame: Frame | None) -> None:
+    def _take(self, item: Item) -> None:
         if self._gone:
             return
-        if frame is None:
-            self.drop(lost(f"the broker at {self._place} closed the connection"))
+        if isinstance(item, Frame):
+            self._owner.line_frame(item)
+        elif isinstance(item, RemoteError):
+            self.drop(lost(f"the broker at {self._place} sent octets that are no STOMP frame: {item}"))
         else:
-            self._owner.line_frame(frame)
+            self.drop(lost(f"the broker at {self._place} closed the connection"))
 
     # --- writing
 
@@ -295,36 +287,31 @@ class StompLine:
         """Pass waiting octets to the socket; the caller holds the lock."""
         if self._beats is not None:
             self._beats.written()
-        if self._writer is None:
-            transport = self._transport
-            if transport is not None and self._unsent:
-                with suppress(OSError, AttributeError):  # the thread may have ended; it reports that
-                    transport.send_queue.put(bytes(self._unsent))
+        if self._encrypted is not None:
+            if self._unsent:
+                self._encrypted.write(bytes(self._unsent))
                 self._unsent.clear()
             return
         try:
-            while self._unsent:
-                sent = self._writer.send(self._unsent, socket.MSG_DONTWAIT)
+            while self._unsent and self._clear is not None:
+                sent = self._clear.send(self._unsent)
                 del self._unsent[:sent]
         except BlockingIOError:
             if not self._watching:
                 self._watching = True
                 self._tell(self._watch)
         except OSError:
-            self._unsent.clear()  # stomp.py's thread reports the end of the connection
+            self._unsent.clear()  # the next read reports the end of the connection
 
     def _watch(self) -> None:
-        if self._writer is not None and not self._gone:
-            self._runner.register(self._writer, WRITE, self._writable)
+        if self._clear is not None and not self._gone:
+            self._runner.register(self._clear, READ | WRITE, self._ready)
 
-    def _writable(self, _mask: int) -> None:
-        writer = self._writer
-        if writer is None or self._gone:
-            return
+    def _writable(self, line: socket.socket) -> None:
         with self._lock:
             self._flush()
             if not self._unsent:
                 self._watching = False
-                self._runner.unregister(writer)
+                self._runner.register(line, READ, self._ready)
         while self._waiting and len(self._unsent) < _MAX_UNSENT:
             self._waiting.popleft()()

@@ -1,0 +1,41 @@
+"""The frames in the octets of a broker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assay_sdk.stomp import SERVER_COMMANDS, Frame, FrameLimits, FrameReader, RemoteError, Version
+
+_LIMITS = FrameLimits(max_headers=10_000, max_body=1 << 30)
+"""Larger than any broker's limits, so that the application gets each message that a broker delivers."""
+
+Item = Frame | RemoteError | None
+"""A frame of the broker; an error for octets that are no frame; None for the end of the connection."""
+
+
+class Intake:
+    """The reader of a connection's frames.
+
+    stomp.py's own parser is not used: after two heart-beats that arrive together it drops the next frame.
+    """
+
+    def __init__(self) -> None:
+        self._reader = FrameReader(SERVER_COMMANDS, _LIMITS)
+
+    def frames(self, octets: bytes) -> Iterator[Frame | RemoteError]:
+        """Return the frames that octets complete; an error is the last item, and the connection must end."""
+        reader = self._reader
+        reader.feed(octets)
+        try:
+            while (frame := reader.next()) is not None:
+                if frame.command == "CONNECTED":
+                    reader.version = _version(frame)
+                yield frame
+        except RemoteError as error:
+            yield error
+
+
+def _version(connected: Frame) -> Version:
+    """Return the version of CONNECTED; 1.2 for an unknown one, because the wire then ends the connection."""
+    said = connected.headers.get("version", Version.V1_0.value)
+    return Version(said) if said in {one.value for one in Version} else Version.V1_2
