@@ -2,11 +2,11 @@
 
 Run with the SDK on the path: ``python bench/broker.py [LOAD...] [--rounds N]``; ``--help`` lists the options.
 
-Loads: ceiling durable durable8 once confirm connect memory idle overload.  Without a load, the program runs all of
-them.  Brokers: this one, RabbitMQ (installed, and version 4 as an image), Apache Artemis, and a plain broker on
-proton's `Container`.  The output names the brokers that this machine lacks; the tables leave them out.  All brokers
-listen on 127.0.0.1 and run at the same time.  Each round loads them one after the other, in a new order.  The clients
-are `brokers.clients`; `ceiling` measures their own speed.
+Loads: ceiling durable durable8 once stomp stomp-auto confirm connect memory idle overload.  Without a load, the program
+runs all of them.  Brokers: this one, RabbitMQ (installed, and version 4 as an image), Apache Artemis, and a plain
+broker on proton's `Container`.  The output names the brokers that this machine lacks; the tables leave them out.  All
+brokers listen on 127.0.0.1 and run at the same time.  Each round loads them one after the other, in a new order.  The
+clients are `brokers.clients`; `ceiling` measures their own speed.
 
 Only the ratios of one run are comparable between machines.  Processor time varies less than rates when other programs
 use the machine.
@@ -58,6 +58,23 @@ TOGETHER: Final[tuple[Load, ...]] = (
         settled=True,
         durable=False,
         wanted={"plain": 6.5, "rabbitmq": 1.4, "rabbitmq4": 1.4, "artemis": 0.19},
+    ),
+    Rate(
+        "stomp",
+        "STOMP, persistent with receipts, client-individual, one producer and one consumer",
+        lines=1,
+        settled=False,
+        stomp=True,
+        wanted={"rabbitmq": 1.9, "rabbitmq4": 1.9, "artemis": 1.0},
+    ),
+    Rate(
+        "stomp-auto",
+        "STOMP, not persistent, without receipts, auto, one producer and one consumer",
+        lines=1,
+        settled=True,
+        durable=False,
+        stomp=True,
+        wanted={"rabbitmq": 1.8, "rabbitmq4": 1.8, "artemis": 0.8},
     ),
     Confirms(wanted={"artemis": 1.7}),
     Connections(wanted={"artemis": 0.8}),

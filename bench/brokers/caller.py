@@ -26,11 +26,13 @@ class Place(Struct, frozen=True):
         port: The port on 127.0.0.1.
         user: The user's name; None for SASL ANONYMOUS.
         password: The user's password.
+        stomp: The port for STOMP; None for a broker without STOMP.
     """
 
     port: int
     user: str | None = None
     password: str = ""
+    stomp: int | None = None
 
 
 class Caller(Line):

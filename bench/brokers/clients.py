@@ -18,9 +18,10 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from brokers.caller import Caller, Place
+from brokers.caller import Place
 from brokers.frames import Role, WireError
-from brokers.wire import Line
+from brokers.lines import Connection as Speaker
+from brokers.lines import connection
 
 CONTEXT = multiprocessing.get_context("spawn")
 BATCH: Final = 128
@@ -244,7 +245,7 @@ def produce(job: Produce, counters: Counters, out: Connection) -> None:
     out.send(took)
 
 
-def _send(lines: Sequence[Line], room: int, window: int) -> int:
+def _send(lines: Sequence[Speaker], room: int, window: int) -> int:
     done = 0
     for line in lines:
         count = min(line.room(window), BATCH, room - done)
@@ -254,7 +255,7 @@ def _send(lines: Sequence[Line], room: int, window: int) -> int:
     return done
 
 
-def _count_sent(lines: Sequence[Line], counters: Counters) -> None:
+def _count_sent(lines: Sequence[Speaker], counters: Counters) -> None:
     counters[Slot.SENT] = sum(line.sent for line in lines)
     counters[Slot.CONFIRMED] = sum(line.confirmed for line in lines)
     counters[Slot.SENT_SUM] = sum(line.sent * (line.sent - 1) // 2 for line in lines)
@@ -291,7 +292,7 @@ def consume(job: Consume, counters: Counters, out: Connection) -> None:
     out.send(time.perf_counter() - start)
 
 
-def _take(line: Line, upto: int) -> None:
+def _take(line: Speaker, upto: int) -> None:
     if not line.role.settled:
         line.settle(upto)
     line.top_up(upto)
@@ -310,14 +311,14 @@ def _order(counters: Counters) -> Callable[[int], None]:
     return hear
 
 
-def _lines(place: Place, role: Role, count: int) -> list[Line]:
-    lines: list[Line] = [Caller(place, role) for _ in range(count)]
+def _lines(place: Place, role: Role, count: int) -> list[Speaker]:
+    lines: list[Speaker] = [connection(place, role) for _ in range(count)]
     for line in lines:
         line.wait()
     return lines
 
 
-def _poll(lines: Sequence[Line]) -> tuple[select.poll, dict[int, Line]]:
+def _poll(lines: Sequence[Speaker]) -> tuple[select.poll, dict[int, Speaker]]:
     poll = select.poll()
     for line in lines:
         poll.register(line, select.POLLIN)

@@ -35,6 +35,7 @@ class Role(Struct, frozen=True):
         settled: Whether transfers are settled when they are sent (at most once).
         durable: The durable field in the header of the messages.
         credit: For a receiver, the number of messages that may be in transit.
+        stomp: Whether the connection speaks STOMP.
     """
 
     address: str
@@ -42,6 +43,7 @@ class Role(Struct, frozen=True):
     settled: bool = False
     durable: bool = True
     credit: int = 1_000
+    stomp: bool = False
 
 
 def open_frame(name: str) -> bytes:

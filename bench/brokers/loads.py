@@ -132,6 +132,8 @@ class Rate(Struct, frozen=True):
         settled: Whether delivery is at most once.
         wanted: The targets for our rate divided by a peer's rate; the key is the peer's.
         durable: The durable field of the messages' header.
+        stomp: Whether the clients speak STOMP: with receipts and `client-individual`, or if settled with `auto` and
+            without receipts.
     """
 
     key: str
@@ -140,6 +142,7 @@ class Rate(Struct, frozen=True):
     settled: bool
     wanted: Mapping[str, float]
     durable: bool = True
+    stomp: bool = False
     better: Better = Better.HIGHER
     columns: tuple[Column, ...] = (
         Column("messages/s"),
@@ -152,10 +155,12 @@ class Rate(Struct, frozen=True):
 
     def measure(self, running: Running, number: int, settings: Settings) -> Figures:
         """Measure the rate at which producers and consumers exchange messages through a broker (see `Load.measure`)."""
-        address = running.address(number)
+        address = running.destination(number) if self.stomp else running.address(number)
+        if address is None:
+            raise WireError("it has no STOMP")
         counters = Counters()
-        takes = Role(address, sends=False, settled=self.settled, durable=self.durable)
-        gives = Role(address, sends=True, settled=self.settled, durable=self.durable)
+        takes = Role(address, sends=False, settled=self.settled, durable=self.durable, stomp=self.stomp)
+        gives = Role(address, sends=True, settled=self.settled, durable=self.durable, stomp=self.stomp)
         with (
             client(consume, Consume(running.place, takes, self.lines), counters) as consumer,
             client(produce, Produce(running.place, gives, self.lines), counters) as producer,

@@ -14,6 +14,7 @@ from typing import Final, Protocol
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from brokers.caller import Caller, Place
 from brokers.frames import Role, WireError
@@ -34,9 +35,11 @@ class Options(Struct, frozen=True):
 
     Args:
         memory: The limit of the messages' memory in bytes; None for the broker's default.
+        stomp: The port for STOMP on 127.0.0.1; a broker with one port for all protocols ignores it.
     """
 
     memory: int | None = None
+    stomp: int = 0
 
 
 class Server(Protocol):
@@ -79,6 +82,10 @@ class Server(Protocol):
         """Return the address of a queue."""
         ...
 
+    def destination(self, number: int) -> str | None:
+        """Return the destination of a queue over STOMP; None for a broker without STOMP."""
+        ...
+
 
 def queue(number: int) -> str:
     """Return the name of the queue with a number."""
@@ -116,7 +123,16 @@ class Assay(Struct, frozen=True):
         config.write_text(limits, encoding="utf-8")
         command = [
             *(sys.executable, "-m", "assay", "broker", "--data", str(folder / "data"), "--amqp", f"127.0.0.1:{port}"),
-            *("--stomp", "none", "--http", "none", "--mqsc", str(script), "--config", str(config)),
+            *(
+                "--stomp",
+                f"127.0.0.1:{options.stomp}",
+                "--http",
+                "none",
+                "--mqsc",
+                str(script),
+                "--config",
+                str(config),
+            ),
         ]
         return Launched(self.title, command, {"PYTHONPATH": source_path(self.root)}, folder)
 
@@ -127,6 +143,10 @@ class Assay(Struct, frozen=True):
     def address(self, number: int) -> str:
         """Return the address of a queue."""
         return queue(number)
+
+    def destination(self, number: int) -> str | None:
+        """Return the destination of a queue over STOMP; None for a broker without STOMP."""
+        return f"/queue/{queue(number)}"
 
 
 class Plain(Struct, frozen=True):
@@ -152,6 +172,11 @@ class Plain(Struct, frozen=True):
     def address(self, number: int) -> str:
         """Return the address of a queue."""
         return queue(number)
+
+    def destination(self, number: int) -> str | None:
+        """Return the destination of a queue over STOMP; None for a broker without STOMP."""
+        del number
+        return None
 
 
 class Artemis(Struct, frozen=True):
@@ -194,10 +219,14 @@ class Artemis(Struct, frozen=True):
 
     def place(self, port: int) -> Place:
         """Return the broker's address, with the login of clients."""
-        return Place(port, LOGIN, LOGIN)
+        return Place(port, LOGIN, LOGIN, stomp=port)  # one port for all protocols
 
     def address(self, number: int) -> str:
         """Return the address of a queue."""
+        return queue(number)
+
+    def destination(self, number: int) -> str | None:
+        """Return the destination of a queue over STOMP; None for a broker without STOMP."""
         return queue(number)
 
 
@@ -233,6 +262,7 @@ class Rabbit(Struct, frozen=True):
         settings = [
             f"listeners.tcp.1 = 127.0.0.1:{port}",
             f"load_definitions = {definitions}",
+            f"stomp.listeners.tcp.1 = 127.0.0.1:{options.stomp}",
             "log.console = true",
             "log.console.level = warning",
             "log.file = false",
@@ -242,7 +272,7 @@ class Rabbit(Struct, frozen=True):
                 f"vm_memory_high_watermark.absolute = {options.memory + 128 * MIB}"
             )  # in addition to the description of the exchange itself
         (folder / "rabbitmq.conf").write_text("\n".join(settings) + "\n", encoding="utf-8")
-        (folder / "plugins").write_text("[rabbitmq_amqp1_0].\n", encoding="utf-8")
+        (folder / "plugins").write_text("[rabbitmq_amqp1_0,rabbitmq_stomp].\n", encoding="utf-8")
         mapper = free_port()
         environment = {
             "HOME": str(folder),
@@ -268,6 +298,10 @@ class Rabbit(Struct, frozen=True):
     def address(self, number: int) -> str:
         """Return the address of a queue."""
         return self.prefix + queue(number)
+
+    def destination(self, number: int) -> str | None:
+        """Return the destination of a queue over STOMP; None for a broker without STOMP."""
+        return f"/amq/queue/{queue(number)}"
 
 
 def _definitions() -> Mapping[str, object]:
@@ -344,6 +378,10 @@ class Running:
         """Return the address of a queue."""
         return self.server.address(number)
 
+    def destination(self, number: int) -> str | None:
+        """Return the destination of a queue over STOMP; None for a broker without STOMP."""
+        return self.server.destination(number)
+
     def _answers(self) -> bool:
         try:
             line = Caller(self.place, Role(self.address(0), sends=True))
@@ -368,10 +406,11 @@ def started(server: Server, folder: Path, options: Options = Options()) -> Itera
         LaunchError: The broker does not start.
     """
     folder.mkdir()
-    port = free_port()
-    launched = server.start(folder, port, options)
+    port, stomp = free_port(), free_port()
+    launched = server.start(folder, port, replace(options, stomp=stomp))
+    place = server.place(port)
     try:
-        one = Running(server, server.place(port), launched)
+        one = Running(server, replace(place, stomp=place.stomp or stomp), launched)
         one.wait()
         yield one
     finally:

@@ -49,7 +49,7 @@ _BEFORE_ID = b"\x02\x00\x00\x00\x00\x53\x14\xc0\x0f\x05\x43\x70"
 """The octets of a transfer from its size to its delivery id: offset, channel, descriptor, a list of five, handle 0."""
 _TAG = b"\xa0\x04"
 _ACCEPTED_STATE = b"\x00\x53\x24"
-_FILLING = bytes(itertools.islice(itertools.cycle(range(97, 123)), BODY - 8))
+FILLING: Final = bytes(itertools.islice(itertools.cycle(range(97, 123)), BODY - 8))
 _DISPOSITION = b"\x00\x53\x15\xc0"
 _UINT_0, _SMALL_UINT = 0x43, 0x52
 _NULL, _YES = types.null(), types.boolean(value=True)
@@ -310,7 +310,7 @@ class Line:
 
     def send(self, count: int) -> None:
         """Send messages; their numbers follow the number of the last message."""
-        pack, before, body = self._transfer, self._before, _FILLING
+        pack, before, body = self._transfer, self._before, FILLING
         size, first = self._transfer_size, self.sent
         numbers = range(first, first + count)
         self._write(b"".join([pack(size, _BEFORE_ID, one, _TAG, one, before, one, body) for one in numbers]))
@@ -356,7 +356,7 @@ def _layout(settled: bool, durable: bool) -> tuple[Callable[..., bytes], int, by
     fields = b"\x43" + types.boolean(settled)
     header = b"\x00\x53\x70" + types.fields([types.boolean(durable)])
     before = fields + header + b"\x00\x53\x75\xb0" + struct.pack(">I", BODY)
-    layout = struct.Struct(f">I{len(_BEFORE_ID)}sI2sI{len(before)}sQ{len(_FILLING)}s")
+    layout = struct.Struct(f">I{len(_BEFORE_ID)}sI2sI{len(before)}sQ{len(FILLING)}s")
     return layout.pack, layout.size, before
 
 

@@ -1,0 +1,75 @@
+"""The connection of a client of the benchmark, over AMQP or STOMP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from brokers.caller import Caller, Place
+from brokers.frames import Role, WireError
+from brokers.stomp import StompCaller
+
+
+class Connection(Protocol):
+    """The interface of a connection; `brokers.wire.Line` describes the methods."""
+
+    role: Role
+    sent: int
+    confirmed: int
+    received: int
+    total: int
+    on_message: Callable[[int], None] | None
+
+    @property
+    def unconfirmed(self) -> int:
+        """The number of messages that wait for the broker's answer."""
+        ...
+
+    def fileno(self) -> int:
+        """Return the socket's file descriptor."""
+        ...
+
+    def wait(self) -> None:
+        """Read until the connection can be used."""
+        ...
+
+    def read(self) -> None:
+        """Read and handle the octets that have arrived."""
+        ...
+
+    def flush(self) -> bool:
+        """Write waiting octets; return whether all are written."""
+        ...
+
+    def close(self) -> None:
+        """Close the connection in order."""
+        ...
+
+    def room(self, window: int) -> int:
+        """Return the number of messages that can be sent now."""
+        ...
+
+    def send(self, count: int) -> None:
+        """Send a number of messages."""
+        ...
+
+    def settle(self, upto: int) -> None:
+        """Settle received messages."""
+        ...
+
+    def top_up(self, taken: int) -> None:
+        """Renew the credit."""
+        ...
+
+
+def connection(place: Place, role: Role) -> Connection:
+    """Return a new connection, which is not open yet.
+
+    Raises:
+        WireError: The role is for STOMP, and the broker has none.
+    """
+    if not role.stomp:
+        return Caller(place, role)
+    if place.stomp is None:
+        raise WireError("the broker has no STOMP")
+    return StompCaller(place.stomp, None if place.user is None else (place.user, place.password), role)

@@ -1,0 +1,191 @@
+"""A comparison of the SDK over STOMP with stomp.py alone, against the same server, in one run.
+
+Run with the SDK on the path: ``python bench/driver.py [--rounds N] [--seconds S]``.
+
+Loads: ``persistent``: persistent messages of 256 octets, each with a receipt for which the sender waits;
+``transient``: the same, not persistent; ``receive``: 1,000 waiting messages, received and acknowledged one by one, each
+acknowledgement with a receipt.  Both clients take turns, each in this process, so that a ratio is meaningful.  The
+server is a process of its own.
+
+Exit code 1: the SDK reaches less than 0.8 of stomp.py's rate of persistent messages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import queue
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+import stomp
+from brokers.launch import Launched, free_port, wait_until
+from brokers.servers import ROOT, source_path
+from brokers.wire import BODY
+from msgspec import Struct
+
+from assay_sdk import DeliveryMode, Queue, connect
+from assay_sdk.drivers.stomp import StompDriver
+
+WANTED: Final = 0.8
+TARGETS: Final = ("persistent",)
+_LIMIT_S: Final = 30.0
+_WAITING: Final = 1_000
+_TEXT: Final = "x" * BODY
+
+
+class Figure(Struct, frozen=True):
+    """The result of one round: messages a second, and this process's processor time for a message in us."""
+
+    rate: float
+    cpu_us: float
+
+
+class _Answers(stomp.ConnectionListener):  # type: ignore[misc]  # stomp.py has no types
+    """A listener of stomp.py that wakes the thread which waits for a receipt, and keeps messages in a queue."""
+
+    def __init__(self) -> None:
+        self.receipt = threading.Semaphore(0)
+        self.messages: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+    def on_receipt(self, _: Any) -> None:
+        """Wake the waiting thread."""
+        self.receipt.release()
+
+    def on_message(self, frame: Any) -> None:
+        """Keep a message."""
+        self.messages.put(frame)
+
+    def wait(self) -> None:
+        """Wait for a receipt."""
+        if not self.receipt.acquire(timeout=_LIMIT_S):
+            raise TimeoutError("no receipt came")
+
+
+def _measured(job: Callable[[], object], seconds: float, most: int = sys.maxsize) -> Figure:
+    """Repeat a job for some time or number of times."""
+    done, used, start = 0, time.process_time(), time.perf_counter()
+    while done < most and (done % 16 or time.perf_counter() - start < seconds):
+        job()
+        done += 1
+    took = time.perf_counter() - start
+    return Figure(done / took, (time.process_time() - used) / done * 1e6)
+
+
+# --- stomp.py alone
+
+
+def bare(port: int, load: str, destination: str, seconds: float) -> Figure:
+    """Measure stomp.py."""
+    line, answers = stomp.Connection12([("127.0.0.1", port)]), _Answers()
+    line.set_listener("bench", answers)
+    line.connect(wait=True)
+    headers = {"persistent": "false" if load == "transient" else "true", "content-type": "text/plain"}
+
+    def send() -> None:
+        line.send(destination, _TEXT, receipt="r", **headers)
+        answers.wait()
+
+    def receive() -> None:
+        frame = answers.messages.get(timeout=_LIMIT_S)
+        line.ack(frame.headers["ack"], receipt="r")
+        answers.wait()
+
+    try:
+        if load != "receive":
+            return _measured(send, seconds)
+        for _ in range(_WAITING):
+            send()
+        line.subscribe(destination, id="1", ack="client-individual")
+        return _measured(receive, _LIMIT_S, _WAITING)
+    finally:
+        line.disconnect()
+
+
+# --- the SDK
+
+
+def sdk(port: int, load: str, destination: str, seconds: float) -> Figure:
+    """Measure the SDK."""
+    where = Queue[str](destination.removeprefix("/queue/"))
+    mode = DeliveryMode.NON_PERSISTENT if load == "transient" else DeliveryMode.PERSISTENT
+    with connect(f"stomp://127.0.0.1:{port}", driver=StompDriver()) as context:
+        producer = context.create_producer(where, delivery_mode=mode)
+        if load != "receive":
+            return _measured(lambda: producer.send(_TEXT), seconds)
+        for _ in range(_WAITING):
+            producer.send(_TEXT)
+        with context.create_consumer(where) as consumer:
+            return _measured(lambda: consumer.receive(_LIMIT_S * 1_000), _LIMIT_S, _WAITING)
+
+
+CLIENTS: Final[dict[str, Callable[[int, str, str, float], Figure]]] = {"stomp.py": bare, "SDK": sdk}
+
+
+@contextmanager
+def broker() -> Iterator[int]:
+    """Run a server during the block, and provide its STOMP port."""
+    port, amqp = free_port(), free_port()
+    with tempfile.TemporaryDirectory(prefix="assay-bench-") as name:
+        folder = Path(name)
+        command = [
+            *(sys.executable, "-m", "assay", "broker", "--data", str(folder / "data")),
+            *("--amqp", f"127.0.0.1:{amqp}", "--stomp", f"127.0.0.1:{port}", "--http", "none"),
+        ]
+        launched = Launched("assay", command, {"PYTHONPATH": source_path(ROOT)}, folder)
+        try:
+            wait_until(launched, lambda: _answers(port))
+            yield port
+        finally:
+            launched.stop()
+
+
+def _answers(port: int) -> bool:
+    line = stomp.Connection12([("127.0.0.1", port)], reconnect_attempts_max=1)
+    try:
+        line.connect(wait=True)
+        line.disconnect()
+    except stomp.exception.ConnectFailedException:
+        return False
+    return True
+
+
+def main() -> int:
+    """Print the table; return 1 if a target was missed."""
+    parser = argparse.ArgumentParser(description="The SDK over STOMP beside stomp.py alone.")
+    parser.add_argument("loads", nargs="*", default=["persistent", "transient", "receive"], metavar="LOAD")
+    parser.add_argument("--rounds", type=int, default=5, help="of each load and client; the first one does not count")
+    parser.add_argument("--seconds", type=float, default=2.0, help="that a figure is taken over")
+    asked = parser.parse_args()
+    print(f"{BODY}-octet messages, {asked.rounds} rounds, Python {platform.python_version()}\n")
+    print("| load | stomp.py, messages/s | SDK, messages/s | ratio | stomp.py, CPU us | SDK, CPU us |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    missed: list[str] = []
+    with broker() as port:
+        for load in asked.loads:
+            rounds = [
+                {
+                    name: run(port, load, f"/queue/bench-{load}-{turn}-{name}", asked.seconds)
+                    for name, run in CLIENTS.items()
+                }
+                for turn in range(asked.rounds + 1)
+            ][1:]
+            ratio = median(one["SDK"].rate / one["stomp.py"].rate for one in rounds)
+            rates = [f"{median(one[name].rate for one in rounds):,.0f}" for name in CLIENTS]
+            used = [f"{median(one[name].cpu_us for one in rounds):.0f}" for name in CLIENTS]
+            print(f"| {load} | {rates[0]} | {rates[1]} | {ratio:.2f} | {used[0]} | {used[1]} |", flush=True)
+            if load in TARGETS and ratio < WANTED:
+                missed.append(f"{load}: {ratio:.2f} of stomp.py, wanted {WANTED}")
+    print(*(f"\nNot reached: {one}." for one in missed), sep="")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
