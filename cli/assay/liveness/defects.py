@@ -131,8 +131,8 @@ DEFECTS: tuple[Defect, ...] = (
     Defect(
         "hasty-server",
         "SL-04",
-        "The server ends the connection after 0.7 intervals of silence.",
-        lambda every: _Ends(Side.SERVER, _any, 0.7 * every, "mute", wants=True),
+        "The server ends the connection after 0.4 intervals of silence.",
+        lambda every: _Ends(Side.SERVER, _any, 0.4 * every, "mute", wants=True),
     ),
     Defect("patient-server", "SL-05", "The server never notices a silent client.", lambda every: _Fed(every / 3)),
     Defect(
@@ -163,8 +163,8 @@ DEFECTS: tuple[Defect, ...] = (
     Defect(
         "hasty-client",
         "SL-11",
-        "The client ends the connection after 0.7 intervals of silence.",
-        lambda every: _Ends(Side.CLIENT, _any, 0.7 * every, "silent", wants=True),
+        "The client ends the connection after 0.4 intervals of silence.",
+        lambda every: _Ends(Side.CLIENT, _any, 0.4 * every, "silent", wants=True),
     ),
     Defect("trusting-client", "SL-12", "The client never notices a silent server.", lambda _: _Trusting()),
     Defect(

@@ -145,8 +145,10 @@ def _waits(side: Side, record: Record) -> _Found:
     if ended is None:
         return _Found(Verdict.PASS, f"the {side} has not ended the connection")
     text = f"promised every {interval} ms; the {side} ended the connection {ended - last:.0f} ms after the last octet"
-    if ended - last >= interval - record.late_ms - 1:
+    if ended - last >= interval - 1:
         return _Found(Verdict.PASS, f"{text}{_words(side, record)}")
+    if ended - last >= interval - record.late_ms:
+        return _Found(Verdict.INCONCLUSIVE, f"{text}, and the kit itself was late by {record.late_ms:.0f} ms")
     return _Found(Verdict.FAIL, f"{text}{_words(side, record)}")
 
 
@@ -173,7 +175,8 @@ def _words(side: Side, record: Record) -> str:
         return ""
     for line in error.split(b"\n"):
         if line.startswith(b"message:"):
-            return f", with an ERROR: {line[len(b'message:') :].decode(errors='replace')}"
+            text = line.removeprefix(b"message:").replace(b"\\c", b":").decode(errors="replace")
+            return f", with an ERROR: {text}"
     return ", with an ERROR"
 
 

@@ -106,6 +106,10 @@ def test_an_end_notices_a_silent_one_after_an_interval(
     assert judge(BY_ID[FIRST[side][NOTICES]], seen).verdict is notices
 
 
+def test_an_early_end_is_no_breach_if_the_kit_may_have_been_late() -> None:
+    assert judge(BY_ID["SL-04"], record(SERVER, other=(500.0,), end=(SERVER, 1_400.0), late_ms=150.0)).verdict is OPEN
+
+
 def test_a_server_expects_nothing_from_a_client_that_promises_nothing() -> None:
     rule, headers = BY_ID["SL-06"], ("1000,1000", "0,1000")
     assert judge(rule, record(SERVER, headers=headers)).verdict is PASS
