@@ -6,6 +6,7 @@ subjects of each invariant) and ``verdicts``.  `judge_runs` runs all stages; `as
 
 from assay_pipeline.errors import (
     JavaMissingError,
+    NoInvariantError,
     NoJournalError,
     OutputError,
     PipelineError,
@@ -16,6 +17,7 @@ from assay_pipeline.job import Result, judge_runs
 
 __all__ = [
     "JavaMissingError",
+    "NoInvariantError",
     "NoJournalError",
     "OutputError",
     "PipelineError",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import reduce
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from assay_pipeline.examined import BY_RULE
 from assay_pipeline.history import CASE
 from assay_pipeline.invariant import Invariant
 from assay_pipeline.journals import JournalFile
-from assay_pipeline.rules import INVARIANTS
+from assay_pipeline.rules import invariants_of
 from assay_pipeline.tables.build import build_history
 from assay_pipeline.verdicts import SHOWN, Remark, RunOf, Tally
 
@@ -56,7 +56,13 @@ class Collected(Struct, frozen=True):
 
 
 def collect(
-    spark: SparkSession, files: Iterable[JournalFile], place: Path, limits: Limits, *, subjects: bool
+    spark: SparkSession,
+    files: Iterable[JournalFile],
+    place: Path,
+    limits: Limits,
+    *,
+    subjects: bool,
+    rules: Collection[str] = (),
 ) -> Collected:
     """Run the pipeline and write its tables.
 
@@ -66,7 +72,13 @@ def collect(
         place: The folder for the tables; each table gets a subfolder.
         limits: The values of the invariants' limits.
         subjects: Whether to return every subject, too, for the comparison with the oracle.
+        rules: The ids of the rules to judge; empty for all that have an invariant.
+
+    Raises:
+        UnknownRuleError: No rule has one of the ids.
+        NoInvariantError: One of the rules has no invariant.
     """
+    invariants = invariants_of(rules)
     listed = tuple(files)
     tables: dict[str, DataFrame] = {}
 
@@ -80,14 +92,14 @@ def collect(
     quarantine, missing = store("quarantine", bronze.quarantine), store("missing", bronze.missing)
     history = build_history(bronze.events, lambda name, table: store(f"history/{name}", table))
     # One write for each invariant: the time for planning grows faster than the size of a plan.
-    for rule, invariant in INVARIANTS.items():
+    for rule, invariant in invariants.items():
         invariant.on_spark(history, limits).write.parquet(str(place / EXAMINED / f"rule={rule}"))
     examined = tables[EXAMINED] = spark.read.schema(BY_RULE).parquet(str(place / EXAMINED))
     store("offending", examined.where(F.col("outcome") == Outcome.BROKEN.value))
     runs = _runs(bronze, {file.folder for file in listed})
     rows = _rows(tables)
     collected = Collected(
-        invariants=tuple(INVARIANTS.values()),
+        invariants=tuple(invariants.values()),
         runs=tuple(sorted(runs.values())),
         tallies=_tallies(examined, runs),
         remarks=_remarks(bronze.events, runs),

@@ -4,6 +4,7 @@
     ├── ``SparkMissingError``    pyspark is not installed
     ├── ``JavaMissingError``     no Java that Spark can run on
     ├── ``NoJournalError``       a folder holds no journal
+    ├── ``NoInvariantError``     a chosen rule has no invariant
     ├── ``OutputError``          the results cannot be written
     └── ``SparkFailedError``     Spark failed
 """
@@ -54,6 +55,20 @@ class NoJournalError(PipelineError):
             f"No journal to judge in {folder}: {why}; name the output folder of a run, or a folder of .jsonl files."
         )
         self.folder = folder
+
+
+class NoInvariantError(PipelineError):
+    """A chosen rule has no invariant.
+
+    Args:
+        rule: The rule's id.
+    """
+
+    def __init__(self, rule: str) -> None:
+        super().__init__(
+            f"{rule} has no invariant, so no history can be judged by it: `assay rules {rule}` tells why; leave it out."
+        )
+        self.rule = rule
 
 
 class OutputError(PipelineError):

@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -132,6 +132,7 @@ def judge_runs(
     *,
     oracle: bool = False,
     limits: Limits = LIMITS,
+    rules: Collection[str] = (),
 ) -> Result:
     """Judge the journals of any number of runs.
 
@@ -141,14 +142,18 @@ def judge_runs(
         master: Spark's master URL: ``local[*]``, or a cluster's address.
         oracle: Whether to examine the journals also in plain Python, and report the differences.
         limits: The values of the limits.
+        rules: The ids of the rules to judge; empty for all that have an invariant.
 
     Raises:
-        PipelineError: No journal, Spark or Java was found, Spark failed, or the results cannot be written.
+        UnknownRuleError: No rule has one of the ids.
+        PipelineError: No journal, Spark or Java was found, a rule has no invariant, Spark failed, or the results cannot
+            be written.
     """
+    load_catalogue().select(ids=rules)
     files = find_journals(Path(folder) for folder in folders)
     octets = sum(file.plain_octets for file in files)
     with _output(Path(out)) as place, spark_session(master, octets=octets) as spark:
-        return judge_with(spark, files, place, Path(out), master=master, oracle=oracle, limits=limits)
+        return judge_with(spark, files, place, Path(out), master=master, oracle=oracle, limits=limits, rules=rules)
 
 
 def judge_with(
@@ -160,6 +165,7 @@ def judge_with(
     master: str = LOCAL,
     oracle: bool = False,
     limits: Limits = LIMITS,
+    rules: Collection[str] = (),
 ) -> Result:
     """Judge journals with a given session.
 
@@ -171,8 +177,11 @@ def judge_with(
         master: Spark's master URL, for the manifest.
         oracle: Whether to run the oracle, too.
         limits: The values of the limits.
+        rules: The ids of the rules to judge; empty for all that have an invariant.
 
     Raises:
+        UnknownRuleError: No rule has one of the ids.
+        NoInvariantError: One of the rules has no invariant.
         SparkFailedError: Spark failed.
     """
     from py4j.protocol import Py4JError
@@ -181,7 +190,7 @@ def judge_with(
     from assay_pipeline.collect import collect
 
     try:
-        collected = collect(spark, files, place, limits, subjects=oracle)
+        collected = collect(spark, files, place, limits, subjects=oracle, rules=rules)
     except PySparkException as error:
         raise SparkFailedError(str(error).strip().splitlines()[0]) from error
     except (Py4JError, ConnectionError) as error:

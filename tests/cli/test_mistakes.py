@@ -332,6 +332,7 @@ def test_a_malformed_catalogue_is_named_with_its_line(
         (["report", "{tmp}/none"], "name an output folder of assay run"),
         (["judge", "{tmp}/none", "--out", "{tmp}/judged"], "the folder does not exist"),
         (["judge", "{tmp}"], "--out"),
+        (["judge", "{tmp}", "--rule", "DD-2", "--out", "{tmp}/judged"], "did you mean DD-02?"),
         (["crash", "--kills", "x"], "--kills: How often to kill the broker: at least once; assay crash --help"),
         (["crash", "--kills", "0"], "--kills: How often to kill the broker: at least once; assay crash --help"),
         (["crash", "--seed", "1.5"], "--seed: Seed of the random load and kills: a whole number; assay crash --help"),

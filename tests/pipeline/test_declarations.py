@@ -9,28 +9,38 @@ import pytest
 
 from assay.rule_guide import guide_to
 from assay_evidence.subjects import LIMITS
-from assay_features import load_catalogue
+from assay_features import UnknownRuleError, load_catalogue
 from assay_pipeline import rules
+from assay_pipeline.errors import NoInvariantError
 from assay_pipeline.invariant import Invariant
-from assay_pipeline.rules import INVARIANTS
+from assay_pipeline.rules import INVARIANTS, invariants_of
 
 CATALOGUE = load_catalogue()
 
 
 def test_each_invariant_is_of_another_rule() -> None:
     modules = [path.stem for path in Path(rules.__path__[0]).glob("*.py") if path.name != "__init__.py"]
-    declared = {module: invariants_of(module) for module in modules}
+    declared = {module: declared_in(module) for module in modules}
     assert all(declared.values()), "each module of the folder must declare an invariant"
     assert sorted(INVARIANTS) == sorted(rule for declarations in declared.values() for rule in declarations)
 
 
-def invariants_of(module: str) -> list[str]:
+def declared_in(module: str) -> list[str]:
     constants = vars(import_module(f"{rules.__name__}.{module}")).values()
     return [constant.rule for constant in constants if isinstance(constant, Invariant)]
 
 
 def test_invariants_come_in_the_catalogues_order() -> None:
     assert list(INVARIANTS) == [rule.id for rule in CATALOGUE.rules if rule.id in INVARIANTS]
+
+
+def test_a_user_chooses_invariants_by_their_rules() -> None:
+    assert list(invariants_of(("DD-39", "DD-02"))) == ["DD-02", "DD-39"]
+    assert invariants_of(()) == INVARIANTS
+    with pytest.raises(NoInvariantError, match="`assay rules DD-42` tells why"):
+        invariants_of(("DD-02", "DD-42"))
+    with pytest.raises(UnknownRuleError, match="DD-02"):
+        invariants_of(("DD-2",))
 
 
 @pytest.mark.parametrize("invariant", INVARIANTS.values(), ids=lambda invariant: invariant.rule)

@@ -11,6 +11,7 @@ from tests.pipeline.tales import write_run
 from assay_pipeline import java, job, session
 from assay_pipeline.errors import (
     JavaMissingError,
+    NoInvariantError,
     NoJournalError,
     OutputError,
     PipelineError,
@@ -123,6 +124,7 @@ def test_every_error_is_one_sentence() -> None:
     errors: list[PipelineError] = [
         SparkMissingError(),
         JavaMissingError("no java is on the path"),
+        NoInvariantError("DD-42"),
         NoJournalError(Path("a"), "it is a file"),
         OutputError(Path("a"), "it is a file"),
         SparkFailedError("its virtual machine has died."),

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
+from tests.pipeline.cases import CASES
 from tests.pipeline.judgement import Judgement
+from tests.pipeline.tales import write_run
 
 from assay_evidence.subjects import Outcome
-from assay_pipeline.job import MANIFEST, Manifest
+from assay_pipeline.job import MANIFEST, Manifest, judge_with
+from assay_pipeline.journals import find_journals
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,6 +35,16 @@ def test_every_line_is_parsed_or_quarantined(judgement: Judgement) -> None:
     )
     assert manifest.lines["parsed"] + manifest.lines["quarantined"] == lines
     assert len(manifest.journals) == len(judgement.runs)
+
+
+def test_only_the_chosen_rules_are_judged(spark: SparkSession, tmp_path: Path) -> None:
+    write_run(tmp_path / "run", [case.telling for case in CASES if case.rule in {"DD-02", "DD-39"}])
+    (tmp_path / "out").mkdir()
+    files = find_journals([tmp_path / "run"])
+    result = judge_with(spark, files, tmp_path / "out", tmp_path / "out", oracle=True, rules=("DD-39",))
+    assert [rule.id for run in result.runs for rule in run.verdicts.rules] == ["DD-39"]
+    assert result.disagreements == ()
+    assert [path.name for path in (tmp_path / "out" / "examined").glob("rule=*")] == ["rule=DD-39"]
 
 
 def test_each_run_of_many_has_its_own_verdicts(judgement: Judgement) -> None:

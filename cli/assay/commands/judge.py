@@ -17,13 +17,14 @@ from assay_pipeline import Result, judge_runs
 def judge(
     folders: Annotated[list[Path], typer.Argument(help="Output folders of runs, or folders of journals.")],
     out: Annotated[Path, typer.Option(help="Folder for verdicts, tables and manifest.")],
+    rule: Annotated[list[str] | None, typer.Option(help="Judge only this rule; may be repeated.")] = None,
     master: Annotated[str, typer.Option(help="Spark's master URL.")] = "local[*]",
     oracle: Annotated[
         bool, typer.Option("--oracle", help="Also judge with the oracle in plain Python, and compare.")
     ] = False,
 ) -> int:
     """Judge the history of runs by the catalogue's invariants, without the scenarios' claims."""
-    result = judge_runs(folders, out, master, oracle=oracle)
+    result = judge_runs(folders, out, master, oracle=oracle, rules=tuple(rule or ()))
     show(result, Terminal(soft_wrap=True))
     return Exit(result.exit_code)
 

@@ -6,11 +6,12 @@ a constant of the module (`assay_pipeline.invariant.Invariant`).  The package fi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from importlib import import_module
 from pkgutil import iter_modules
 
 from assay_features import load_catalogue
+from assay_pipeline.errors import NoInvariantError
 from assay_pipeline.invariant import Invariant
 
 
@@ -29,4 +30,24 @@ def _by_rule() -> dict[str, Invariant]:
 INVARIANTS: Mapping[str, Invariant] = _by_rule()
 """The invariants by rule id, in the catalogue's order."""
 
-__all__ = ["INVARIANTS"]
+
+def invariants_of(rules: Collection[str]) -> Mapping[str, Invariant]:
+    """Return the invariants of some rules, by rule id, in the catalogue's order.
+
+    Args:
+        rules: The ids of the rules; empty for all rules that have an invariant.
+
+    Raises:
+        UnknownRuleError: No rule has one of the ids.
+        NoInvariantError: One of the rules has no invariant.
+    """
+    if not rules:
+        return INVARIANTS
+    chosen = [rule.id for rule in load_catalogue().select(ids=rules)]
+    for rule in chosen:
+        if rule not in INVARIANTS:
+            raise NoInvariantError(rule)
+    return {rule: INVARIANTS[rule] for rule in chosen}
+
+
+__all__ = ["INVARIANTS", "invariants_of"]
