@@ -82,7 +82,7 @@ def read_performative(octets: bytes) -> Performative | None:
 
 
 def code_of(descriptor: object) -> int:
-    """Return the numeric code of a descriptor; -1 for an unknown name, or a descriptor that is no number or symbol."""
+    """Return the numeric code of a descriptor; -1 if it is an unknown name, or neither a number nor a symbol."""
     if isinstance(descriptor, str):
         return _CODES.get(descriptor, -1)
     return descriptor if isinstance(descriptor, int) else -1

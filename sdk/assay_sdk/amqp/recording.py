@@ -50,7 +50,7 @@ class FrameRecording:
     def __init__(self, limit: int = FRAMES) -> None:
         self._kept: deque[tuple[int, Direction, int, bytes]] = deque(maxlen=limit)
         self._begun = bytearray()
-        """The recorded beginning of a frame of which octets are missing."""
+        """The recorded beginning of an incomplete frame."""
         self._size = 0
         """The size of this incomplete frame; 0 until its header is complete."""
         self._missing = 0
@@ -133,7 +133,7 @@ def _whole(octets: bytes, at: int, end: int) -> int:
 
 
 def _without_secret(octets: bytes, size: int) -> bytes:
-    """Replace the body of a SASL frame by the frame's name, because its fields may prove a password."""
+    """Return a SASL frame with its name in place of its fields, which may contain a password or a proof of one."""
     name = "sasl (not shown)" if size > _SASL_KEPT else show(octets).text
     if "sasl-outcome" in name:
         name = name.partition(",")[0].rstrip("]") + "]"  # the code alone

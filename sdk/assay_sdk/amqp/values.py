@@ -33,8 +33,8 @@ _CODES: Mapping[int, tuple[int, ...]] = {
     LONG: (0xB0, 0xB1, 0xB3, 0xD0, 0xD1, 0xF0),
     _PAIR: (DESCRIBED,),
 }
-"""Format codes (AMQP 1.0, 1.6) by the form of the value after them: a number of octets (from 0), a size of one octet
-(SHORT) or of four octets (LONG), or a descriptor and a value (_PAIR)."""
+"""Format codes (AMQP 1.0, 1.6) by the octets that follow them: a fixed number of octets (the key); a size of one octet
+(SHORT) or four octets (LONG), and a value of this size; or a descriptor and a value (_PAIR)."""
 WIDTHS = [next((width for width, codes in _CODES.items() if code in codes), _NONE) for code in range(256)]
 
 Simple = str | int | float | bool | bytes | uuid.UUID | None

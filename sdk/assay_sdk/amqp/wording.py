@@ -110,7 +110,7 @@ def in_words(octets: bytes, size: int) -> str:
 
 
 def _is_later_part(transfer: object) -> bool:
-    """Return whether a transfer continues a delivery; only the first transfer needs the id (AMQP 1.0, 2.7.5)."""
+    """Return whether a transfer has no delivery-id, and so continues an earlier transfer (AMQP 1.0, 2.7.5)."""
     fields = cast("list[object]", transfer.value) if isinstance(transfer, Described) else []
     return len(fields) < 2 or fields[1] is None  # noqa: PLR2004 - the delivery's id is the second field
 

@@ -118,7 +118,7 @@ class NetworkWire(ABC, Generic[_LineT]):
         # runs the timer before `_start` has noted it.
         self._timer: CancelJob = _nothing
         self._working = False
-        """Whether queued commands are being carried out; `_worked` follows."""
+        """Whether queued commands are being carried out; `_worked` sends their output afterwards."""
 
     def submit(self, command: DriverCommand) -> None:
         """Queue a command, which is answered once; the answer is `Failed` if the connection is lost."""

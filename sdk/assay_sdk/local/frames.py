@@ -54,7 +54,7 @@ class Hello(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class _Answered(Struct, frozen=True, tag="Done", omit_defaults=True):
-    """The encoded form of `assay_sdk.driver.Done`, with a field for each type of its value."""
+    """The encoded form of `assay_sdk.driver.Done`, with one field for each type that `Done.value` can have."""
 
     token: int
     xids: tuple[bytes, ...] | None = None

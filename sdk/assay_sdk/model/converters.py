@@ -250,7 +250,7 @@ def _unreadable(kind: object, body: Body, content_type: str | None, why: str | N
 
 
 _FITTING: dict[type, str] = {str: "str", bytes: "bytes", NoneType: "another type"}
-"""The destination type with which the SDK returns a body unchanged, by the type of the body."""
+"""The destination type that an error recommends, by the type of the received body."""
 
 
 def _no_converter(kind: object, why: str) -> NoConverterError:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 Job = Callable[[], None]
 
 _COMPACT_FROM = 1024
-"""The number of cancelled jobs from which the runner removes them from the heap, if they are also half of the heap.
-Otherwise the timeouts of receive calls that have ended early would stay in the heap until they are due."""
+"""The runner removes cancelled jobs from the heap if they are at least this many, and more than half of the heap.
+Without this, the timeouts of receive calls that have ended early would stay in the heap until they are due."""
 
 
 class ScheduledJob:

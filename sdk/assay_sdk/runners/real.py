@@ -40,7 +40,7 @@ _CATCH_UP_S = 1.0
 once more."""
 
 _COMPACT_FROM = 1024
-"""The number of cancelled jobs from which the runner removes them from the heap, if they are also half of the heap."""
+"""The runner removes cancelled jobs from the heap if they are at least this many, and more than half of the heap."""
 
 
 class SocketRunner(Protocol):

@@ -21,7 +21,7 @@ EPOCH_2026_NS = 1_767_225_600_000_000_000
 """2026-01-01T00:00:00Z, the default time of day at which virtual time begins, in nanoseconds since the epoch."""
 
 _BUSY = 30_000
-"""The number of jobs at one moment from which the runner assumes a loop without an end; thousands of messages need
+"""If this number of jobs has run at one moment, the runner assumes a loop without an end; thousands of messages need
 fewer jobs.  The clock then advances after every `_BUSY_TURN` jobs: first by a millisecond, then each time by twice as
 much as before."""
 _BUSY_TURN = 250

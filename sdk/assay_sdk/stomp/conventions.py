@@ -126,7 +126,7 @@ ARTEMIS = Conventions(
     nack_returns=False,
     rejects=(),
 )
-"""Apache ActiveMQ Artemis.  It takes a NACK for an ACK, and an ACK in a transaction takes effect at once."""
+"""Apache ActiveMQ Artemis.  It treats a NACK as an ACK, and an ACK in a transaction takes effect at once."""
 
 RABBITMQ = Conventions(
     capabilities=frozenset(
@@ -162,7 +162,7 @@ PRODUCTS: Mapping[str, Conventions] = {
     "ActiveMQ/": ACTIVEMQ,
     "RabbitMQ/": RABBITMQ,
 }
-"""The conventions of the brokers that a CONNECTED's header server can begin with."""
+"""The conventions of each known broker, by the beginning of the header server in the broker's CONNECTED."""
 
 
 def conventions_of(server: str) -> Conventions:

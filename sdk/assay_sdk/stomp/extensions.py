@@ -5,15 +5,16 @@ client uses no other extensions.
 """
 
 EXTENSIONS = "extensions"
-"""CONNECTED: the names of the server's extensions, separated by commas: `CREDIT`, `DELIVERY_FAILED`."""
+"""CONNECTED: the names of the server's extensions (`OURS`), separated by commas.  CONNECT: the extensions that the
+client asks for (`OPEN_ERRORS`)."""
 
 CREDIT = "credit"
 """SUBSCRIBE: how many messages the server may send.  Instead of a window, such a subscription has credit: each message
-takes one, and a further SUBSCRIBE with the same id adds some."""
+uses up one unit, and a further SUBSCRIBE with the same id adds units."""
 
 DRAIN = "drain"
-"""SUBSCRIBE for a subscription with credit: with ``true`` the server sends the messages that wait, as far as the credit
-goes, takes back the rest of the credit, and then sends the receipt."""
+"""SUBSCRIBE for a subscription with credit: with ``true`` the server sends the waiting messages that the credit allows,
+takes back the rest of the credit, and then sends the receipt."""
 
 DELIVERY_FAILED = "delivery-failed"
 """NACK: with ``false`` the message goes back as if it had never been delivered, so this delivery does not count."""
@@ -24,7 +25,7 @@ ERROR_KIND = "error-kind"
 OPEN_ERRORS = "open-errors"
 """An extension that a client asks for in the header `EXTENSIONS` of CONNECT: an ERROR with `CONNECTION_OPEN` answers
 one frame, or ends one subscription (header subscription), and the connection stays open.  Otherwise a server closes the
-connection after each ERROR (STOMP 1.2, ERROR), so one refused message ends all work on it."""
+connection after each ERROR (STOMP 1.2, ERROR), so one refused message ends all work on the connection."""
 
 CONNECTION, CONNECTION_OPEN = "connection", "open"
 """ERROR: the header, and its value if the connection stays open."""

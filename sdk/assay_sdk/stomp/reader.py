@@ -52,7 +52,7 @@ class FrameReader:
         self._at = 0
         """The offset in `_data` of the first octet that is not read."""
         self._lf = self._crlf = -1
-        """The offsets in `_data` of the next empty line that ends in LF or CR LF, if they are not below `_at`."""
+        """Where the last searches in `_data` found an empty line with LF and with CR LF; out of date if below `_at`."""
         self._head = bytearray()
         """The beginning of a head without its end."""
         self._lines = 0
@@ -111,10 +111,10 @@ class FrameReader:
     # --- heads
 
     def _find_empty_line(self) -> None:
-        """Find the next empty line in both forms; `_NEVER` if it has not arrived.
+        """Find the next empty line that ends in LF, and the next that ends in CR LF; `_NEVER` if it has not arrived.
 
-        The two searches remember what they found, so that a search of one form of end of line is not repeated for
-        each frame with the other form.
+        `_lf` and `_crlf` keep the results.  A peer that uses only LF therefore does not cause a new search for CR LF at
+        each frame, and vice versa.
         """
         at = self._at
         if self._lf < at:
@@ -259,7 +259,7 @@ class FrameReader:
         return self._finished(Frame(frame.command, frame.headers, bytes(body)))
 
     def _finished(self, frame: Frame) -> Frame:
-        """Check a frame that NUL has ended; return it without the body that its command must not have."""
+        """Check a frame that NUL has ended, and return it; drop its body if its command must not have one."""
         if not frame.body:
             return frame
         self._check_bodiless(frame, frame.body)

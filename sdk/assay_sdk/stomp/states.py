@@ -80,7 +80,7 @@ INPUTS: Mapping[str, StompInput] = {
     "ERROR": _I.ERROR,
     **dict.fromkeys(("SEND", "SUBSCRIBE", "UNSUBSCRIBE", "ACK", "NACK", "BEGIN", "COMMIT", "ABORT"), _I.REQUEST),
 }
-"""The input that each command is."""
+"""The input of the tables for a frame with each command."""
 
 _CONVERSATION: _Table = {
     (_S.START, _I.CONNECT): (_S.ASKED, _A.TAKE),

@@ -61,7 +61,7 @@ DEFAULT_CREDIT = 1024
 
 StateListener = Callable[[str, MessagingError | None], None]
 """Called with each new state of a client (``started``, ``retrying``, ``stopping``, ``stopped``), and with the error
-that caused it; None if no error did."""
+that caused this state; the error is None if no error caused it."""
 
 ErrorListener = Callable[[MessagingError], None]
 

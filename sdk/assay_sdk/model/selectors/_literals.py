@@ -18,7 +18,7 @@ _STRAY_UNDERSCORE = {
     False: re.compile(r"(?<![0-9_])_|_(?![0-9_])"),
     True: re.compile(r"(?<![0-9a-fA-F_])_|_(?![0-9a-fA-F_])"),
 }
-"""Patterns of misplaced underscores: True for hexadecimal literals, False for others."""
+"""The pattern of misplaced underscores in hexadecimal literals (key True) and in all other literals (key False)."""
 _ZERO = re.compile(r"[0._]*(?:[eEpP].*|[fFdD])?\Z")
 _RADIX = {"0x": 16, "0b": 2}
 

@@ -36,7 +36,7 @@ _WORDS = {
     "DIVIDE": "'/'",
     "$END": "the end",
 }
-"""Words for the grammar's terminals in errors; reserved words stand for themselves."""
+"""The words that errors use for the grammar's terminals; errors show a reserved word unchanged."""
 
 
 class _Kind(StrEnum):
@@ -349,7 +349,7 @@ def _explained(unexpected: UnexpectedInput, text: str) -> SelectorError:
 
 
 def _expected(terminals: frozenset[str]) -> tuple[str, ...]:
-    """Return words for terminals; the terminals that begin a value together are "a value"."""
+    """Return words for terminals; if they include all terminals that can begin a value, return "a value" instead."""
     if terminals >= _VALUE:
         return ("a value", "a condition") if "NOT" in terminals else ("a value",)
     return tuple(_WORDS.get(terminal, terminal) for terminal in sorted(terminals))

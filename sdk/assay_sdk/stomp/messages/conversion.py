@@ -92,11 +92,11 @@ _SETTERS: Mapping[str, tuple[str, Callable[[str, str], Any]]] = {
     "JMSXGroupID": ("group_id", _text),
     "JMSXGroupSeq": ("group_sequence", _number),
 }
-"""For each header of SEND, the field of the message (`delay_ms` is none), and the function that reads the value."""
+"""For each header of SEND, the field of `Message` or ``delay_ms``, and the function that reads the value."""
 
 
 RESERVED = frozenset((*_HOPS, *_SETTERS)) - {"timestamp"}
-"""The headers that no application property can have as its name."""
+"""The names of headers that an application property cannot have."""
 
 
 def read_message(  # noqa: PLR0917  a frame's parts, and what is known beside it
@@ -180,7 +180,7 @@ def _set_types(properties: dict[str, Property], written_types: str) -> None:
     """Give properties the types that the header property-types names.
 
     Raises:
-        ContentError: The header is not valid, or a value has not the type that the header names.
+        ContentError: The header is not valid, or a value does not have the type that the header names.
     """
     try:
         types = msgspec.json.decode(written_types, type=dict[str, str])

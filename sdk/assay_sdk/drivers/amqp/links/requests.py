@@ -53,7 +53,7 @@ class RequestLink(LinkEnd):
         self.flow()
 
     def refused(self, condition: Condition | None) -> Refused:
-        """Return the refusal of the link; without a known reason, its kind is `JmsErrorKind.UNSUPPORTED`."""
+        """Return the link's refusal, of the kind `JmsErrorKind.UNSUPPORTED` if the condition is None or unknown."""
         return refusal(condition, self._what, otherwise=JmsErrorKind.UNSUPPORTED)
 
     def flow(self) -> None:
