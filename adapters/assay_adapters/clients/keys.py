@@ -10,7 +10,7 @@ from assay_sdk.model.message import Body, Message, Property
 KID = "assay_kid"
 """The property with the kit's id."""
 _DATA_BEGINS = (b"\x00\x53\x77\xa1", b"\x00\x53\x75\xa0")
-"""The octets before a short body in an encoded AMQP message: of a string value, or of data (AMQP 1.0, 3.2)."""
+"""The octets that precede a short body in an encoded AMQP message: for a string, and for data (AMQP 1.0, 3.2)."""
 
 
 def marked(draft: Draft) -> dict[str, Property]:

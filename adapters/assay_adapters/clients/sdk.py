@@ -247,8 +247,8 @@ class FaceClient:
         face: The face.
         driver: The driver; None for the driver that serves the endpoint's URL.
         runner: The runner of all jobs; None for the SDK's own runner.
-        id_prefix: The prefix of message ids, which the connection's name follows, for repeatable runs; None for
-            globally unique ids.
+        id_prefix: The prefix of message ids, for repeatable runs; in each id the connection's name follows the prefix.
+            None for globally unique ids.
     """
 
     def __init__(self, face: Face, driver: Driver | None, runner: Runner | None, id_prefix: str | None) -> None:

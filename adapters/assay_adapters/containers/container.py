@@ -39,13 +39,13 @@ Linux uses higher ports for outgoing connections, so no such connection can take
 _FIRST_POLL_NS = 50_000_000
 """The shortest pause between two checks of a starting broker, in nanoseconds."""
 _WAITS_PER_PAUSE = 8
-"""A pause is at least the time since the start, divided by this number; more checks would slow the start down."""
+"""The time since the start, divided by this number, is the shortest pause; more checks would slow the start down."""
 
 STOP_LIMIT_S = 30
 """The longest time that a broker may take for a normal stop, in seconds."""
 
 _ORDERLY = {0, 128 + 15}
-"""The exit codes after a normal end: 0, or 143 as a JVM ends at SIGTERM after its shutdown hooks."""
+"""The exit codes after a normal end: 0, and 143 of a JVM that has run its shutdown hooks after SIGTERM."""
 
 _LAST_LINES = 12
 

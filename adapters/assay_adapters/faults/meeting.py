@@ -50,7 +50,7 @@ _POLL_NS = 200_000_000
 With 20 ms, the waiting processes took a sixth of the processor time of a run on Artemis.
 """
 _NOTICE_NS = 250_000_000
-"""The time from the members' agreement to the moment at which they continue, in nanoseconds: all read it before."""
+"""The time from the members' agreement to the agreed moment, in nanoseconds: enough for all to read the file."""
 _LIMIT_NS = 300 * 10**9
 """The longest wait for other members: longer than the steps of any scenario between two faults take."""
 
@@ -270,7 +270,7 @@ class Meeting:
 
     @contextmanager
     def _changed(self) -> Generator[_State]:
-        """Give the state to a ``with`` block under the file's lock, without dead members, and write it at the end."""
+        """Lock the file, give the state without dead members to a ``with`` block, and write it at the block's end."""
         with self._file.open("a+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             state = _read(file)
@@ -314,5 +314,5 @@ def _lives(pid: int) -> bool:
 
 
 def _pause() -> None:
-    """Wait a moment without the runner: between the members' readiness and the broker's return nothing else happens."""
+    """Wait without the runner, because a scenario does nothing while the broker ends and starts again."""
     time.sleep(_POLL_NS / 10**9)

@@ -61,7 +61,7 @@ class Stoppable(Protocol):
         """Stop the broker normally, and wait until its process has ended.
 
         Returns:
-            The time at which the stop began, as for `kill`.
+            The time of the stop on the monotonic clock, in nanoseconds, if it was later than the call; else None.
         """
         ...
 
@@ -87,9 +87,8 @@ class ProxiedFaults:
         proxy: The proxy to which the broker's clients connect.
         runner: The runner that waits for triggers.
         history: Gets a note of each fault; None for no notes.
-        gather: Called before a fault that ends the broker now, or before the action that this fault follows (`meet`),
-            if other scenarios use the broker, too; returns when they all want the fault. None if the scenario has the
-            broker for itself.
+        gather: Waits until all scenarios that use the broker want the fault.  It is called before a fault that ends the
+            broker at once, or earlier by `meet`.  None if the scenario has the broker for itself.
     """
 
     def __init__(

@@ -123,7 +123,7 @@ class KnownOutcomes(Struct, frozen=True):
 
 
 def _another(entry: KnownOutcome, entries: Iterable[KnownOutcome], verdict: Verdict) -> bool:
-    """Return whether an entry has a frequency (`sometimes`), and another entry expects the verdict."""
+    """Return whether an entry has a frequency (`sometimes`), and one of `entries` expects the verdict."""
     return bool(entry.sometimes) and any(one.verdict is verdict for one in entries)
 
 

@@ -25,14 +25,14 @@ class BackendError(RuntimeError):
 
 
 class SharedFaultError(BackendError):
-    """The error of a fault that several scenarios shared, and that failed, or for which they did not meet in time.
+    """The error if a fault that several scenarios shared has failed, or if they did not meet for it in time.
 
     The other scenarios may have caused it, so a scenario with this error is tried again with a broker for itself.
     """
 
 
 class NoReturnError(RuntimeError):
-    """The error of a broker that does not end in order, or does not start again on its own files, by its own fault.
+    """The error if, by its own fault, a broker does not end in order or does not start again on its own files.
 
     A backend raises it only if it can tell that neither the kit nor the machine is at fault.
     """
@@ -204,7 +204,7 @@ class FaultSharing(StrEnum):
     NONE = "none"
     """Each scenario has an instance of its own."""
     IN_TURN = "in turn"
-    """All use the same instance, one after the other, because a broker takes long to start."""
+    """Scenarios with faults use one instance, one after the other, because a broker takes long to start."""
     TOGETHER = "together"
     """As IN_TURN, but scenarios with the same shared fault (`Needs.shared_fault`) use one instance at the same time."""
 

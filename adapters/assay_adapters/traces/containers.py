@@ -16,7 +16,7 @@ from assay_adapters.traces.lines import few, safe, time_in
 READ_LIMIT = 5_000
 """The number of a log's last lines that are read."""
 _RESTARTED_NS = 10 * 10**9
-"""If a container started later than this after its creation, it was started again; in nanoseconds."""
+"""A container whose start is more than this time after its creation was started again; in nanoseconds."""
 
 T = TypeVar("T")
 Find = Callable[[Any], Any]

@@ -15,7 +15,7 @@ READ_LIMIT = 1 << 20
 UNKNOWN = "Assay has no log file of this broker; if the broker's file can name one on this machine, add log-file to it"
 """The sentence in the place of the log, if the broker's log is unknown."""
 _SLACK_NS = 5 * 10**9
-"""How far outside of the scenario a time in a line may be, in nanoseconds; any other time is not the line's own."""
+"""How far outside the scenario a line's time may be, in nanoseconds; any other time in the line is ignored."""
 
 
 class FileTrace:

@@ -14,7 +14,7 @@ LONGEST = 500
 """The most characters of a line."""
 _HIDDEN = "***"
 _LEAST = 4
-"""The fewest characters of a given password that is searched for: a shorter one occurs in other words."""
+"""A given password with fewer characters than this is not hidden, because it also occurs within other words."""
 _SECRETS = re.compile(
     r"""
     ( (?: passwo?r?d | passcode | passphrase | pwd | secret | credentials? | token | api[_-]?key ) [\w.-]{0,40}
@@ -27,7 +27,7 @@ _SECRETS = re.compile(
 )
 _IN_URL = re.compile(r"(://[^\s/:@]+:)[^\s/@]+(?=@)")
 _READ = 4 * LONGEST
-"""The characters of a line that are searched for passwords: more than `LONGEST`, because hiding shortens a line."""
+"""The length to which a line is cut before the search by patterns: above `LONGEST`, because hiding shortens a line."""
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?")
 _HEAD = 1_000
 """The number of characters at a line's beginning that may contain its time; in JSON, the time may come late."""

@@ -95,7 +95,7 @@ OFFERED_BY: Mapping[Capability, tuple[str, ...]] = {
     Capability.SUBSCRIPTION_LIST: ("subscriptions",),
     Capability.SUBSCRIPTION_LOOK: ("subscriptions", "browse_subscription"),
 }
-"""The methods of `Administrator` that a product with a capability overrides."""
+"""For each capability, the methods of `Administrator` that a product with this capability overrides."""
 
 
 def not_offered(text: str) -> Refused:
@@ -164,7 +164,7 @@ class ProductAdmin:
         self._has = capabilities
         self._lacks = lacks
         self._subscriptions: set[str] = set()
-        """The names of the subscriptions that were listed."""
+        """The names that the method `subscriptions` has returned."""
 
     def execute(self, change: Change, member: str | None = None) -> Outcome[None]:
         """Carry out a change; refuse a change that the product does not offer."""

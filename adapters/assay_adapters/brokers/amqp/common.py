@@ -1,4 +1,4 @@
-"""Capabilities that every product has through our SDK, its container and the proxy; and capabilities of no product."""
+"""Capabilities that every product has by our SDK, its container and the proxy; and those that no product has here."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Product(Struct, frozen=True, kw_only=True):
             image.
         protocol: The protocol of the clients.
         conventions: Rules that an AMQP client must follow and that the product does not send when a connection opens.
-        stomp: What STOMP leaves open; None for what the driver knows by the name in the product's CONNECTED.
+        stomp: The conventions of a STOMP client; with None the driver chooses them by the product's CONNECTED.
         data_folders: The folders in which the product's images keep messages.
         capabilities: The capabilities of broker, client and adapter together, each with its source.
         lacks: The capabilities that the pair lacks, each with the reason.

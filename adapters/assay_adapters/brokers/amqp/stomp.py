@@ -56,12 +56,12 @@ def over_stomp(
 ) -> Product:
     """Return a product with clients over STOMP instead of AMQP.
 
-    The container, the kit's own part and the administrator are the same. The result claims no profile, as
-    `reference-server+stomp`.
+    The container, the kit's own part and the administrator are the same. Like the backend
+    `reference-server+stomp`, the result claims no profile.
 
     Args:
         product: The product over AMQP.
-        conventions: What STOMP leaves open.
+        conventions: The choices of the product that STOMP leaves to brokers.
         has: The capabilities of the product's STOMP, each with its source.
         lacks: The capabilities that only the product's STOMP lacks, each with the reason.
     """

@@ -22,7 +22,7 @@ _HOST = ("default", "default")
 _TOPICS = "amq.topic"
 """The exchange whose binding keys are the topics."""
 _ABSENT = ("Held", "")
-"""The states of a message whose delay is not over, and of a message that has just left its queue."""
+"""The states of messages that are not on the queue: with a delay that is not over, or just removed."""
 _BEGINNING = 500
 """The number of octets at the beginning of a body in which the kit's id is searched for."""
 _PROPERTY = (str, int)  # and so bool
@@ -84,7 +84,7 @@ class BrokerJAdministrator(Administrator):
         return shown if isinstance(shown, Refused) else Ok(len(shown.value))
 
     def limit(self, queue: str, depth: int) -> Outcome[None]:
-        """Limit a queue to this number of messages, including delayed messages; the queue then rejects others."""
+        """Limit a queue to this number of messages, including delayed messages; the queue then rejects more."""
         limited = {"overflowPolicy": "REJECT", "maximumQueueDepthMessages": depth}
         return self._rest.change("POST", _queue(queue), limited)
 

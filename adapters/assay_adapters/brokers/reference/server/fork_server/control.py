@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _READ_SIZE = 1 << 16
 _KEYS_PER_EVENT = 16
-"""The most message keys in one event: its line is shorter than PIPE_BUF, so lines of two servers do not mix."""
+"""The most message keys in one event.  The event's line stays below PIPE_BUF, so lines of two servers do not mix."""
 
 
 class FalteringStore(SqliteStore):
