@@ -232,4 +232,4 @@ def _head_of(scope: Scope) -> int:
 
 
 _ALWAYS = frozenset({"/health", "/ready"})
-"""Paths that are answered however many requests are under way."""
+"""Paths that the server also answers when the limit of requests under way is reached."""

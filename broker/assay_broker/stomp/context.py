@@ -23,7 +23,7 @@ from assay_sdk.time import Clock
 
 _NEW, _OLD = Version.V1_2, Version.V1_0
 _MOST_SENDERS = 64
-"""The most queues of a connection that have a link of their own for its messages."""
+"""If `_senders` has more entries than this, messages to further queues use the connection's common link."""
 
 
 class SessionContext(CommandCollector):
@@ -50,9 +50,9 @@ class SessionContext(CommandCollector):
         self.id = ""
         """The session's id, which begins the ids of messages and acknowledgements."""
         self._sender = 0
-        """The link for messages that name their own destination; 0 before the first."""
+        """The number of the common link, whose messages name their destinations; 0 before the first such message."""
         self._senders: dict[Address, int] = {}
-        """The links for messages to one queue each; 0 for a queue to which one message was sent."""
+        """The number of each queue's own link, by queue; 0 after the first message to the queue, which has no link yet."""
         self.destinations = Destinations(queue_manager.kind_of)
         self.adopted: set[str] = set()
         """The names of the temporary destinations that the connection has created at the queue manager."""
@@ -69,9 +69,9 @@ class SessionContext(CommandCollector):
         self.congested = False
         """Whether too much output waits for the client to read."""
         self.short = False
-        """Whether messages take so much memory that senders must wait, as of the current input."""
+        """The result of `memory_is_short` at the beginning of the current input."""
         self.choked = False
-        """Whether a SEND has met too little memory, so that no further frame is handled until there is more."""
+        """Whether the session handles no further frame until memory is free, because a SEND found too little of it."""
         self.unsent = 0
         """The octets in `output`."""
         self.output: list[bytes] = []
@@ -221,7 +221,7 @@ class SessionContext(CommandCollector):
         self.write(b"".join((head, lines.encode(errors="replace"), more, end, body, b"\0")))
 
     def _name(self, subscription: Subscription, message_id: str | None) -> str:
-        """Return the message-id of a MESSAGE: the message's own, or a new one if that would be ambiguous in ACK."""
+        """Return the message-id of a MESSAGE: the message's own id, or a new id if its own id is ambiguous in an ACK."""
         if message_id and "\0" not in message_id and (self.version.escapes or "\n" not in message_id):
             if self.version is _NEW or subscription.settled:
                 return message_id

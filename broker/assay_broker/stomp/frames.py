@@ -25,7 +25,7 @@ from assay_sdk.stomp.extensions import DRAIN
 
 _TEMPORARY = (AddressKind.TEMPORARY_QUEUE, AddressKind.TEMPORARY_TOPIC)
 _FAR_TOO_MUCH = 2
-"""The multiple of the limit of memory at which the server refuses a message."""
+"""The server refuses a message if all messages take more than this number of times the limit `memory`."""
 
 
 def send(context: SessionContext, frame: Frame) -> None:
@@ -65,7 +65,11 @@ def _sent(context: SessionContext, address: Address, receipt: str | None, answer
 
 
 def _wait_for_memory(context: SessionContext) -> None:
-    """Handle no further frame until memory is free, unless the client holds messages, because its ACKs free memory."""
+    """Stop handling frames until memory is free; if the client holds messages, go on, because its ACKs free memory.
+
+    Raises:
+        FaultError: The client holds messages, and all messages take more than `_FAR_TOO_MUCH` times the limit.
+    """
     if not any(one.held for one in context.subscriptions.values()):
         context.choked = True
     elif context.manager.octets > _FAR_TOO_MUCH * context.limits.memory:

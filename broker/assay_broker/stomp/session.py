@@ -68,7 +68,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
         self._limits = owner.limits
         self._asked: Frame = Frame("CONNECT")
         self._left: str | None = None
-        """The receipt of DISCONNECT."""
+        """The receipt that the client's DISCONNECT asks for; None if it asks for none."""
         self._fault = FaultError(_MISTAKE, Mqrc.UNEXPECTED_ERROR)
         self._sent: list[Callable[[], None]] = []
         self._working = False

@@ -126,7 +126,7 @@ def _joined(context: SessionContext, transaction: Transaction, receipt: str | No
 
 
 def _put_away(context: SessionContext, delivery: Deliver, target: str, answered: Callable[[Answer], None]) -> None:
-    """Put a message to the backout queue, with the queue manager's own authority, as it puts dead letters."""
+    """Put a message to the backout queue with the queue manager's own authority, as for the dead-letter queue."""
     message = replace(delivery.message, to=Address(AddressKind.QUEUE, target), delivery_time_ms=None)
     context.ask(answered, commands.Administer, NativePut(target, message))
 
@@ -152,7 +152,7 @@ def _move(
 
 
 def put_away_all(context: SessionContext, transaction: Transaction) -> None:
-    """Put a transaction's messages that must leave their queues to the backout queues, before the commit accepts them.
+    """Put the messages that a transaction moves (`Transaction.moves`) to their backout queues, before its commit.
 
     A refusal ends the connection, and thereby aborts the transaction.
     """

@@ -67,7 +67,7 @@ class Plan(Struct, frozen=True, kw_only=True):
 _NAMES = ("durable-subscription-name", "durable-subscriber-name", "activemq.subscriptionName")
 """The headers that name a durable subscription, in Artemis and ActiveMQ."""
 _WINDOWS = ("activemq.prefetchSize", "prefetch-count", "consumer-window-size")
-"""The headers that ask for a window: messages in ActiveMQ and RabbitMQ; in Artemis octets, of which 0 means one."""
+"""The headers that ask for a window: a number of messages (ActiveMQ, RabbitMQ), or of octets (Artemis)."""
 _OCTETS = "consumer-window-size"
 _AVERAGE = 256
 """The octets that count as one message, if a client gives its window in octets."""
@@ -212,9 +212,9 @@ class Subscription:
         """Whether the queue manager has accepted the subscription, and the client has not ended it."""
         self._session = session
         self.browsed = False
-        """Whether the browsed messages are known; after the last of them the end of the browser is written."""
+        """Whether the queue manager has sent all browsed messages; the server then writes the end of the browser."""
         self._used = 0
-        """The messages sent or settled since the last credit."""
+        """The number of messages that were consumed since the subscription last gave credit."""
         head = {"subscription": plan.id} if plan.id != plan.spelled or version is not Version.V1_0 else {}
         self.head = encode_headers("MESSAGE", head, version)
         """The first lines of each MESSAGE."""

@@ -223,7 +223,7 @@ def _definition(
 
 
 def _number_or_word(value: Value, text: str) -> Value:
-    """Return an attribute's number as a number, or as the word that DISPLAY shows in its place."""
+    """Return an attribute's value as a number if DISPLAY shows this number, otherwise as the text of DISPLAY."""
     return value if isinstance(value, int) and text == str(value) else text
 
 
