@@ -61,7 +61,7 @@ class Commands(CommandTable):
         self._receivers: dict[int, Receiver] = {}
         self._units: dict[int, Unit] = {}
         self._temporary: dict[int, NameLookUp] = {}
-        """The temporary destinations by the links that stand for them."""
+        """The look-ups of temporary destinations, by the numbers of the links that the engine has for them."""
         self._by_id: dict[str, Receiver | Browser | NameLookUp] = {}
         # STOMP has no XA and cancels no messages, so the driver answers those commands as unsupported.
         functions: Mapping[type, Callable[[Any], None]] = {

@@ -28,7 +28,7 @@ class Names:
         self._slash = conventions.slash
         self.aliases = conventions.aliases
         self.own: dict[Address, str] = {}
-        """The texts of the connection's own temporary destinations."""
+        """The text that headers have for each temporary destination of this connection."""
         self.deleted: set[Address] = set()
         """The temporary destinations that the application has deleted; the broker keeps them until the connection
         ends, because STOMP has no frame that deletes one."""
@@ -103,7 +103,7 @@ def unsupported(what: str, hint: str) -> Refused:
     """Return the refusal of a call that STOMP or the broker cannot carry out; the client has sent nothing for it.
 
     Args:
-        what: The missing ability, as the begin of a sentence.
-        hint: Advice for the application: another way to reach its aim.
+        what: The missing ability, as the beginning of a sentence.
+        hint: Advice for the application: another way to do the same.
     """
     return Refused(JmsErrorKind.UNSUPPORTED, f"{what}: {hint}")

@@ -168,7 +168,7 @@ class StompWire(NetworkWire[StompLine]):
         self.answers.emit(Opened(self.epoch, self.capabilities, {"product": product, "version": version, **told}))
 
     def _refused(self, frame: Frame) -> None:
-        """Handle an ERROR: it answers one frame, and ends the connection unless it says otherwise (STOMP 1.2)."""
+        """Handle an ERROR, which answers one frame; end the connection unless the ERROR has `CONNECTION_OPEN`."""
         stays = self._is_open and frame.headers.get(CONNECTION) == CONNECTION_OPEN
         why = refusal(frame, "refused this" if stays else "answered with an ERROR and closed the connection")
         answered = self._receipts.pop(self._at_fault(frame, why), None)
@@ -186,7 +186,8 @@ class StompWire(NetworkWire[StompLine]):
     def _at_fault(self, frame: Frame, why: Refused) -> str:
         """Return the receipt of the frame that an ERROR answers; empty if it is unknown.
 
-        Artemis and RabbitMQ leave receipt-id out.  Then a known kind of error belongs to the only frame that waits.
+        Artemis and RabbitMQ leave receipt-id out.  If the kind of the error is known and only one frame waits for a
+        receipt, the ERROR answers this frame.
         """
         named = frame.headers.get("receipt-id", "")
         if named or why.kind is JmsErrorKind.MESSAGING or len(self._receipts) != 1:

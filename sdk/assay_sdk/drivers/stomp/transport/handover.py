@@ -40,7 +40,7 @@ class HandOver(Generic[T]):
         self._due = False
         self._closed = False
         self.full = False
-        """Whether the thread waits for the runner; the broker is then not silent, but not heard."""
+        """Whether the thread waits for the runner; it then reads nothing, so no heart-beats are noticed."""
 
     def put(self, item: T) -> None:
         """Add an item; wait while the queue is full.  After `close`, the item is dropped."""
