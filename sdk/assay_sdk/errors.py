@@ -67,7 +67,7 @@ class JmsError(Exception):
 
     @property
     def reason(self) -> Mqrc | None:
-        """IBM MQ's reason code; None without one, or if `Mqrc` lacks the number (see `refused.mqrc`)."""
+        """IBM MQ's reason code; None if the refusal has none, or if `Mqrc` lacks its number (see `refused.mqrc`)."""
         code = self.refused.mqrc
         return Mqrc(code) if code is not None and code in _KNOWN else None
 

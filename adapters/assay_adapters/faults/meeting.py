@@ -96,7 +96,7 @@ class _State(Struct):
     Args:
         members: The state of each member, by the id of its process.
         broker: The state of the broker.
-        performer: The process that ends the broker and starts it again; None while none does.
+        performer: The process that ends the broker and starts it again; None while no process does this.
         place: The container; None before the first scenario enters.
         moment_ns: The moment at which all members continue after their agreement, on the monotonic clock.
         struck_ns: The moment at which a member began to end the broker, on the same clock.
@@ -160,7 +160,7 @@ class Meeting:
             state.members.pop(self._me, None)
 
     def gather(self) -> None:
-        """Ask for the fault, wait until all members ask for it, and then for the moment at which they all continue.
+        """Ask for the fault, wait until all members ask for it, and wait for the moment at which they continue.
 
         Raises:
             SharedFaultError: The broker has failed, or another member takes too long.

@@ -118,8 +118,8 @@ class Proxy:
     def start(self) -> None:
         """Begin to listen on a free port.
 
-        The port is outside the range that the system gives to outgoing connections.  So none of them takes the port
-        while the proxy is shut, and `open` can listen on it again.
+        The port is outside the range that the system gives to outgoing connections.  So none of these connections
+        takes the port while the proxy is shut, and `open` can listen on it again.
 
         Raises:
             BackendError: No port is free.

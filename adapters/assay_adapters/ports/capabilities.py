@@ -66,7 +66,7 @@ def missing(
         needs: The scenario's needs.
         has: The capabilities of the pair.
         lacks: The known reasons for capabilities that the pair lacks.
-        who: The name of the pair, for a reason if `lacks` has none.
+        who: The name of the pair, for the reason if `lacks` gives none.
 
     Returns:
         The capability with the reason; None if the pair has all needed capabilities.

@@ -27,7 +27,7 @@ _SECRETS = re.compile(
 )
 _IN_URL = re.compile(r"(://[^\s/:@]+:)[^\s/@]+(?=@)")
 _READ = 4 * LONGEST
-"""The length to which a line is cut before the search by patterns: above `LONGEST`, because hiding shortens a line."""
+"""The length to which `safe` cuts a line before it hides passwords: above `LONGEST`, as hiding shortens the line."""
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?")
 _HEAD = 1_000
 """The number of characters at a line's beginning that may contain its time; in JSON, the time may come late."""

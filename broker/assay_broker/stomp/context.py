@@ -52,7 +52,7 @@ class SessionContext(CommandCollector):
         self._sender = 0
         """The number of the common link, whose messages name their destinations; 0 before the first such message."""
         self._senders: dict[Address, int] = {}
-        """The number of each queue's own link, by queue; 0 for a queue that has got one message and has no own link."""
+        """The number of each queue's own link, by queue; 0 for a queue that has got one message so far."""
         self.destinations = Destinations(queue_manager.kind_of)
         self.adopted: set[str] = set()
         """The names of the temporary destinations that the connection has created at the queue manager."""
@@ -221,7 +221,7 @@ class SessionContext(CommandCollector):
         self.write(b"".join((head, lines.encode(errors="replace"), more, end, body, b"\0")))
 
     def _name(self, subscription: Subscription, message_id: str | None) -> str:
-        """Return the message-id of a MESSAGE: the message's own id, or a new id if its own is ambiguous in ACK."""
+        """Return the message-id of a MESSAGE: the message's id, or a new id if its id would be ambiguous in an ACK."""
         if message_id and "\0" not in message_id and (self.version.escapes or "\n" not in message_id):
             if self.version is _NEW or subscription.settled:
                 return message_id

@@ -37,7 +37,7 @@ BOQNAME_PROPERTY = "x-opt-mq-boqname"
 a receiver attaches to a queue."""
 
 DEADQ_PROPERTY = "x-opt-mq-deadq"
-"""Name of the dead-letter queue; empty without one.  Sent when a receiver attaches to a queue with BOTHRESH."""
+"""Name of the dead-letter queue; empty if none is set.  Sent when a receiver attaches to a queue with BOTHRESH."""
 
 
 class Opened(Struct, frozen=True, tag=True):

@@ -32,7 +32,7 @@ def entry_points(*, group: str) -> Collection[EntryPoint]:
 
 
 def scheme_of(url: str) -> str:
-    """Return the scheme of a URL; empty without one (RFC 3986, 3.1)."""
+    """Return the scheme of a URL; empty if the URL has none (RFC 3986, 3.1)."""
     scheme, colon, _ = url.partition(":")
     is_scheme = scheme[:1].isalpha() and scheme.isascii() and all(c.isalnum() or c in "+-." for c in scheme)
     return scheme.lower() if colon and is_scheme else ""

@@ -60,7 +60,7 @@ class SettingsToCheck(Struct, frozen=True, kw_only=True):
     Args:
         settings: Settings of the producer after the change, or of the send.
         peer: Properties that the broker gave for the connection.
-        to: Destination; None for a producer without one.
+        to: Destination; None if the producer has none.
         destination: Properties that the broker gave for the destination; empty if it gave none.
         message: Message to send; None for a change of settings.
     """

@@ -147,8 +147,8 @@ class EngineConnection:
             mode: Acknowledgement mode.
 
         Raises:
-            RefusedError: The mode is invalid, the connection is closed or lost, or it lacks the transactions that the
-                mode needs.
+            RefusedError: The mode is invalid, the connection is closed or lost, or the connection lacks the
+                transactions that the mode needs.
         """
         self.use()
         given = cast("object", mode)

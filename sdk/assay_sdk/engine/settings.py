@@ -37,7 +37,7 @@ number in the URI of a destination (``persistence=-1``).
 
 
 DEFAULT_PRIORITY = 4
-"""Priority of a message without one (JMS 2.0, 3.4.10)."""
+"""Priority of a message whose sender sets none (JMS 2.0, 3.4.10)."""
 
 MAX_PRIORITY = 9
 """The highest priority (JMS 2.0, 3.4.10)."""

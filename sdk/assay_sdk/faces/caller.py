@@ -311,7 +311,7 @@ def refusal_listener(
     If a message listener of the application raised, its exception is the ``__cause__`` of the error.
 
     Args:
-        listener: The application's error listener; None without one.
+        listener: The application's error listener; None if the application has set none.
         errors: The face's error class for each kind of refusal.
 
     Returns:

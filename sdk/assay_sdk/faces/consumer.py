@@ -37,7 +37,7 @@ class ConsumerBase(Closing, Generic[T]):
 
     @property
     def message_selector(self) -> str | None:
-        """Message selector of the consumer; None without one."""
+        """Message selector of the consumer; None if the consumer has none."""
         return self._engine.source.selector
 
     def receive(self, timeout: Duration | None = None) -> Message[T] | None:

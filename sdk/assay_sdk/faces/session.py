@@ -42,7 +42,7 @@ class QueueBrowser(Generic[T]):
 
     @property
     def message_selector(self) -> str | None:
-        """Message selector of the browser; None without one."""
+        """Message selector of the browser; None if the browser has none."""
         return self._selector
 
     def __iter__(self) -> Iterator[Message[T]]:

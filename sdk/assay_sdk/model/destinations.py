@@ -34,7 +34,7 @@ class Destination(Generic[T]):
     types, because a broker knows no body types.
 
     Each subclass declares the overloads of its constructor, so that type checkers see that ``Queue("X")`` is a
-    ``Queue[str]``.  From overloads in this class they would infer no type for a subclass.
+    ``Queue[str]``.  From overloads in this class, type checkers infer no type for a subclass.
 
     Args:
         name: Name at the broker: not empty, and valid as in `assay_sdk.model.texts`.

@@ -286,7 +286,7 @@ class Refused(Struct, frozen=True):
         text: One sentence that says what was refused, and why.
         checked: Whether the face raised a checked exception (`assay_sdk.errors.MessagingError` or a subclass).  The kit
             sets it for the journal; it is False in refusals of the SDK and the broker.
-        mqrc: Number of the MQRC reason code; None without one.
+        mqrc: Number of the MQRC reason code; None if the refusal has none.
         objects: Names of the objects that caused the refusal.
         xa: Number of the return code in X/Open XA (`assay_sdk.model.xa.XaCode`); None for other refusals.
     """

@@ -1,4 +1,4 @@
-"""The scheduled jobs of the runners that need no lock for them."""
+"""The scheduled jobs of `VirtualRunner` and `AsyncioRunner`, which change their jobs on one thread, without a lock."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Conventions(Struct, frozen=True, kw_only=True):
         shared: The headers of a shared durable subscription, in addition to the header with its name.
         everybodys_name: The header that names a durable subscription which all clients share; empty for none.
         shared_name: The header that names a shared subscription that is not durable; empty for none.
-        no_local: The header that excludes messages of its own connection from a subscription.
+        no_local: The header that excludes messages of the subscriber's connection from a subscription.
         browser: The header that makes a subscription a browser; empty if the broker has no browsers.
         window: The headers that ask for a window of messages, for a broker without the extension credit.
         nack_returns: Whether the broker delivers a message again after a NACK, before later messages. If not, the
@@ -169,6 +169,6 @@ def conventions_of(server: str) -> Conventions:
     """Return the conventions of a broker by its header `server`; by default, the reference broker's conventions.
 
     Args:
-        server: The header server of CONNECTED; empty without one.
+        server: The header server of CONNECTED; empty if CONNECTED has none.
     """
     return next((found for begin, found in PRODUCTS.items() if server.startswith(begin)), REFERENCE)

@@ -45,7 +45,7 @@ _OF_ATTRIBUTES: Mapping[str, Capability] = {
 
 
 class Administrator:
-    """The operations that products offer to an administrator; each product's subclass overrides those that it offers.
+    """The operations that products offer to an administrator; a product's subclass overrides those it has.
 
     Each method returns the product's refusal if the product refuses the operation.
     """

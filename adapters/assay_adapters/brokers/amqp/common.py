@@ -1,4 +1,4 @@
-"""Capabilities that every product has by our SDK, its container and the proxy; and those that no product has here."""
+"""Capabilities that each product has by our SDK, its container and the proxy, and capabilities that no product has."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Interface(Protocol):
 
         Args:
             port: The port on the loopback address.
-            login: The login of clients, for an interface that has no other one.
+            login: The login of clients, for an interface without a login of its own.
         """
         ...
 

@@ -1,7 +1,7 @@
 """Messages by IBM MQ's messaging REST interface, without the extensions of the reference broker.
 
-The interface gives a text, and some fields of the descriptor and the properties as HTTP headers. It refuses messages
-that are no texts.
+The interface returns a message's text as the body of the answer. It returns the properties and some fields of the
+descriptor as HTTP headers. It refuses messages that are not text.
 """
 
 from __future__ import annotations

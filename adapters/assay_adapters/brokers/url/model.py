@@ -37,7 +37,7 @@ class BrokerTable(Struct, frozen=True, kw_only=True, rename="kebab"):
         ca_file: The PEM file with trusted certificates; None for the machine's certificates.
         user_variable: The environment variable with the user; None for an anonymous login.
         password_variable: The environment variable with the password.
-        log_file: The file to which a running broker writes its log, on this machine; None if it has none here.
+        log_file: The file to which a running broker writes its log, on this machine; None if it writes none here.
     """
 
     url: str | None = None

@@ -38,7 +38,7 @@ class OwnProcess:
 
     Args:
         table: The commands.
-        folder: The folder in which they run.
+        folder: The folder in which the commands run.
         title: The broker's name, for messages.
         runner: The runner that waits.
         look: Connects to the broker, to see whether it answers.
@@ -169,7 +169,7 @@ class RunningProcess:
 
     Args:
         table: The commands.
-        folder: The folder in which they run.
+        folder: The folder in which the commands run.
         port: The broker's port.
         runner: The runner that waits.
         look: Connects to the broker, to see whether it answers.

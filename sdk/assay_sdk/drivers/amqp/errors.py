@@ -23,12 +23,12 @@ class Condition(Protocol):
 
     @property
     def description(self) -> str | None:
-        """Description for people; None without one."""
+        """Description for people; None if the broker sent none."""
         ...
 
     @property
     def info(self) -> object:
-        """Map with details; None without one."""
+        """Map with details; None if the broker sent none."""
         ...
 
 

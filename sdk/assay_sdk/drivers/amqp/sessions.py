@@ -66,7 +66,7 @@ class SessionEnd:
         """Handle the broker's end frame, which may be the answer to an end of the client.
 
         Args:
-            condition: Error condition of the broker's end; None without one.
+            condition: Error condition of the broker's end frame; None if the frame has none.
         """
         asked = self._closing is not None
         closed = Refused(JmsErrorKind.ILLEGAL_STATE, "the session is closed")

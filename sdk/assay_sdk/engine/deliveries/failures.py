@@ -59,7 +59,7 @@ class FailurePause:
         self._in_a_row = 0
 
     def end(self, consumer: Pausing) -> None:
-        """End a consumer's pause; does nothing without one."""
+        """End a consumer's pause; do nothing if the consumer is not paused."""
         timer, self._timer = self._timer, None
         if timer is not None:
             timer()

@@ -67,7 +67,7 @@ class LightClient:
         self.subscriptions: dict[str, LightSubscription] = {}
         """The client's subscriptions, by their names at the broker.
 
-        After the loss of a connection, the client attaches them again on the next one."""
+        After the loss of a connection, the client attaches them again on the next connection."""
         self.on_trouble: ExceptionListener = _log
         """Called with errors that no call can raise: an exception of a callback, or a subscription that the broker
         ended."""
@@ -237,7 +237,7 @@ class LightClient:
         """Close the connection, and stop for good; a subscription remains until its time to live is over.
 
         Messages that the client has confirmed belong to the application.  Callbacks get them before the close, and
-        `receive` returns them after it.
+        `receive` returns them after the close.
 
         Args:
             caller: Identifier of the calling thread.

@@ -26,7 +26,7 @@ from assay_sdk.time import Runner
 _NS_PER_MS = 1_000_000
 
 UNWANTED = frozenset({JmsErrorKind.SECURITY, JmsErrorKind.UNSUPPORTED})
-"""Kinds of refusal after which the client does not try again, because the broker would refuse it again."""
+"""Kinds of refusal after which the client does not try again, because the broker would also refuse the next attempt."""
 
 TAKEN = frozenset({JmsErrorKind.INVALID_CLIENT_ID})
 """Kind with which the broker ends an open connection whose client id another client has taken over.  The client then
@@ -174,7 +174,7 @@ class Reconnecting:
         """Wait until the client has an open connection, and return its attempt.
 
         Raises:
-            RefusedError: The client is stopped.  If it could not connect, this is the error of its last attempt.
+            RefusedError: The client is stopped.  If no attempt succeeded, the error is that of the last attempt.
         """
         while True:
             attempt = self._attempt
@@ -186,7 +186,7 @@ class Reconnecting:
         """Return whether the client is connected (`Act.GO`) or tries to connect (`Act.WAIT`).
 
         Raises:
-            RefusedError: The client is stopped.  If it could not connect, this is the error of its last attempt.
+            RefusedError: The client is stopped.  If no attempt succeeded, the error is that of the last attempt.
         """
         if self._why is not None:
             raise RefusedError(self._why)
@@ -222,7 +222,7 @@ class Reconnecting:
         """Try each URL once, until one attempt succeeds.
 
         Raises:
-            RefusedError: No attempt succeeded; this is the error of the last attempt.
+            RefusedError: No attempt succeeded; the error is that of the last attempt.
         """
         reason = lost("no URL of a service is given: give at least one")
         for service in self._services:

@@ -113,7 +113,7 @@ class EngineProducer:
 
         Args:
             draft: Body, properties and the headers that the application sets.
-            to: Destination, for a producer without one.
+            to: Destination; None if the producer has a destination.
             mode: Delivery mode of this send (PD-03); None for the producer's delivery mode.
             priority: Priority of this send: 0 to 9, or `AS_DESTINATION`; None for the producer's priority.
             ttl_ms: Time to live of this send, in milliseconds, 0 for no expiry; None for the producer's time to live.

@@ -109,7 +109,7 @@ def _joined(conditions: tuple[Condition, ...], *, decisive: bool) -> Condition:
     Args:
         conditions: The operands.
         decisive: The value of an operand that decides the result: False for AND, True for OR.  Without such an operand,
-            an unknown one makes the result unknown.
+            an unknown operand makes the result unknown.
     """
 
     def holds(message: Message) -> Truth:

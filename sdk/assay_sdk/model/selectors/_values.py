@@ -27,7 +27,7 @@ def _priority(message: Message) -> int:
 
 
 def _timestamp(message: Message) -> int:
-    """Return the timestamp; 0 without one: JMSTimestamp is never NULL (Jakarta Messaging 3.1, 3.4.4, 3.8.1.1)."""
+    """Return the timestamp, or 0: JMSTimestamp is never NULL (Jakarta Messaging 3.1, 3.4.4, 3.8.1.1)."""
     return message.creation_ms or 0
 
 

@@ -28,7 +28,7 @@ OWN_PREFIXES: Mapping[AddressKind, str] = {
     AddressKind.TEMPORARY_QUEUE: "/temp-queue/",
     AddressKind.TEMPORARY_TOPIC: "/temp-topic/",
 }
-"""The prefix for a temporary destination of the same connection, which chooses the rest of the text itself."""
+"""The prefix for a temporary destination of the same connection; the client chooses the rest of the text."""
 
 _WRITTEN: dict[Address, str] = {}
 _REMEMBERED = 1_000

@@ -184,7 +184,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAct], ABC):
         """Handle the broker's detach.
 
         Args:
-            condition: Error condition of the detach; None without one.
+            condition: Error condition of the detach; None if the detach has none.
         """
         if self.state is not LinkState.GONE:
             self._step(LinkInput.DETACHED, condition)
@@ -247,7 +247,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAct], ABC):
         """Return the refusal of the link.
 
         Args:
-            condition: Error condition of the broker's detach; None without one.
+            condition: Error condition of the broker's detach; None if the detach has none.
         """
         return refusal(condition, self.what, *self.objects, otherwise=JmsErrorKind.INVALID_DESTINATION)
 

@@ -217,7 +217,7 @@ class _Inner:
 
 
 def _outcome_within(delivery: Delivery) -> tuple[int, Condition | None]:
-    """Return number and error of the outcome in a transactional state; accepted without one (AMQP 1.0, 4.4.2)."""
+    """Return number and error of the outcome in a transactional state; by default accepted (AMQP 1.0, 4.4.2)."""
     data = cast("object", delivery.remote.data)
     if not isinstance(data, list) or len(data) < 2 or not isinstance(data[1], Described):  # noqa: PLR2004  id, outcome
         return int(Delivery.ACCEPTED), None

@@ -120,7 +120,7 @@ class Listening(Event, frozen=True, kw_only=True, tag="listening"):
     Args:
         amqp: The URL of the AMQP listener.
         http: The URL of the HTTP listener, for administrators.
-        stomp: The URL of the STOMP listener; empty without one.
+        stomp: The URL of the STOMP listener; empty if the server has none.
     """
 
     pid: int
