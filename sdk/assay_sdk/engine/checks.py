@@ -250,7 +250,7 @@ PRODUCER_CAPABILITIES: tuple[tuple[Capability, Callable[[ProducerSettings], bool
     (Capability.PRIORITY, lambda settings: settings.priority not in {DEFAULT_PRIORITY, AS_DESTINATION}),
     (Capability.NON_PERSISTENT, lambda settings: settings.mode is DeliveryMode.NON_PERSISTENT),
 )
-"""Each capability, with a function that says whether a send with these settings needs it."""
+"""For each capability, a function that returns whether a send needs it."""
 
 CONSUMER_CAPABILITIES: tuple[tuple[Capability, Callable[[Source], bool]], ...] = (
     (Capability.SELECTOR, lambda source: bool(source.selector)),
@@ -258,7 +258,7 @@ CONSUMER_CAPABILITIES: tuple[tuple[Capability, Callable[[Source], bool]], ...] =
     (Capability.DURABLE_SUBSCRIPTION, lambda source: source.durability is Durability.DURABLE),
     (Capability.SHARED_SUBSCRIPTION, lambda source: source.shared),
 )
-"""Each capability, with a function that says whether a consumer of this source needs it."""
+"""For each capability, a function that returns whether a consumer of a source needs it."""
 
 
 def need(capability: Capability, offered: frozenset[Capability]) -> None:

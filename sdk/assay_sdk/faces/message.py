@@ -182,7 +182,7 @@ class Message(Generic[T]):
         return value if isinstance(value, int) else None
 
     def acknowledge(self) -> None:
-        """Acknowledge all messages that the session has delivered, if its mode is `AckMode.CLIENT` (JMS 2.0, 3.6.5).
+        """Acknowledge all messages that the session has delivered, in mode `AckMode.CLIENT` only (JMS 2.0, 3.6.5).
 
         In the other modes, and for a message that was not received, it does nothing.
 

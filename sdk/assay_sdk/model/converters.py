@@ -8,8 +8,8 @@
 | msgspec Struct, dataclass | text: JSON | application/json |
 
 JSON is written as text, which a JMS client receives as a TextMessage, and is read from text and bytes.  JSON has no NaN
-and no infinity, so the SDK refuses a value with either; msgspec alone would write null.  A union has no converter of its
-own, because the body does not say which member of the union it is; pass a converter with ``converter=``.
+and no infinity, so the SDK refuses a value with either; msgspec alone would write null.  A union has no converter of
+its own, because the body does not say which member of the union it is; pass a converter with ``converter=``.
 """
 
 from __future__ import annotations
