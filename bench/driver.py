@@ -2,10 +2,13 @@
 
 Run with the SDK on the path: ``python bench/driver.py [--rounds N] [--seconds S]``.
 
-Loads: ``persistent``: persistent messages of 256 octets, each with a receipt for which the sender waits;
-``transient``: the same, not persistent; ``receive``: 1,000 waiting messages, received and acknowledged one by one, each
-acknowledgement with a receipt.  Both clients take turns, each in this process, so that a ratio is meaningful.  The
-server is a process of its own.
+Loads:
+
+- ``persistent``: persistent messages of 256 octets, each with a receipt for which the sender waits.
+- ``transient``: the same, not persistent.
+- ``receive``: 1,000 waiting transient messages, each received and acknowledged with a receipt before the next one.
+
+Both clients take turns in this process, so that a ratio is meaningful.  The server is a process of its own.
 
 Exit code 1: the SDK reaches less than 0.8 of stomp.py's rate of persistent messages.
 """
@@ -19,7 +22,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
@@ -87,7 +90,7 @@ def bare(port: int, load: str, destination: str, seconds: float) -> Figure:
     line, answers = stomp.Connection12([("127.0.0.1", port)]), _Answers()
     line.set_listener("bench", answers)
     line.connect(wait=True)
-    headers = {"persistent": "false" if load == "transient" else "true", "content-type": "text/plain"}
+    headers = {"persistent": "true" if load == "persistent" else "false", "content-type": "text/plain"}
 
     def send() -> None:
         line.send(destination, _TEXT, receipt="r", **headers)
@@ -115,7 +118,7 @@ def bare(port: int, load: str, destination: str, seconds: float) -> Figure:
 def sdk(port: int, load: str, destination: str, seconds: float) -> Figure:
     """Measure the SDK."""
     where = Queue[str](destination.removeprefix("/queue/"))
-    mode = DeliveryMode.NON_PERSISTENT if load == "transient" else DeliveryMode.PERSISTENT
+    mode = DeliveryMode.PERSISTENT if load == "persistent" else DeliveryMode.NON_PERSISTENT
     with connect(f"stomp://127.0.0.1:{port}", driver=StompDriver()) as context:
         producer = context.create_producer(where, delivery_mode=mode)
         if load != "receive":
@@ -123,20 +126,22 @@ def sdk(port: int, load: str, destination: str, seconds: float) -> Figure:
         for _ in range(_WAITING):
             producer.send(_TEXT)
         with context.create_consumer(where) as consumer:
-            return _measured(lambda: consumer.receive(_LIMIT_S * 1_000), _LIMIT_S, _WAITING)
+            return _measured(lambda: consumer.receive(int(_LIMIT_S * 1_000)), _LIMIT_S, _WAITING)
 
 
 CLIENTS: Final[dict[str, Callable[[int, str, str, float], Figure]]] = {"stomp.py": bare, "SDK": sdk}
 
 
 @contextmanager
-def broker() -> Iterator[int]:
-    """Run a server during the block, and provide its STOMP port."""
+def broker(queues: Iterable[str]) -> Iterator[int]:
+    """Run a server with deep queues during the block, and provide its STOMP port."""
     port, amqp = free_port(), free_port()
     with tempfile.TemporaryDirectory(prefix="assay-bench-") as name:
         folder = Path(name)
+        script = folder / "queues.mqsc"
+        script.write_text("".join(f"DEFINE QLOCAL('{one}') MAXDEPTH(999999999)\n" for one in queues), encoding="utf-8")
         command = [
-            *(sys.executable, "-m", "assay", "broker", "--data", str(folder / "data")),
+            *(sys.executable, "-m", "assay", "broker", "--data", str(folder / "data"), "--mqsc", str(script)),
             *("--amqp", f"127.0.0.1:{amqp}", "--stomp", f"127.0.0.1:{port}", "--http", "none"),
         ]
         launched = Launched("assay", command, {"PYTHONPATH": source_path(ROOT)}, folder)
@@ -145,6 +150,10 @@ def broker() -> Iterator[int]:
             yield port
         finally:
             launched.stop()
+
+
+def _queue(load: str, turn: int, client: str) -> str:
+    return f"bench.{load}.{turn}.{client}"
 
 
 def _answers(port: int) -> bool:
@@ -168,14 +177,15 @@ def main() -> int:
     print("| load | stomp.py, messages/s | SDK, messages/s | ratio | stomp.py, CPU us | SDK, CPU us |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
     missed: list[str] = []
-    with broker() as port:
+    turns = range(asked.rounds + 1)
+    with broker(_queue(load, turn, name) for load in asked.loads for turn in turns for name in CLIENTS) as port:
         for load in asked.loads:
             rounds = [
                 {
-                    name: run(port, load, f"/queue/bench-{load}-{turn}-{name}", asked.seconds)
+                    name: run(port, load, f"/queue/{_queue(load, turn, name)}", asked.seconds)
                     for name, run in CLIENTS.items()
                 }
-                for turn in range(asked.rounds + 1)
+                for turn in turns
             ][1:]
             ratio = median(one["SDK"].rate / one["stomp.py"].rate for one in rounds)
             rates = [f"{median(one[name].rate for one in rounds):,.0f}" for name in CLIENTS]
