@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import get_args
+from weakref import WeakKeyDictionary
 
 import pytest
 from msgspec import Struct, convert, structs
@@ -191,6 +192,14 @@ def is_for_the_kit(item: pytest.Item, template: ScenarioTemplate, speaks: Callab
     return any(speaks(step.name) for step in told)
 
 
+_FAULTLESS: WeakKeyDictionary[ScenarioTemplate, set[tuple[frozenset[str], frozenset[str]]]] = WeakKeyDictionary()
+"""The kit's scenarios without mistakes, with the tags and the rules' ids for which they were checked.
+
+Neither the kit's features nor its vocabulary change while a process lives.  So the rows of an outline, and later runs
+in the process such as trials of defects, need no second check.
+"""
+
+
 def mistakes_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str], bool]) -> list[str]:
     """List the mistakes in a scenario's tags and steps, one sentence each, with feature and line.
 
@@ -204,6 +213,10 @@ def mistakes_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str],
         return []
     place = f"{feature_of(template)}:{template.line_number}"
     tags = {marker.name for marker in item.iter_markers()}
+    ours = not is_foreign(template)
+    known, key = _FAULTLESS.setdefault(template, set()) if ours else set(), (frozenset(tags), catalogue.ids)
+    if key in known:
+        return []
     found = list(of_tags(template, tags, catalogue, foreign=is_foreign(template)))
     found += _misspelt(template, tags, catalogue)
     found += of_placeholders(template)
@@ -219,7 +232,10 @@ def mistakes_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str],
         except ValueError as problem:
             found = [str(problem)]
     lost = lost_steps(template, feature_of(template))
-    return [*lost, *(f"{place}: {sentence}" for sentence in found)]
+    mistakes = [*lost, *(f"{place}: {sentence}" for sentence in found)]
+    if not mistakes:
+        known.add(key)
+    return mistakes
 
 
 def _misspelt(template: ScenarioTemplate, tags: set[str], catalogue: Catalogue) -> Iterator[str]:

@@ -14,6 +14,8 @@ from assay_sdk.model.capabilities import Capability
 
 T = TypeVar("T")
 
+_CAPABILITIES = frozenset(Capability)
+
 NEEDS_PREFIX = "needs-"
 PROBE_PREFIX = "probe-"
 RULE_TAG = re.compile(r"[A-Z]{2}-\d+")
@@ -106,11 +108,11 @@ def of_tags(
             except UnknownRuleError as error:
                 hint = f"the nearest is {error.nearest}; " if error.nearest else ""
                 yield f"{told} is tagged @{tag}, which is no rule of the catalogue; {hint}`assay rules` lists all."
-        elif tag.startswith(NEEDS_PREFIX) and tag.removeprefix(NEEDS_PREFIX) not in set(Capability):
+        elif tag.startswith(NEEDS_PREFIX) and tag.removeprefix(NEEDS_PREFIX) not in _CAPABILITIES:
             word = tag.removeprefix(NEEDS_PREFIX)
             hint = f"{nearest(word, Capability)}docs/vocabulary.md lists them all."
             yield f"{told} is tagged @{tag}, and there is no capability {word}; {hint}"
-        elif tag.startswith(PROBE_PREFIX) and (foreign or tag.removeprefix(PROBE_PREFIX) not in set(Capability)):
+        elif tag.startswith(PROBE_PREFIX) and (foreign or tag.removeprefix(PROBE_PREFIX) not in _CAPABILITIES):
             yield f"{told} is tagged @{tag}, a tag of the kit's own probes, which have known capabilities: remove it."
     if not foreign and not any(RULE_TAG.fullmatch(tag) or tag.startswith(PROBE_PREFIX) for tag in given):
         yield f"{told} has no rule of the catalogue as a tag; tag it or its Rule: with one, see `assay rules`."
