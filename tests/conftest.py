@@ -39,12 +39,11 @@ _TOGETHER = (
     *(f"tests/interop/test_{program}.py" for program in ("qpid_jms", "rhea", "go_amqp", "stomp_clients")),
     "tests/pipeline/",
     "tests/reports/",
-    "tests/steps/kill_matrix/test_variants.py::test_a_variant_passes",
     "tests/wire/",
 )
 """Files and tests, each with tests that run on one worker.
 
-These tests share a container, a server, a Spark session, a browser, a run of scenarios, or a set of reached states.
+These tests share a container, a server, a Spark session, a browser, or a set of reached states.
 """
 
 
