@@ -113,8 +113,9 @@ class StompPySubject:
         begun = threading.Event()
 
         class Listener(stomp.ConnectionListener):  # type: ignore[misc]  # stomp.py has no types
-            def on_message(self, _: object) -> None:
+            def on_message(self, frame: object) -> None:
                 """Wait."""
+                del frame
                 begun.set()
                 threading.Event().wait(seconds)
 
