@@ -31,10 +31,15 @@ class Outcome(StrEnum):
 
 
 class OpenSession(Struct, frozen=True, tag=True):
-    """Command: open a session."""
+    """Command: open a session.
+
+    Args:
+        transacted: Whether the session will have units of work.
+    """
 
     token: int
     session: int
+    transacted: bool = False
 
 
 class CloseSession(Struct, frozen=True, tag=True):

@@ -163,7 +163,7 @@ class EngineConnection:
         session = EngineSession(self, self.next_number(), behaviour)
         self.sessions[session.number] = session
         try:
-            yield from result_of(self.submit(lambda token: OpenSession(token, session.number)))
+            yield from result_of(self.submit(lambda token: OpenSession(token, session.number, behaviour.transacted)))
         except RefusedError:
             self.sessions.pop(session.number, None)
             raise

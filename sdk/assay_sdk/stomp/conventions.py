@@ -49,6 +49,7 @@ class Conventions(Struct, frozen=True, kw_only=True):
         delay: The header of the delivery time.
         delay_for: Whether the header `delay` has a duration from the send, and not a time of day.
         unset_priority: The value of the header priority for a message without a priority; empty for no header.
+        to_queue: The headers of a SEND to a queue, in addition to the message's own.
         message_id: Whether SEND may have a message-id, which the broker keeps.
         durable_name: The header that names a durable subscription of the client id.
         shared: The headers of a shared durable subscription, in addition to the header with its name.
@@ -59,6 +60,9 @@ class Conventions(Struct, frozen=True, kw_only=True):
         window: The headers that ask for a window of messages, for a broker without the extension credit.
         nack_returns: Whether the broker delivers a message again after a NACK, before later messages. If not, the
             driver keeps a message that the application gives back, and delivers it to the same receiver again.
+        unsubscribe_returns: Whether an UNSUBSCRIBE returns the unsettled messages of the subscription. If not, only the
+            end of the connection returns them, so the driver opens a connection for each receiver and for each
+            transacted session.
         rejects: The headers that a NACK needs to reject a message for good, because no client can process it.
         receipt_before_commit: Whether the receipt of a SEND in a transaction comes before the COMMIT.
     """
@@ -73,6 +77,7 @@ class Conventions(Struct, frozen=True, kw_only=True):
     delay: str = "AMQ_SCHEDULED_TIME"
     delay_for: bool = False
     unset_priority: str = AS_DEFINED
+    to_queue: Headers = ()
     message_id: bool = True
     durable_name: str = "durable-subscription-name"
     shared: Headers = (("shared", "true"),)
@@ -82,6 +87,7 @@ class Conventions(Struct, frozen=True, kw_only=True):
     browser: str = "browser"
     window: Headers = ()
     nack_returns: bool = True
+    unsubscribe_returns: bool = True
     rejects: Headers = (("requeue", "false"),)
     receipt_before_commit: bool = True
 
@@ -140,6 +146,8 @@ RABBITMQ = Conventions(
     ),
     host="/",
     slash="%2F",
+    aliases=(("durable", ""),),
+    to_queue=(("durable", "true"),),
     expires="expiration",
     expires_in=True,
     unset_priority="",
@@ -152,6 +160,7 @@ RABBITMQ = Conventions(
     browser="",
     window=(("prefetch-count", "1000"),),
     nack_returns=False,
+    unsubscribe_returns=False,
     receipt_before_commit=False,
 )
 """RabbitMQ 4.0 without the plug-in for delayed messages, with its virtual host ``/``.  Its COMMIT is not atomic."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from assay_sdk.drivers.stomp.context import Names
-from assay_sdk.model.message import Address, Message
+from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.stomp import ContentError, Frame
 from assay_sdk.stomp.conventions import Conventions
 from assay_sdk.stomp.messages import RESERVED, read_message, write_message
@@ -45,6 +45,8 @@ def send_frame(message: Message, to: Address, conventions: Conventions, writer: 
     if message.delivery_time_ms is not None and conventions.delay_for:
         del headers["AMQ_SCHEDULED_TIME"]
         headers[conventions.delay] = str(max(0, message.delivery_time_ms - (message.creation_ms or 0)))
+    if to.kind is AddressKind.QUEUE:
+        headers.update(conventions.to_queue)
     headers["content-length"] = str(len(body))
     return Frame("SEND", headers, body)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Literal
 
@@ -12,6 +13,7 @@ from assay_sdk.drivers.network import NetworkWire, Route
 from assay_sdk.drivers.stomp.commands import Commands
 from assay_sdk.drivers.stomp.context import Names, Receipt
 from assay_sdk.drivers.stomp.errors import refusal
+from assay_sdk.drivers.stomp.further import FurtherConnections
 from assay_sdk.drivers.stomp.transport.line import StompLine
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.stomp import Frame, HeartBeat, RemoteError, Version, agreed, encode_frame, parse_heart_beat
@@ -29,6 +31,7 @@ class StompWire(NetworkWire[StompLine]):
         epoch: Number of the connection among the driver's connections.
         conventions: The broker's conventions; None to choose them when the broker has named itself.
         heart_beat: The heart-beats that the client offers and wants.
+        numbers: The numbers of a further connection, which its main connection uses, too; None for a main connection.
     """
 
     def __init__(
@@ -40,8 +43,11 @@ class StompWire(NetworkWire[StompLine]):
         *,
         conventions: Conventions | None,
         heart_beat: HeartBeat,
+        numbers: itertools.count[int] | None = None,
     ) -> None:
         super().__init__(target, route, sink, epoch)
+        self._is_main = numbers is None
+        self._numbers = numbers or self._numbers
         self.conventions = conventions or Conventions()
         self.extensions: frozenset[str] = frozenset()
         self.names = Names(self.conventions)
@@ -49,10 +55,11 @@ class StompWire(NetworkWire[StompLine]):
         self.has_client_id = target.client_id is not None
         self._given = conventions
         self._heart_beat = heart_beat
-        self._place = route.place
+        self._route = route
         self._receipts: dict[str, Receipt] = {}
         self._output: list[bytes] = []
         self._commands = Commands(self)
+        self._further: FurtherConnections | None = None
         line = StompLine(
             route.place,
             target.login,
@@ -91,13 +98,23 @@ class StompWire(NetworkWire[StompLine]):
         """Run a job as soon as less than 1 MiB waits for the socket."""
         self._line.when_room(job)
 
+    # --- called by the further connections
+
+    def lose(self, why: Refused) -> None:
+        """Drop the connection, because a further connection was lost.
+
+        Args:
+            why: The reason.
+        """
+        self._line.drop(why)
+
     # --- called by the line (`LineOwner`)
 
     def line_ready(self) -> None:
         """Send CONNECT, because the socket is connected."""
         headers = {
             "accept-version": "1.1,1.2",
-            "host": self.conventions.host or self._place.host,
+            "host": self.conventions.host or self._route.place.host,
             "heart-beat": str(self._heart_beat),
             EXTENSIONS: OPEN_ERRORS,
         }
@@ -129,9 +146,14 @@ class StompWire(NetworkWire[StompLine]):
     # --- called by `NetworkWire`
 
     def _ask_to_close(self) -> None:
-        self.send(Frame("DISCONNECT"), lambda _: self._line.drop(None))
+        if self._further is None:
+            self._disconnect()
+        else:
+            self._further.close(self._disconnect)
 
     def _cut(self, why: Refused) -> None:
+        if self._further is not None:
+            self._further.drop()
         receipts, self._receipts = self._receipts, {}
         for receipt in receipts.values():
             receipt(why)
@@ -144,6 +166,21 @@ class StompWire(NetworkWire[StompLine]):
 
     # --- inside
 
+    def _disconnect(self) -> None:
+        self.send(Frame("DISCONNECT"), lambda _: self._line.drop(None))
+
+    def _connect_further(self, sink: Callable[[DriverEvent], None]) -> StompWire:
+        """Open a further connection to the same broker (`FurtherConnections`)."""
+        return StompWire(
+            self._target,
+            self._route,
+            sink,
+            self.epoch,
+            conventions=self.conventions,
+            heart_beat=self._heart_beat,
+            numbers=self._numbers,
+        )
+
     def _connected(self, headers: dict[str, str]) -> None:
         server = headers.get("server", "")
         said = headers.get("version", "1.0")
@@ -151,10 +188,11 @@ class StompWire(NetworkWire[StompLine]):
             beats = parse_heart_beat(headers.get("heart-beat"))
             self.version = Version(said)
         except (RemoteError, ValueError) as error:
-            self._line.drop(lost(f"the broker at {self._place} answered CONNECT with an invalid header: {error}"))
+            self._line.drop(lost(f"the broker at {self._route.place} answered CONNECT with an invalid header: {error}"))
             return
         if self.version is Version.V1_0:
-            text = f"the broker at {self._place} speaks only STOMP 1.0, which has no NACK: this driver needs 1.1 or 1.2"
+            broker = f"the broker at {self._route.place}"
+            text = f"{broker} speaks only STOMP 1.0, which has no NACK: this driver needs 1.1 or 1.2"
             self._line.drop(Refused(JmsErrorKind.UNSUPPORTED, text))
             return
         self._set_open()
@@ -162,6 +200,9 @@ class StompWire(NetworkWire[StompLine]):
         self.extensions = frozenset(filter(None, headers.get(EXTENSIONS, "").split(",")))
         self.names = Names(self.conventions)
         self.capabilities = self.conventions.capabilities
+        if self._is_main and not self.conventions.unsubscribe_returns:
+            self._further = FurtherConnections(self, self._commands.carry_out, self._connect_further)
+            self._carry_out = self._further.carry_out
         self._line.keep_alive(agreed(self._heart_beat, beats), agreed(beats, self._heart_beat))
         product, _, version = server.partition("/")
         told = {name: headers[name] for name in (LEVEL_PROPERTY, PLATFORM_PROPERTY) if name in headers}

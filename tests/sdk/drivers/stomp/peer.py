@@ -21,10 +21,14 @@ EventT = TypeVar("EventT", bound=DriverEvent)
 
 
 class Peer:
-    """A listener that accepts connections one after the other, and the latest of them."""
+    """A listener that accepts connections one after the other, and the latest of them.
 
-    def __init__(self) -> None:
-        self.listener = socket.create_server(("127.0.0.1", 0))
+    Args:
+        listener: The listener of another peer, for further connections of the same client; None for a new one.
+    """
+
+    def __init__(self, listener: socket.socket | None = None) -> None:
+        self.listener = listener or socket.create_server(("127.0.0.1", 0))
         self.listener.settimeout(LIMIT_S)
         self.frames: queue.Queue[Frame | None] = queue.Queue()
         self.beats = 0
