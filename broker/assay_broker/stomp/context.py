@@ -157,6 +157,21 @@ class SessionContext(CommandCollector):
         elif receipt is not None:
             self.receipt(receipt)
 
+    def joined(self, transaction: Transaction, receipt: str | None, answer: Answer) -> None:
+        """Handle the queue manager's answer to a frame of a transaction.
+
+        If a frame without a receipt is refused, and the client understands an ERROR after which the connection stays
+        open, the client learns of the refusal at the COMMIT.
+
+        Raises:
+            FaultError: The queue manager has refused the command; the fault ends the connection.
+        """
+        if answer.refused is not None and receipt is None and self.open_errors:
+            transaction.refused = transaction.refused or answer.refused
+        else:
+            self.answered(receipt, answer)
+        transaction.answered()
+
     def refuse(self, fault: FaultError) -> None:
         """Report a refused frame by an ERROR after which the connection stays open, if the client understands that.
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import cast
 
+from msgspec.structs import replace
+
 from assay_broker.core import commands
 from assay_broker.core.effects import Answer, Browsed, Deliver
 from assay_broker.stomp import settling
@@ -53,7 +55,7 @@ def send(context: SessionContext, frame: Frame) -> None:
         context.put(commands.Put(context.number, token, sender, message))
     else:
         transaction.asked()
-        context.expected[token] = partial(_joined, context, transaction, receipt)
+        context.expected[token] = partial(context.joined, transaction, receipt)
         context.put(commands.Put(context.number, token, sender, message, transaction.unit))
 
 
@@ -75,12 +77,6 @@ def _wait_for_memory(context: SessionContext) -> None:
     elif context.manager.octets > _FAR_TOO_MUCH * context.limits.memory:
         text = "The messages of all clients take too much memory: send again later"
         raise FaultError(text, Mqrc.STORAGE_NOT_AVAILABLE)
-
-
-def _joined(context: SessionContext, transaction: Transaction, receipt: str | None, answer: Answer) -> None:
-    """Handle the answer to a SEND in a transaction."""
-    context.answered(receipt, answer)
-    transaction.answered()
 
 
 # --- subscriptions
@@ -291,9 +287,16 @@ def commit(context: SessionContext, frame: Frame) -> None:
             _back_out(context, transaction)
         context.answered(receipt, answer)
 
+    def end() -> None:
+        if transaction.refused is None:
+            context.ask(committed, commands.Commit, transaction.unit)
+        else:
+            why = transaction.refused
+            context.ask(lambda answer: committed(replace(answer, refused=why)), commands.Backout, transaction.unit)
+
     settling.put_away_all(context, transaction)
     context.pass_on()
-    transaction.end(lambda: context.ask(committed, commands.Commit, transaction.unit))
+    transaction.end(end)
 
 
 def abort(context: SessionContext, frame: Frame) -> None:

@@ -109,7 +109,7 @@ def _settle(  # noqa: PLR0917  a settlement, and what it is about
         transaction.asked()
         for key, delivery in taken.items():
             transaction.settle(subscription, key, delivery)
-        answered = partial(_joined, context, transaction, receipt)
+        answered = partial(context.joined, transaction, receipt)
         context.ask(answered, commands.Settle, subscription.link, numbers, outcome, transaction.unit)
         return
     if receipt is None:
@@ -118,11 +118,6 @@ def _settle(  # noqa: PLR0917  a settlement, and what it is about
     else:
         context.ask(partial(context.answered, receipt), commands.Settle, subscription.link, numbers, outcome)
     subscription.consumed(len(numbers))
-
-
-def _joined(context: SessionContext, transaction: Transaction, receipt: str | None, answer: Answer) -> None:
-    context.answered(receipt, answer)
-    transaction.answered()
 
 
 def _put_away(context: SessionContext, delivery: Deliver, target: str, answered: Callable[[Answer], None]) -> None:
@@ -154,8 +149,8 @@ def _move(
 def put_away_all(context: SessionContext, transaction: Transaction) -> None:
     """Put the messages that a transaction moves (`Transaction.moves`) to their backout queues, before its commit.
 
-    A refusal ends the connection, and thereby aborts the transaction.
+    A refusal aborts the transaction.
     """
     for delivery, target in transaction.moves:
         transaction.asked()
-        _put_away(context, delivery, target, partial(_joined, context, transaction, None))
+        _put_away(context, delivery, target, partial(context.joined, transaction, None))

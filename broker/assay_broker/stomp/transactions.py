@@ -7,7 +7,7 @@ from collections.abc import Callable
 from assay_broker.core.effects import Deliver
 from assay_broker.stomp.faults import FaultError
 from assay_broker.stomp.subscriptions import Subscription
-from assay_sdk.model.reasons import Mqrc
+from assay_sdk.model.reasons import Mqrc, Refused
 
 
 class Transaction:
@@ -24,6 +24,9 @@ class Transaction:
         self.unit = unit
         self.moves: list[tuple[Deliver, str]] = []
         """The messages that NACK moves to a backout queue at the commit, with the names of the queues."""
+        self.refused: Refused | None = None
+        """The first refusal of a frame without a receipt, with which the commit is refused; only of a client with the
+        extension `assay_sdk.stomp.extensions.OPEN_ERRORS`."""
         self._most = most
         self._frames = 0
         self._unanswered = 0

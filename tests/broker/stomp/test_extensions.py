@@ -6,7 +6,9 @@ import pytest
 from tests.broker.stomp.frames import left, numbered
 from tests.broker.stomp.serving import Raw, StompServing, raw
 
+from assay_broker.core.administration.changes import AlterObject, DefineObject
 from assay_broker.core.effects import CloseLink
+from assay_broker.core.objects.model import Kind
 from assay_broker.stomp.session import StompSession
 from assay_sdk.model.reasons import Mqrc, refused
 
@@ -120,3 +122,30 @@ def test_a_client_id_in_use_is_told_by_its_kind(server: StompServing) -> None:
         with pytest.raises(AssertionError, match="error-kind': 'invalid-client-id'"):
             second.open(client_id="c")
         second.close()
+
+
+@pytest.mark.parametrize("refused", ["SEND", "ACK"])
+def test_the_commit_tells_of_a_refused_frame_without_receipt(server: StompServing, queue: str, refused: str) -> None:
+    most = 2 if refused == "ACK" else 10_000
+    server.administer(DefineObject(kind=Kind.QLOCAL, name="SHUT", attributes={"PUT": "DISABLED"}, replace=True))
+    with raw(server, extensions="open-errors") as client:
+        numbered(client, queue, 3)
+        client.send("SUBSCRIBE", id="0", destination=queue, ack="client-individual")
+        keys = [client.read("MESSAGE").headers["ack"] for _ in range(3)]
+        server.administer(AlterObject(Kind.QMGR, server.queue_manager.name, {"MAXUMSGS": most}))
+        client.send("BEGIN", transaction="t")
+        for key in keys:
+            client.send("ACK", id=key, transaction="t")
+        if refused == "SEND":
+            client.send("SEND", b"x", destination="/queue/SHUT", transaction="t")
+        client.send("COMMIT", transaction="t", receipt="1")
+        error = client.read("ERROR").headers
+        assert (error["receipt-id"], error["connection"]) == ("1", "open")
+        assert error["mqrc"] == str(int(Mqrc.SYNCPOINT_LIMIT_REACHED if refused == "ACK" else Mqrc.PUT_INHIBITED))
+        server.administer(AlterObject(Kind.QMGR, server.queue_manager.name, {"MAXUMSGS": 10_000}))
+        client.send("BEGIN", transaction="again")
+        for key in keys:
+            client.send("ACK", id=key, transaction="again")
+        client.send("COMMIT", transaction="again", receipt="2")
+        client.receipt("2")
+    assert left(server, queue) == []
