@@ -4,7 +4,8 @@ Such a broker (RabbitMQ) keeps the unsettled messages of an ended subscription f
 for them afterwards.  So each receiver has a connection of its own, which ends with it.
 
 The receivers, senders and units of work of a transacted session share one connection, because a STOMP transaction
-belongs to one connection.  There a closed receiver's unsettled messages return when the session ends.
+belongs to one connection.  When the session has closed a receiver, has no other receiver and no open unit of work, its
+connection ends, so that the receiver's unsettled messages return; the session's next command opens another one.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from typing import Protocol
+
+from msgspec import structs
 
 from assay_sdk.driver import (
     Begin,
@@ -84,6 +87,51 @@ class _Connection:
             self.waiting.append(command)
 
 
+class _Transacted:
+    """A transacted session: its links, units of work and connection."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.connection: _Connection | None = None
+        """The connection; None if the last one has ended, and no command has needed another one yet."""
+        self.senders: dict[int, OpenSender] = {}
+        """The commands that opened the senders: each new connection opens them again."""
+        self.receivers: dict[int, int] = {}
+        """The open receivers, with the tokens of the commands that opened them."""
+        self.units: set[int] = set()
+        """The open units of work."""
+        self.ends: set[int] = set()
+        """The tokens of the commits and rollbacks that have no answer yet."""
+        self.keeps = False
+        """Whether the connection may keep unsettled messages of a closed receiver."""
+
+    def note(self, command: DriverCommand) -> None:
+        """Note a link or a unit of work that begins or ends."""
+        if isinstance(command, OpenSender):
+            self.senders[command.link] = structs.replace(command, token=_OWN)
+        elif isinstance(command, OpenReceiver):
+            self.receivers[command.link] = command.token
+        elif isinstance(command, Begin):
+            self.units.add(command.unit)
+        elif isinstance(command, Commit | Rollback):
+            self.units.discard(command.unit)
+            self.ends.add(command.token)
+        elif isinstance(command, CloseLink):
+            self.keeps = self.keeps or command.link in self.receivers
+            self.receivers.pop(command.link, None)
+            self.senders.pop(command.link, None)
+
+    def answered(self, event: Done | Failed) -> None:
+        """Note the answer to a command."""
+        self.ends.discard(event.token)
+        if isinstance(event, Failed):
+            self.receivers = {link: token for link, token in self.receivers.items() if token != event.token}
+
+    def may_end(self) -> bool:
+        """Return whether the connection can end, to return the unsettled messages of closed receivers."""
+        return self.keeps and not (self.receivers or self.units or self.ends)
+
+
 class FurtherConnections:
     """The further connections of one main connection; the loss of one of them ends the main connection, too.
 
@@ -100,24 +148,24 @@ class FurtherConnections:
         self._alive: list[_Connection] = []
         self._plain: set[int] = set()
         """The sessions that are not transacted."""
-        self._sessions: dict[int, _Connection] = {}
-        """The connections of transacted sessions."""
-        self._links: dict[int, _Connection] = {}
-        self._units: dict[int, _Connection] = {}
+        self._receivers: dict[int, _Connection] = {}
+        """The connections of the receivers of those sessions."""
+        self._transacted: dict[int, _Transacted] = {}
 
     def carry_out(self, command: DriverCommand) -> None:
         """Carry out a command on the connection to which its session, link or unit of work belongs."""
         if isinstance(command, OpenSession):
             self._open_session(command)
-        elif isinstance(command, OpenReceiver) and command.session in self._plain:
-            self._open_receiver(command)
         elif isinstance(command, CloseSession):
             self._close_session(command)
-        elif isinstance(command, CloseLink) and (found := self._links.get(command.link)) and found.opening is not None:
-            del self._links[command.link]
-            self._close(found, partial(self._main.answers.done, command.token))
-        elif (place := self._place(command)) is not None:
-            place.submit(command)
+        elif isinstance(command, OpenReceiver) and command.session in self._plain:
+            self._open_receiver(command)
+        elif isinstance(command, CloseLink) and command.link in self._receivers:
+            self._close(self._receivers.pop(command.link), partial(self._main.answers.done, command.token))
+        elif isinstance(command, Credit | Drain | Settle | Enlist) and command.link in self._receivers:
+            self._receivers[command.link].submit(command)
+        elif (session := self._session_of(command)) is not None:
+            self._carry_out_in(session, command)
         else:
             self._carry_out(command)
 
@@ -135,43 +183,81 @@ class FurtherConnections:
         for connection in alive:
             connection.wire.abort()
 
+    # --- sessions that are not transacted
+
     def _open_session(self, command: OpenSession) -> None:
         if command.transacted:
-            self._sessions[command.session] = self._open(command.session, command)
+            self._transacted[command.session] = session = _Transacted(command.session)
+            session.connection = self._open(command.session, command)
         else:
             self._plain.add(command.session)
             self._carry_out(command)
 
     def _open_receiver(self, command: OpenReceiver) -> None:
         own = OpenSession(_OWN, command.session)
-        self._links[command.link] = connection = self._open(command.session, own, command)
+        self._receivers[command.link] = connection = self._open(command.session, own, command)
         connection.opening = command.token
 
     def _close_session(self, command: CloseSession) -> None:
-        transacted = self._sessions.pop(command.session, None)
-        self._links = {link: place for link, place in self._links.items() if place.session != command.session}
-        self._units = {unit: place for unit, place in self._units.items() if place.session != command.session}
-        if transacted is not None:
-            self._close(transacted, partial(self._main.answers.done, command.token))
+        mine = [connection for connection in self._alive if connection.session == command.session]
+        if self._transacted.pop(command.session, None) is not None:
+            self._close_all(mine, partial(self._main.answers.done, command.token))
             return
         self._plain.discard(command.session)
-        mine = [connection for connection in self._alive if connection.session == command.session]
+        self._receivers = {link: place for link, place in self._receivers.items() if place.session != command.session}
         self._close_all(mine, partial(self._carry_out, command))
 
-    def _place(self, command: DriverCommand) -> _Connection | None:
-        """Return the further connection of a command, and note the links and units of work that it begins."""
+    # --- transacted sessions
+
+    def _session_of(self, command: DriverCommand) -> _Transacted | None:
+        """Return the transacted session of a command; None if the command belongs to the main connection."""
         if isinstance(command, OpenSender | OpenReceiver | Browse | Unsubscribe | Begin):
-            place = self._sessions.get(command.session)
-            if place is not None and isinstance(command, OpenSender | OpenReceiver):
-                self._links[command.link] = place
-            if place is not None and isinstance(command, Begin):
-                self._units[command.unit] = place
-            return place
+            return self._transacted.get(command.session)
+        sessions = self._transacted.values()
         if isinstance(command, Commit | Rollback):
-            return self._units.pop(command.unit, None)
+            return next((session for session in sessions if command.unit in session.units), None)
         if isinstance(command, Send | Credit | Drain | Settle | Enlist | CloseLink):
-            return self._links.get(command.link)
+            link = command.link
+            return next((found for found in sessions if link in found.receivers or link in found.senders), None)
         return None
+
+    def _carry_out_in(self, session: _Transacted, command: DriverCommand) -> None:
+        earlier = session.senders.values()
+        if session.connection is None:
+            session.connection = self._open(
+                session.number, OpenSession(_OWN, session.number, transacted=True), *earlier
+            )
+        session.note(command)
+        if isinstance(command, CloseLink) and session.may_end():
+            self._end(session, partial(self._main.answers.done, command.token))
+            return
+        session.connection.submit(command)
+
+    def _end(self, session: _Transacted, then: Callable[[], None]) -> None:
+        """End a session's connection, so that the broker gets the unsettled messages of its closed receivers back."""
+        connection, session.connection, session.keeps = session.connection, None, False
+        if connection is None:
+            then()
+        else:
+            self._close(connection, then)
+
+    def _answer(self, connection: _Connection, event: Done | Failed) -> None:
+        """Give an answer to the client; a commit or rollback that ends the connection is answered after this end."""
+        answers = self._main.answers
+        if isinstance(event, Done):
+            answer = partial(answers.done, event.token, event.value, event.properties, event.capabilities)
+        else:
+            answer = partial(answers.fail, event.token, event.refused)
+        session = self._transacted.get(connection.session)
+        if session is not None:
+            ends_unit = event.token in session.ends
+            session.answered(event)
+            if ends_unit and session.may_end() and session.connection is connection:
+                self._end(session, answer)
+                return
+        answer()
+
+    # --- the connections
 
     def _open(self, session: int, *commands: DriverCommand) -> _Connection:
         connection = _Connection(session)
@@ -206,7 +292,6 @@ class FurtherConnections:
     def _event(self, connection: _Connection, event: DriverEvent) -> None:
         if connection not in self._alive:
             return
-        answers = self._main.answers
         if isinstance(event, Opened):
             waiting, connection.waiting = connection.waiting or [], None
             for command in waiting:
@@ -217,14 +302,12 @@ class FurtherConnections:
                 connection.ended()
             else:
                 self._main.lose(event.refused or lost("the broker closed a further connection of this client"))
-        elif isinstance(event, Done):
-            answers.done(event.token, event.value, event.properties, event.capabilities)
-        elif isinstance(event, Failed):
-            answers.fail(event.token, event.refused)
-            if event.token == connection.opening:
+        elif isinstance(event, Done | Failed):
+            self._answer(connection, event)
+            if event.token == connection.opening and isinstance(event, Failed):
                 self._close(connection, connection.ended or _nothing)
         else:
-            answers.emit(event)
+            self._main.answers.emit(event)
 
 
 def _nothing() -> None:

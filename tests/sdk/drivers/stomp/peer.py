@@ -30,6 +30,7 @@ class Peer:
     def __init__(self, listener: socket.socket | None = None) -> None:
         self.listener = listener or socket.create_server(("127.0.0.1", 0))
         self.listener.settimeout(LIMIT_S)
+        self._owns_listener = listener is None
         self.frames: queue.Queue[Frame | None] = queue.Queue()
         self.beats = 0
         """The ends of lines that arrived between frames."""
@@ -85,7 +86,8 @@ class Peer:
     def close(self) -> None:
         if self._line is not None:
             self._line.close()
-        self.listener.close()
+        if self._owns_listener:
+            self.listener.close()
 
     def _read(self, line: socket.socket) -> None:
         reader = FrameReader(CLIENT_COMMANDS, version=Version.V1_2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
 from tests.sdk.drivers.stomp.peer import Client, Peer, connected
 
 from assay_sdk import JmsErrorKind
@@ -26,6 +27,7 @@ from assay_sdk.driver import (
     OpenSender,
     OpenSession,
     Outcome,
+    Rollback,
     Send,
     Settle,
 )
@@ -103,6 +105,67 @@ def test_a_transacted_session_has_one_connection(peer: Peer) -> None:
             client.submit(CloseSession(11, 1))
             own.receipt(own.next("DISCONNECT"))
             assert isinstance(client.answer(11), Done)
+
+
+def test_the_last_receiver_of_a_transacted_session_ends_its_connection_and_the_next_command_opens_another(
+    peer: Peer,
+) -> None:
+    with connected(peer, server=SERVER) as client:
+        client.submit(OpenSession(1, 1, transacted=True), opened(2, 1, 2), OpenSender(3, 1, 3, QUEUE))
+        with further(peer) as own:
+            receiving(client, own, 2)
+            client.submit(CloseLink(4, 2))
+            disconnect = own.next("DISCONNECT")
+            assert not [event for event in client.events if isinstance(event, Done) and event.token == 4]
+            own.receipt(disconnect)
+            assert isinstance(client.answer(4), Done)
+            assert own.closed()
+        client.submit(Begin(5, 1, 9), Send(6, 3, Message(to=QUEUE, body="x"), unit=9), CloseSession(7, 1))
+        with further(peer) as own:
+            own.receipt(own.next("BEGIN"))
+            assert own.next("SEND").headers["destination"] == "/queue/Q"
+            own.receipt(own.next("DISCONNECT"))
+            assert isinstance(client.answer(7), Done)
+
+
+@pytest.mark.parametrize("end", [Commit, Rollback])
+def test_a_closed_receivers_messages_return_before_the_answer_to_the_end_of_the_unit_of_work(
+    peer: Peer, end: type[Commit | Rollback]
+) -> None:
+    with connected(peer, server=SERVER) as client:
+        client.submit(OpenSession(1, 1, transacted=True), opened(2, 1, 2), OpenSender(3, 1, 3, QUEUE))
+        with further(peer) as own:
+            receiving(client, own, 2)
+            client.submit(Begin(4, 1, 9), Send(5, 3, Message(to=QUEUE, body="x"), unit=9), CloseLink(6, 2))
+            own.receipt(own.next("BEGIN"))
+            own.next("SEND")
+            own.receipt(own.next("UNSUBSCRIBE"))
+            assert isinstance(client.answer(6), Done)
+            client.submit(end(7, 9))
+            own.receipt(own.next("COMMIT" if end is Commit else "ABORT"))
+            disconnect = own.next("DISCONNECT")
+            assert not [event for event in client.events if isinstance(event, Done) and event.token == 7]
+            own.receipt(disconnect)
+            assert isinstance(client.answer(7), Done)
+            client.submit(CloseSession(8, 1))
+            assert isinstance(client.answer(8), Done)
+
+
+def test_another_receiver_keeps_the_connection_of_a_transacted_session(peer: Peer) -> None:
+    with connected(peer, server=SERVER) as client:
+        client.submit(OpenSession(1, 1, transacted=True), opened(2, 1, 2))
+        refused = OpenReceiver(token=3, session=1, link=3, address=QUEUE, selector="a = 1")
+        with further(peer) as own:
+            receiving(client, own, 2)
+            client.submit(refused, opened(4, 1, 4))
+            assert isinstance(client.answer(3), Failed)
+            receiving(client, own, 4, token=4)
+            client.submit(CloseLink(5, 2))
+            own.receipt(own.next("UNSUBSCRIBE"))
+            assert isinstance(client.answer(5), Done)
+            client.submit(CloseLink(6, 4))
+            own.receipt(own.next("DISCONNECT"))
+            assert isinstance(client.answer(6), Done)
 
 
 def test_the_end_of_a_session_ends_the_connections_of_its_receivers_only(peer: Peer) -> None:
