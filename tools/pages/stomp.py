@@ -88,7 +88,7 @@ extensions: `extensions:credit,delivery-failed,open-errors`.
 | `credit` | `credit:N` in SUBSCRIBE | the server sends N messages at most, instead of a window. A further SUBSCRIBE with the same `id` adds credit |
 | | `drain:true` in a further SUBSCRIBE | the server sends the waiting messages that the credit allows, takes back the rest of the credit, and then sends the receipt |
 | `delivery-failed` | `delivery-failed:false` in NACK | the message goes back as if it had not been delivered: neither counted nor marked as redelivered |
-| `open-errors` | `extensions:open-errors` in CONNECT | if a frame asks for a receipt and the queue manager refuses the frame, the ERROR has `connection:open`, and the connection stays open. If this ERROR also has `subscription`, the named subscription has ended |
+| `open-errors` | `extensions:open-errors` in CONNECT | if a frame asks for a receipt and the queue manager refuses the frame, the ERROR has `connection:open`, and the connection stays open. If this ERROR also has `subscription`, the named subscription has ended. If a frame of a transaction asks for no receipt and is refused, the COMMIT is refused with its reason |
 
 ## Errors
 

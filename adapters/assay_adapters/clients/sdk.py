@@ -65,6 +65,7 @@ CAPABILITIES: Mapping[Capability, Source] = dict.fromkeys(
         Capability.BATCH_LISTENER,
         Capability.CLIENT_ID,
         Capability.CHECKS_OFF,
+        Capability.RELEASE,
     ),
     _SOURCE,
 )

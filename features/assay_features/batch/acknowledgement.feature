@@ -688,6 +688,7 @@ Feature: A batch is acknowledged as a whole
       Then "receiver" sees "m1" to "m6" again
 
     @needs-return-to-others
+    @needs-release
     Scenario: Messages of an unfinished batch go to another receiver when their own receiver is closed before the call
       Given an empty queue
       And session "s" in client mode
@@ -1042,6 +1043,7 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m3"
 
     @needs-return-to-others
+    @needs-release
     Scenario: Messages of an unfinished batch go to another receiver when their own receiver is closed before the commit
       Given an empty queue
       And session "s" in transacted mode

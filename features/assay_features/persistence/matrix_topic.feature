@@ -349,7 +349,7 @@ Feature: Messages to a topic, through restart and kill
       And subscriber "keeper" comes back
       Then "keeper" sees "heavy" again
 
-    @needs-local-transaction
+    @needs-local-transaction @needs-release
     Scenario: Messages that a unit of work received and rolled back are delivered again
       Given a topic
       And a durable subscriber "keeper" on the topic in transacted mode

@@ -56,6 +56,9 @@ class Capability(StrEnum):
     """A message that a receiver gives back can go to another receiver while the first one's link is open.
 
     AMQP 1.0, 3.4.4, leaves the choice of the receiver to the broker."""
+    RELEASE = "release"
+    """A client gives single messages back, and the broker itself delivers them again (AMQP 1.0: the outcomes released
+    and modified)."""
     NAMELESS_CONNECTION = "nameless-connection"
     """A connection may have no client id; over AMQP 1.0 each connection has one, its container id."""
     # administration, observation and faults that an instance offers to the kit

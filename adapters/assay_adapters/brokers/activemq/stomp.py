@@ -35,6 +35,12 @@ ACTIVEMQ_STOMP = over_stomp(
         Capability.ANSWERED_ACKNOWLEDGEMENT: Source("The receipt comes after the broker has the ACK.", _CONVERTER),
         Capability.CLIENT_ID: Source("ActiveMQ refuses a client-id in use.", _CONVERTER),
     },
-    lacks={Capability.SHARED_SUBSCRIPTION: Source("A SUBSCRIBE has no name that clients could share.", _CONVERTER)},
+    lacks={
+        Capability.SHARED_SUBSCRIPTION: Source("A SUBSCRIBE has no name that clients could share.", _CONVERTER),
+        Capability.RELEASE: Source(
+            "A NACK moves a message to the dead-letter queue, so the driver itself delivers returned messages again.",
+            "seen with ActiveMQ 6.3.1 and a plain socket: docs/findings.md",
+        ),
+    },
 )
 """Apache ActiveMQ Classic over STOMP."""

@@ -20,6 +20,9 @@ OF_THE_KIT: Mapping[Capability, Source] = {
     Capability.SESSION: SDK_CAPABILITIES[Capability.SESSION],
     Capability.BATCH_LISTENER: SDK_CAPABILITIES[Capability.BATCH_LISTENER],
     Capability.CHECKS_OFF: SDK_CAPABILITIES[Capability.CHECKS_OFF],
+    Capability.RELEASE: Source(
+        "The client gives messages back with the outcomes released and modified.", "OASIS AMQP 1.0, 3.4.4 and 3.4.5"
+    ),
     Capability.AUTO_CONFIRM: MQLIGHT_CAPABILITIES[Capability.AUTO_CONFIRM],
     Capability.RECONNECT: MQLIGHT_CAPABILITIES[Capability.RECONNECT],
     Capability.RESTART: _CONTAINER,

@@ -32,6 +32,10 @@ ARTEMIS_STOMP = over_stomp(
         Capability.BROWSE: Source("A SUBSCRIBE cannot browse.", _STOMP),
         Capability.TEMPORARY_DESTINATION: Source("Over STOMP, Artemis has no temporary destinations.", _STOMP),
         Capability.SHARED_SUBSCRIPTION: Source("A SUBSCRIBE has no name that clients could share.", _SESSION),
+        Capability.RELEASE: Source(
+            "A NACK removes a message as an ACK does, so the driver itself delivers returned messages again.",
+            "seen with Artemis 2.56.0 and a plain socket: docs/findings.md",
+        ),
         Capability.LOCAL_TRANSACTION: Source(
             "An ACK in a transaction takes effect at once, and an ABORT does not take it back.",
             "Artemis 2.56.0 user manual, stomp.adoc; seen with a plain socket: docs/findings.md",

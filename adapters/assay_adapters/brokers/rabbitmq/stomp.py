@@ -40,6 +40,10 @@ RABBITMQ_STOMP = over_stomp(
             "A durable subscription belongs to no client id: all clients that name its id and topic share it.", _STOMP
         ),
         Capability.SHARED_SUBSCRIPTION: Source("A SUBSCRIBE has no name that clients could share.", _STOMP),
+        Capability.RELEASE: Source(
+            "After a NACK a message comes after later ones, so the driver itself delivers returned messages again.",
+            "seen with RabbitMQ 4.0.5: docs/findings.md",
+        ),
         Capability.ANSWERED_ACKNOWLEDGEMENT: Source(
             "The kit has no proof that RabbitMQ sends the receipt of an ACK after the queue has the acknowledgement."
         ),

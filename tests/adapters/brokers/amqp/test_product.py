@@ -15,6 +15,7 @@ from assay_adapters.brokers.broker_j.product import BROKER_J
 from assay_adapters.brokers.ibmmq.product import IBM_MQ
 from assay_adapters.brokers.rabbitmq.product import RABBITMQ
 from assay_adapters.brokers.rabbitmq.stomp import RABBITMQ_STOMP
+from assay_adapters.brokers.reference.server.stomp import CAPABILITIES as STOMP_SERVER
 from assay_adapters.ports.backend import Available, Unavailable
 from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.registry import not_run_here, open_backend
@@ -62,6 +63,15 @@ def test_over_stomp_the_container_is_the_same_and_the_driver_declares_no_less(mo
     for product, conventions in zip(OVER_STOMP, declared, strict=True):
         assert conventions.capabilities - product.capabilities.keys() <= {Capability.PRIORITY}
         assert product.faces == ("simplified", "classic")
+
+
+def test_a_product_whose_broker_does_not_deliver_again_after_a_nack_lacks_release() -> None:
+    for product in OVER_STOMP:
+        assert product.stomp is not None
+        assert not product.stomp.nack_returns
+        assert "the driver itself delivers" in product.lacks[Capability.RELEASE].text
+    assert all(Capability.RELEASE in product.capabilities for product in PRODUCTS)
+    assert Capability.RELEASE in STOMP_SERVER
 
 
 def test_a_variable_has_no_dash() -> None:
