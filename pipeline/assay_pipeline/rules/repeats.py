@@ -24,7 +24,7 @@ message in that watch:
 - between the final moment and the watch, an event permitted the delivery of messages again (table ``returns``): a
   broker that ignores acknowledgements keeps a message for the link that received it until this link ends
 - the subscription outlives its consumer: it is durable or shared
-- the message is persistent, or no kill or restart began between the final moment and the watch
+- the message is persistent (none of MQ Light is), or no kill or restart began between the final moment and the watch
 
 *Not examinable*:
 
@@ -92,7 +92,7 @@ def _copies(history: History, limits: Limits) -> DataFrame:
         .withColumn("sends_once", F.coalesce("sends_once", no()))
         .where((F.col("sends") == 1) & F.col("accepted") & (F.col("sends_once") | ~repeated))
         .where(~topic | ~(retained | F.coalesce("distant", no())))
-        .select(*MESSAGE, "destination", "mode", "at", "answered_at", "faults", "sends_once")
+        .select(*MESSAGE, "destination", "mode", "careless", "at", "answered_at", "faults", "sends_once")
     )
     seen = history.sightings.where(~F.col("look")).select(
         *MESSAGE, "destination", "actor", "link", F.col("at").alias("seen_at")
@@ -152,15 +152,15 @@ def _broken_between(first: Column, second: Column) -> Column:
 def _could_come(final: Column, begin: Column) -> Column:
     """Return whether a broker could have delivered a final copy again in a watch that began at a moment.
 
-    The columns: ``gave`` (the moments of the table ``returns``), ``faults``, ``mode`` and ``lasts``.
+    The columns: ``gave`` (the moments of the table ``returns``), ``faults``, ``mode``, ``careless`` and ``lasts``.
     """
     freed = F.exists("gave", lambda at: precedes(final, at) & precedes(at, begin))
 
     def fatal(fault: Column) -> Column:
         return fault["what"].isin(*FATAL) & precedes(final, fault["begin"]) & ~precedes(begin, fault["begin"])
 
-    lost = ~F.coalesce(F.col("mode") == "persistent", no()) & F.coalesce(F.exists("faults", fatal), no())
-    return F.coalesce(freed, no()) & F.col("lasts") & ~lost
+    lost = F.col("careless") | ~F.coalesce(F.col("mode") == "persistent", no())
+    return F.coalesce(freed, no()) & F.col("lasts") & ~(lost & F.coalesce(F.exists("faults", fatal), no()))
 
 
 def _on_spark(
@@ -248,7 +248,7 @@ class _Facts:
             (fault.begin, fault.end) for fault in story.faults if fault.begin.what in FATAL
         ]
         self.all_losses = story.losses
-        self.gave = giving_back(story)
+        self.gave, self.light = giving_back(story), story.light
         self.aborts: dict[str, list[tuple[Event, Event | None]]] = defaultdict(list)
         self._qualities: dict[str, set[object]] = defaultdict(set)
         self._passing: set[str] = set()
@@ -374,7 +374,7 @@ class _Copy(Struct, frozen=True):
         if self.holder and not self.facts.lasts(self.holder):
             return False
         fatal = (moments.precedes(final, fault) and not moments.precedes(begin, fault) for fault, _ in self.facts.fatal)
-        if not self.send.persistent and any(fatal):
+        if any(fatal) and (not self.send.persistent or self.send.call.actor in self.facts.light):
             return False
         return any(moments.precedes(final, gave) and moments.precedes(gave, begin) for gave in self.facts.gave)
 

@@ -131,7 +131,14 @@ def _acknowledged(
 
 
 def _sent_once(
-    *, again_ms: int | None, qos: str = ONCE, other: str | None = None, cut: bool = False, closes: bool = True
+    *,
+    again_ms: int | None,
+    qos: str = ONCE,
+    other: str | None = None,
+    cut: bool = False,
+    closes: bool = True,
+    killed: bool = False,
+    mode: str = "non-persistent",
 ) -> Telling:
     def tell(tale: Tale) -> None:
         tale.consumes()
@@ -139,7 +146,7 @@ def _sent_once(
         tale.produces(qos)
         if other is not None:
             tale.produces(other)
-        tale.sends(mode="non-persistent")
+        tale.sends(mode=mode)
         if cut:
             tale.suffers("cut")
         tale.at(2_000).handed()
@@ -148,6 +155,8 @@ def _sent_once(
         tale.at(4_000).stops(watch)
         if closes:
             tale.asks_for("close-consumer")
+        if killed:
+            tale.suffers("kill")
         watch = tale.listens()
         if again_ms is not None:
             tale.at(again_ms).handed()
@@ -234,6 +243,11 @@ CONTESTED = (
     _QS08("a kill has lost it anyway", _acknowledged(kill_ms=3_500, mode="non-persistent"), {}),
     _QS03("the first consumer kept its link", _sent_once(again_ms=None, closes=False), {}),
     _QS03("its sender may have sent it at least once", _sent_once(again_ms=5_000, other=AT_LEAST_ONCE, cut=True), {}),
+    _QS03(
+        "a kill may have lost what the topic made non-persistent",
+        _sent_once(again_ms=None, killed=True, mode="persistent"),
+        {},
+    ),
     _QS03("another producer says nothing", _sent_once(again_ms=None, other=ONCE), {"m": KEPT}),
 )
 """Scenarios in which a vendor would contest a verdict of an earlier form of the invariants."""
