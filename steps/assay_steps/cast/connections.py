@@ -110,7 +110,7 @@ class Connections(Cast[Connection]):
         return Answer(answer.ref, answer.outcome)
 
     def _is_given_up(self, client_id: str | None) -> bool:
-        """Return whether all connections of the scenario with a client id have ended; False if it had none.
+        """Return whether all of the scenario's connections with a client id have ended; False if there were none.
 
         A broker may answer a close before it frees the client id, so `connect` tries to connect with such a client id
         again.

@@ -13,11 +13,11 @@ from assay_sdk.model.reasons import JmsErrorKind
 from assay_steps.cast.journal import ScenarioJournal
 
 OBJECTS = 8
-"""The most queues and topics of a scenario that are inspected."""
+"""The largest number of queues and topics that are inspected for one scenario."""
 FIELDS = 12
-"""The most attributes of an object that the journal gets."""
+"""The largest number of attributes that the journal gets for one object."""
 _FIRST = ("SUB", "DEST", "DURABLE", "CURDEPTH", "MAXDEPTH", "IPPROCS", "OPPROCS", "GET", "PUT", "DEFPSIST", "SELECTOR")
-"""The attributes that say most about a fail; others follow in the broker's order."""
+"""The attributes that say most about a fail; they come first, and the others follow in the broker's order."""
 
 
 def inspect(instance: Instance, journal: ScenarioJournal) -> None:
@@ -39,7 +39,7 @@ def inspect(instance: Instance, journal: ScenarioJournal) -> None:
 
 
 def _used(journal: ScenarioJournal) -> Iterator[tuple[str, str]]:
-    """Yield kind and name of each destination in the scenario's calls and receptions once."""
+    """Yield, once each, the kind and name of the destinations in the scenario's calls and receptions."""
     found = (getattr(event, "destination", None) for event in journal.events)
     for destination in dict.fromkeys(one for one in found if one):
         kind, separator, name = str(destination).partition("://")

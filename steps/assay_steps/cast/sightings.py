@@ -14,7 +14,7 @@ from assay_steps.cast.messages import Sighting
 from assay_steps.cast.recording import message_ref, refused_info
 
 _CONNECTIONS = 24
-"""The number of a scenario's last connections whose frames its journal gets."""
+"""How many of a scenario's last connections have their frames written to its journal."""
 
 
 class Sightings:

@@ -39,7 +39,7 @@ def all_defects() -> Mapping[str, Defect]:
 
 
 def find_defect(name: str) -> Defect:
-    """Return the defect of a name, or the rare form of a broker's defect, which only a soak can find.
+    """Return the defect of a name, or the rare form of a broker's defect, which only `assay soak` finds.
 
     Raises:
         LookupError: No defect has the name; the error names the closest known one.

@@ -132,7 +132,7 @@ def noting_batches(note: Callable[[ConsumerFilter, Script | None, int], None]) -
     """Make a wrapper of consumers that changes nothing and notes calls of `listen_batch`.
 
     Args:
-        note: Is called before each call with the consumer, the script, which is None for a removal, and the batch size.
+        note: Called before each `listen_batch`, with the consumer, the script (None for a removal) and the batch size.
     """
 
     class Notes(ConsumerFilter):

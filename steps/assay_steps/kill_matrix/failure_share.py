@@ -17,12 +17,12 @@ TOO_BROAD = 0.15
 """A defect that fails this share of all scenarios or more proves nothing about its rules."""
 
 SAMPLED = 7
-"""The interval of the sample: it has every n-th scenario. With over a thousand scenarios, the error is about 3 %."""
+"""The number n: a sample has every n-th scenario. With over a thousand scenarios, the error is about 3 %."""
 
 SUSPECT = TOO_BROAD / 2
 """A defect that fails this share of its sample runs all scenarios.
 
-It is more than two standard deviations below `TOO_BROAD`, so that the sample misses almost no broad defect.
+The share is more than two standard deviations below `TOO_BROAD`, so that the sample misses almost no broad defect.
 """
 
 

@@ -27,7 +27,7 @@ from assay_steps.plugin.run_result import RunResult, usage_error
 from assay_steps.plugin.suite import SuiteOptions, run_suite
 
 AT_ONCE = 24
-"""The number of trials at a time in real time, and of scenarios at a time in a trial that runs alone."""
+"""How many trials run at once in real time, and how many scenarios at once in a trial that runs alone."""
 
 _STORES: Mapping[str, str] = {"reference": "memory"}
 """The store for trials, by backend: a trial on a simulated disk takes a quarter less time than on files."""

@@ -123,7 +123,7 @@ class Case(Struct, frozen=True):
         return structs.replace(self, needs=structs.replace(self.needs, shared_fault=None), meets=frozenset())
 
     def can_count(self, ours: Collection[str]) -> bool:
-        """Return whether the scenario can count for its rule; one of the role ``kit`` counts for the kit's parts only.
+        """Return whether the scenario can count for its rule; with the role ``kit``, only for the kit's parts.
 
         Args:
             ours: The parts of the pair that the kit made, ``client`` or ``broker`` or both.
@@ -401,7 +401,7 @@ def _needs_of(given: frozenset[str]) -> Needs:
 
 
 def _shared(needed: frozenset[Capability]) -> Capability | None:
-    """Return the fault that a scenario can share with other scenarios; None if it needs another or several."""
+    """Return the fault that a scenario can share with others; None if it needs a fault of another kind, or several."""
     faults = needed & FAULT_CAPABILITIES
     first, *others = sorted(faults - {Capability.CUT} or faults) or (None,)
     return first if first in SHARED_FAULTS and not others else None

@@ -146,10 +146,10 @@ class Collection:
 
 
 def _keep_exact_kills(items: Iterable[pytest.Item]) -> None:
-    """Let the first kill of each rule and kind of work have its broker for itself, and so follow the work at once.
+    """Give the first kill of each rule and kind of work a broker of its own, so the kill follows the work at once.
 
-    Before a shared kill, each scenario waits until the last one has acted, which takes ten milliseconds or more.  A
-    broker that writes its data this late shows it to the scenarios that have their broker for themselves.
+    Before a shared kill, each scenario waits until the last scenario has acted, which takes ten milliseconds or more.
+    So only the scenarios with a broker of their own catch a broker that writes its data this late.
     """
     met: set[tuple[tuple[str, ...], str]] = set()
     for item in sorted(items, key=lambda item: item.stash[CASE].role is not Role.CORE):

@@ -79,7 +79,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         return tuple(f"--{name}={value}" for name, value in options.items() if value is not None)
 
     def names(self, scenario: str) -> bool:
-        """Return whether the request names a scenario by its id, or names none and so means all."""
+        """Return whether a pattern of the request matches a scenario's id; True if the request has no patterns."""
         return not self.scenarios or any(matches(pattern, scenario) for pattern in self.scenarios)
 
     def open(self, shared: Endpoint | None = None, meetings: Path | None = None) -> Pair:

@@ -44,9 +44,9 @@ DELAYED = pytest.StashKey[bool]()
 FEWER = 4
 """The factor by which each round of repeated scenarios has fewer processes, so that the machine is less busy."""
 ROUNDS = 3
-"""The most attempts at a scenario."""
+"""The largest number of attempts at a scenario."""
 REPLACEMENTS = 4
-"""The most replacements for each process that dies; the limit ends a run in which every process dies."""
+"""The largest number of replacements for each process that dies; the limit ends a run in which every process dies."""
 JOIN_TIMEOUT_S = 60.0
 """The seconds in which stopped processes must end their scenarios, journals and backends."""
 

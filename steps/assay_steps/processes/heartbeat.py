@@ -1,7 +1,7 @@
 """Measures delays of the harness itself, which on a busy machine look like late deliveries by the broker.
 
 While a scenario runs in real time, a thread wakes up at a fixed interval; the machine causes each late wake-up.  The
-scenario's own runner cannot measure that, because it may be waiting for the broker.  The journal holds the sum of the
+scenario's own runner cannot measure them, because it may be waiting for the broker.  The journal holds the sum of the
 delays, and the begin and end of each long delay.  `assay_evidence.judge` uses both.
 """
 

@@ -10,7 +10,7 @@ from assay_steps.defects.qos.light_clients import is_ours
 from assay_steps.defects.wires import FilteredWire, WireFilter, drivers, wires
 
 _LARGE = 100_000
-"""The most characters of a body that is not large."""
+"""The largest number of characters of a body that does not count as large."""
 _SOON_NS = 1_000_000_000
 
 

@@ -12,7 +12,7 @@ from assay_steps.cast.claims import Evidence
 
 _KIT: Final = "assay_steps."
 MOST_CHARACTERS: Final = 1_000
-"""The most characters of an assertion's text in the journal."""
+"""The largest number of characters of an assertion's text in the journal."""
 
 
 def checks_itself(type_: str, step_func: Callable[..., object], evidence: Evidence) -> bool:

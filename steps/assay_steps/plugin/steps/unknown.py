@@ -34,7 +34,7 @@ ALIKE = 0.25
 NEAREST = 3
 """The largest number of steps that an error names."""
 SHOWN = 5
-"""The most examples that an error shows for a kind of field."""
+"""The largest number of examples that an error shows for a kind of field."""
 SAME_WORD = 0.8
 """The least likeness, from 0 to 1, of a mistyped word and a word of the vocabulary."""
 _QUOTED = re.compile(r'"[^"]*"')

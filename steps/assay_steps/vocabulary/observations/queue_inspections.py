@@ -111,7 +111,7 @@ def inspect_for(world: World, place: Place, label: str) -> str:
     """Inspect a queue until it holds a message or the time limit is over.
 
     Returns:
-        The reference of the message's event, or of the last inspection's if the queue did not hold the message.
+        The reference of the message's event; if the queue did not hold the message, the last inspection's reference.
     """
     key = world.key(label)
     return event_of(inspect_until(world, place, lambda seen: any(one.key == key for one in seen.found)), key)
