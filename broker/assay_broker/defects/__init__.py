@@ -125,7 +125,7 @@ DEFECTS: Mapping[str, Defect] = by_name(
 
 
 def _rare(name: str, every: int) -> Defect:
-    """Return a defect that shows only once in many cases, so that it takes a soak to find it."""
+    """Return a form of a defect that shows only once in many cases, so only `assay soak` finds it."""
     often = DEFECTS[name]
     return Defect(
         name=f"{name}-once-in-{every}",

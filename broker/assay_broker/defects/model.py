@@ -48,7 +48,7 @@ def defect(shape: Callable[[F], Seams], name: str, *rules: str) -> Callable[[F],
 
 
 def rarely(seams: Seams, every: int) -> Seams:
-    """Make filters of which only each `every`-th change of commands takes place.
+    """Restrict a defect's filters: only each `every`-th of their changes of commands takes place.
 
     Args:
         seams: The filters of a defect that changes commands only, and keeps no state.

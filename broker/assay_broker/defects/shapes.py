@@ -28,7 +28,7 @@ _NO_PRIORITY = 10
 Commands = tuple[Command, ...]
 
 Rewrite = Callable[[Command, int, View], Commands | None]
-"""A function that returns the commands in place of a command, at a time; None leaves the command as it is."""
+"""A function that returns the commands in place of a command, at a given time; None leaves the command as it is."""
 
 PutRewrite = Callable[[Put, Address, int, View], Commands | None]
 """A function that returns the commands in place of a send to a destination; None leaves the send as it is."""
@@ -43,7 +43,7 @@ Retell = Callable[[Sent, Answer], Answer]
 """A function that returns the answer that the sender gets, from the send and the broker's answer."""
 
 ReadRewrite = Callable[[Sequence[Record], View], tuple[Record, ...]]
-"""A function that returns the records in place of those that the store reads at a start, or writes."""
+"""A function that returns the records in place of the records that the store reads at a start or writes."""
 
 Judge = Callable[[Put, Address, int, View], Mqrc | None]
 """A function that returns the reason code with which a send to a destination is refused; None to accept the send."""

@@ -18,7 +18,7 @@ from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import Mqrc, Refused
 
 _LATE_MS = 2_500
-"""The time by which a variant releases messages late, in milliseconds: half of a run's default limit for lateness."""
+"""How late a variant releases messages, in milliseconds: half of a run's default limit for lateness."""
 
 
 def _outliving(message: Message) -> Message:

@@ -70,7 +70,7 @@ def _drops_unheard() -> Seams:
 def _keeps_for_returned_only() -> Seams:
     """Return filters that drop non-persistent publications to a topic whose durable subscribers are all away.
 
-    They do so only for subscriptions whose subscriber has not come back since the broker's last start.
+    The filters drop them only for subscriptions whose subscriber has not come back since the broker's last start.
     """
     last: dict[Address, int] = {}
 
@@ -106,7 +106,7 @@ def _marks_recovered(records: Sequence[Record]) -> tuple[Record, ...]:
 
 
 def _loses_with_receiver(command: Command, _now_ms: int, view: View) -> tuple[Command, ...] | None:
-    """Remove the non-persistent messages that an ending receiver had got from a queue and not acknowledged."""
+    """When a receiver on a queue ends, remove the non-persistent messages that it had not acknowledged."""
     if not isinstance(command, Detach | Disconnect):
         return None
     return accepted(command, view, lambda _attach, one: not one.message.durable and not is_topic(one.origin))

@@ -26,7 +26,7 @@ _OPTIONS = frozenset({*REPORT_PROPERTIES, WHOLE_REPORT})
 
 
 def _never_confirms() -> Seams:
-    """Return filters that prevent COA and COD reports, while messages still show these options."""
+    """Return filters that prevent COA and COD reports; the messages still show the options for these reports."""
     asked: dict[str | None, Message] = {}
 
     def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:

@@ -30,7 +30,7 @@ _SECOND_MS = 1_000
 _MS_PER_TENTH = 100
 _TENTHS = 10
 _NEXT_TRY_MS = 900
-"""Milliseconds after the end of a delay; a message that is released later was refused by its target before."""
+"""Milliseconds after the end of a delay; a message that is released even later was refused by its target before."""
 _KEPT = "variant_kept"
 
 _S, _I, _A = ProcessorState, ProcessorInput, ProcessorAction
@@ -86,7 +86,7 @@ def _moved_to(put: Put, due_ms: int) -> Commands | None:
 
 
 def _later(due: Callable[[Put], int]) -> Seams:
-    """Return filters that end delays later, while messages still show the delay with which they were sent.
+    """Return filters that end delays later; the messages still show the delay with which they were sent.
 
     Args:
         due: Returns the later end of the delay of a send, in milliseconds since the epoch.

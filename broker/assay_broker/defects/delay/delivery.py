@@ -33,7 +33,7 @@ _SECOND_MS = 1_000
 _STAGED_AT_MOST = 8
 _LATER_MS = 15_000
 _LATE_MS = 8_000
-"""A lateness, in milliseconds, above the limit of a run in real time."""
+"""How late a message is delivered, in milliseconds; longer than the steps allow in real time."""
 
 
 @defect(puts, "delayed-for-temporary-queue-lost", "DD-03")

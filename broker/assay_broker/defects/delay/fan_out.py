@@ -139,7 +139,7 @@ def _undelayed_too(command: Command, now_ms: int, view: View) -> Commands | None
 
 @defect(commands, "topic-asked-at-release", "DD-82")
 def _reach_asked_again(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """If an administrator alters a topic to forbid delayed publications, the broker drops those that are staged."""
+    """If an administrator alters a topic to forbid delayed publications, the broker drops its staged publications."""
     change = change_of(command)
     if not isinstance(change, AlterObject) or change.kind is not Kind.TOPIC or change.name == BASE_TOPIC:
         return None

@@ -119,7 +119,7 @@ def _marooned_for_good() -> Seams:
 
 @defect(starting, "zos-protected-by-opmode", "DD-44")
 def _protected_by_opmode(tables: Tables, view: View) -> Tables:
-    """On z/OS the processor does not start with OPMODE(COMPAT), so the broker delivers no staged message."""
+    """On z/OS the delay processor does not start with OPMODE(COMPAT), so the broker delivers no staged message."""
     if not _on_zos(view) or view.settings.opmode != "COMPAT":
         return tables
     at_rest = {(ProcessorState.DOWN, ProcessorInput.AVAILABLE): (ProcessorState.CLOSED, ProcessorAction.REST)}

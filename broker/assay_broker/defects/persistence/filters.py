@@ -170,7 +170,7 @@ def replays(wanted: Callable[[Message], bool], *, first: bool = False, though_he
 
     Args:
         wanted: Chooses publications by their messages.
-        first: True for the topic's first such publication; False for the last.
+        first: True to deliver the topic's first wanted publication; False for the last one.
         though_heard: Whether the filters also deliver the publication while the topic has other subscribers.
     """
     kept: dict[Address, Message] = {}

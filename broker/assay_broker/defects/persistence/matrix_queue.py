@@ -21,7 +21,7 @@ from assay_sdk.driver import Outcome
 from assay_sdk.model.message import Address
 
 _LATE_MS = 8_000
-"""A lateness, in milliseconds, above the limit of a run in real time."""
+"""How late a message is delivered, in milliseconds; longer than the steps allow in real time."""
 
 
 @defect(answers, "answers-before-flush", "PD-20")

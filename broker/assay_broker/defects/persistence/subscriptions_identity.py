@@ -166,7 +166,7 @@ def _takes_a_namesake() -> Seams:
 
 @defect(made, "shared-removal-takes-everybodys", "PD-16")
 def _takes_everybodys() -> Seams:
-    """When a client removes its shared subscription, the broker instead removes one that belongs to no client id."""
+    """When a client removes its shared subscription, the broker instead removes a namesake without a client id."""
     shared: set[tuple[str | None, str | None]] = set()
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:

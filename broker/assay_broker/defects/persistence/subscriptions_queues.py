@@ -59,7 +59,7 @@ def _line_loss_consumes(command: Command, _now_ms: int, view: View) -> Commands 
 
 @defect(made, "acknowledgement-lost-with-the-line", "PD-18")
 def _acknowledgement_lost() -> Seams:
-    """When a connection is lost, the broker ignores that client's last acknowledgement and redelivers the message."""
+    """When a connection is lost, the broker ignores its client's last acknowledgement and redelivers the message."""
     last: dict[int, Deliver] = {}
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:

@@ -55,7 +55,7 @@ def _gone_at_restart() -> Seams:
 
 @defect(made, "duplicate-after-cut", "QS-08")
 def _duplicate_after_cut() -> Seams:
-    """After a connection breaks, the broker delivers the last message that this connection acknowledged again."""
+    """After a connection breaks, the broker redelivers the last message that this connection acknowledged."""
     last: dict[int, tuple[Address, Message]] = {}
 
     def note(command: Command, _now_ms: int, view: View) -> Commands | None:

@@ -24,13 +24,13 @@ def _stays_closed(tables: Tables) -> Tables:
 
 @defect(commands, "moved-twice-after-a-failure", "DD-65")
 def _twice_after_failure(command: Command, now_ms: int, view: View) -> Commands | None:
-    """After a failure of the store, the processor puts overdue messages to their targets once more."""
+    """After a failure of the store, the delay processor puts overdue messages to their targets once more."""
     return (command, *moved_when(view, now_ms, due=True)) if isinstance(command, StoreFailed) else None
 
 
 @defect(commands, "early-after-a-death", "DD-65")
 def _early_after_death(command: Command, now_ms: int, view: View) -> Commands | None:
-    """When the processor's worker dies, the broker moves all staged messages to their targets at once."""
+    """When the delay processor's worker dies, the broker moves all staged messages to their targets at once."""
     return (*early_when(view, now_ms), command) if isinstance(command, WorkerDied) else None
 
 
