@@ -60,7 +60,7 @@ def _runs_within_tests_have_a_place_of_their_own(tmp_path_factory: pytest.TempPa
 
 
 _LONGEST = "tests/tools/mutation/test_sample.py::test_scenarios_convict_a_sample_of_mistakes"
-"""A test of a minute or more; at the end of the run it would leave the other worker idle."""
+"""A test of a minute or more; if it ran last, the other worker would be idle meanwhile."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -13,7 +13,7 @@ from assay_adapters.owners import Owner, folder_prefix, owned_folders
 
 
 def ended() -> Owner:
-    """Return a child process that has ended, and for which this process has waited."""
+    """Return a child process that has ended and was reaped by this process."""
     pid = os.posix_spawnp("true", ["true"], os.environ)
     owner = Owner.of(pid)
     os.waitpid(pid, 0)

@@ -44,7 +44,7 @@ from assay_steps.defects.ports import ClientFilter, ConnectionFilter, ProducerFi
 MANUAL = Source("The manual says so.")
 NOBODY_KNOWS = Source("Nobody has looked.")
 CLOCK = {Capability.VIRTUAL_TIME: Source("The broker runs in this process.")}
-"""No ability of the pair: without it, a busy machine would make results inconclusive."""
+"""Every backend here declares virtual time; in real time, a busy machine would make results inconclusive."""
 BASIC = (Capability.QUEUE, Capability.TOPIC, Capability.SESSION)
 DECLARABLE = (
     *BASIC,
@@ -156,8 +156,8 @@ def entry(name: str, declared: Mapping[Capability, Source], *, plain: bool) -> B
 
 
 NOTHING_OF_ALL = entry("nothing-of-all", {}, plain=False)
-"""Declares nothing but its clock, and has everything."""
+"""Declares nothing but its clock, and has every capability."""
 NOTHING_OF_NOTHING = entry("nothing-of-nothing", dict.fromkeys(BASIC, MANUAL), plain=True)
-"""Declares queues and topics only, and has no more."""
+"""Declares queues and topics only, and has only these."""
 ALL_OF_NOTHING = entry("all-of-nothing", dict.fromkeys(DECLARABLE, MANUAL), plain=True)
 """Declares everything, and has queues and topics only."""

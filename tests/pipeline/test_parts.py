@@ -33,7 +33,7 @@ def parts(tmp_path: Path) -> Path:
 
 
 def reasons(spark: SparkSession, folder: Path) -> set[str]:
-    """Return what is wrong with the lines of a journal."""
+    """Return the reasons for which the pipeline reports lines of a journal as damaged or missing."""
     files = find_journals([folder])
     bronze = account(spark, read_lines(spark, files), files)
     return {row.reason for table in (bronze.quarantine, bronze.missing) for row in table.select("reason").collect()}

@@ -1,4 +1,4 @@
-"""Tests of what a rule's page shows of the broker, and of known outcomes with a frequency and an issue."""
+"""Tests of a rule's page: what it shows of the broker, and known outcomes with a frequency and an issue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A proxy that stands between a correct broker and the kit, and breaks what passes.
+"""A proxy between a correct broker and the kit, which breaks the frames that pass.
 
 Broker and proxy together are a broken broker: the kit's own proxy, with its faults, stands on the client's side of this
 one.  `breaks` has the ways to break frames.

@@ -86,7 +86,7 @@ BROKEN: Mapping[str, Broken] = {
 
 
 class PassesOn(Connection):
-    """Changes nothing."""
+    """A proxy connection that changes nothing."""
 
 
 RIGHT: Mapping[str, type[Connection]] = {

@@ -68,7 +68,7 @@ def ends() -> Iterator[Ends]:
 
 
 def take(end: socket.socket, size: int) -> bytes:
-    """Read a number of bytes, or fewer if the connection ends before."""
+    """Read a number of bytes, or fewer if the connection ends first."""
     octets = b""
     with suppress(ConnectionResetError):
         while len(octets) < size and (more := end.recv(size - len(octets))):
@@ -79,8 +79,8 @@ def take(end: socket.socket, size: int) -> bytes:
 def is_silent(end: socket.socket) -> bool:
     """Check that neither bytes nor the end of the connection arrive for a while.
 
-    A fault asks this in the proxy's thread while the test reads in its own: a time limit set on
-    the socket would be the test's too.
+    A fault asks this in the proxy's thread while the test reads in its own: a time limit set on the socket would also
+    apply to the test.
     """
     return not select.select([end], [], [], QUIET_S)[0]
 

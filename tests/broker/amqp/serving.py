@@ -260,7 +260,7 @@ class Raw:
         return taken
 
     def wait(self, code: int, channel: int | None = None) -> Seen:
-        """Return the next frame of this kind; others are dropped."""
+        """Return the next frame of this kind; drop the frames before it."""
         while (seen := self.read()) is not None:
             if seen.code == code and channel in {None, seen.channel}:
                 return seen

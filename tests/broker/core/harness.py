@@ -1,4 +1,4 @@
-"""A core with a simulated disk and without a shell, for tests of single commands."""
+"""A broker's core on a simulated disk, without sockets and threads, for tests of single commands."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ class Bench:
         self._change(AlterObject(found.kind, name, attributes))
 
     def delete(self, name: str) -> None:
-        """Remove a queue's definition, even if the queue has messages or is open, as damage would."""
+        """Remove a queue's definition, as damage would, even if the queue has messages or is open."""
         found = self.core._state.objects.queue(name)
         assert found is not None, f"there is no {name}"
         turn = self.core._turn(self.now)
@@ -233,7 +233,7 @@ class Bench:
         self._take(self.core._finish(turn))
 
     def administer(self, change: Change) -> Answer:
-        """Ask for a change as the administrator, and return its answer, which must have come."""
+        """Ask for a change as the administrator, and return the answer; fail if there is no answer yet."""
         return self.answers[self.handle_as_administrator(change)]
 
     def _change(self, change: Change) -> None:
@@ -280,7 +280,7 @@ class Bench:
         return next(self._tokens)
 
     def ask(self, command: Command, token: int) -> Refused | None:
-        """Give a command to the core, and return its refusal, or None; the answer must have come."""
+        """Give a command to the core, and return its refusal, or None; fail if there is no answer yet."""
         self.handle(command)
         return self.answers[token].refused
 

@@ -163,7 +163,7 @@ class Clients(Working):
                 one.dies, one.fails = sub.dies, False
 
     def detach(self, connection: int, number: int) -> str | None:
-        """Return the refusal of a client's closing of a link, or None."""
+        """Close a link for a client; return the refusal, or None."""
         link = self.links.get((connection, number))
         if link is None:
             return "ILLEGAL_STATE" if connection in self.connections else "CONNECTION_BROKEN"
@@ -171,7 +171,7 @@ class Clients(Working):
         return None
 
     def _expel(self, link: Link) -> None:
-        """Close a link by the broker."""
+        """Close a link, as the broker does."""
         self.closed.append((link.connection, link.number))
         self._close(link)
 
@@ -211,7 +211,7 @@ class Clients(Working):
         sub.resumed.append((self._write(), link, *before))
 
     def _not_resumed(self, sub: Sub, link: Link, left: int | None) -> None:
-        """Undo a resumption that the disk has refused: the earlier time to live goes on."""
+        """Undo a resumption that the disk has refused, so that the earlier time to live continues."""
         if link.open:
             self._expel(link)
         if sub.timeout is None:

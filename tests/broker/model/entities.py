@@ -131,5 +131,5 @@ def lets_through(link: Link, one: Copy) -> bool:
 
 
 def later_than(at: int | None, batch: int) -> int | None:
-    """Return a batch if it is still not on disk; None if it is."""
+    """Return a batch that is not yet on disk; None if it is on disk."""
     return None if at is None or at <= batch else at

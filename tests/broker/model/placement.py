@@ -106,7 +106,7 @@ class Standing:
         return min((one for one in visible if self._is_groups_turn(link, one, visible)), key=rank, default=None)
 
     def _is_groups_turn(self, link: Link, one: Copy, visible: list[Copy]) -> bool:
-        """Check whether a copy of a group is the group's next, and no other receiver has the group."""
+        """Check whether a copy is the next one of its message group, and no other receiver holds the group."""
         group = one.sent.group
         if group is None:
             return True
@@ -127,7 +127,7 @@ class Standing:
         return one
 
     def due(self) -> tuple[int | None, set[int]]:
-        """Return the latest time of the next `Tick`, and all times at which one has an effect."""
+        """Return the latest time of the next `Tick`, and all times at which a `Tick` has an effect."""
         must: list[int] = []
         may: set[int] = set()
         for one in self.alive():

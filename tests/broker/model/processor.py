@@ -59,7 +59,7 @@ class Processor(Standing):
         self._happen(born=[self._copy(sent, self.standing(queue)) for sent, queue in plan], gone=[one])
 
     def _disposition(self, one: Copy) -> tuple[str | None, int, bool]:
-        """Return a staged copy's destination, its report's feedback, and whether it is a given-up publication."""
+        """Return a staged copy's destination, its report's feedback, and whether the copy is a given-up publication."""
         publication = one.queue.startswith("sub")
         if self.expired(one):
             return None, EXPIRED, False  # DD-57

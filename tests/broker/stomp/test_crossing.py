@@ -1,7 +1,8 @@
 """Messages of every kind that cross from one protocol to the other and back, compared with the conversion table.
 
 The table says which places of an AMQP message are absent, altered or added after a conversion to STOMP and back.  No
-other place may differ, and each loss in the table must happen to some message, so that the table claims none in vain.
+other place may differ.  Each loss in the table must happen to some message, so that the table lists no loss that
+never happens.
 """
 
 from __future__ import annotations
@@ -120,7 +121,7 @@ def test_amqp_to_stomp_and_back_loses_what_the_table_declares_and_nothing_else(c
 # --- from STOMP to AMQP and back
 
 _NEAR_MS = 60_000
-"""How far two times may be apart that count from the arrivals of two messages."""
+"""The allowed difference, in milliseconds, of two times that count from the arrivals of two messages."""
 _VALUES = {
     "destination": "/queue/OUT",
     "message-id": "ID:one: \\",

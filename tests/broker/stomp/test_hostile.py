@@ -27,7 +27,7 @@ OLD, MIDDLE, NEW = Version.V1_0, Version.V1_1, Version.V1_2
 
 @pytest.fixture(autouse=True)
 def bystander(server: StompServing) -> Iterator[None]:
-    """Check that another connection goes on, and that the server keeps no connection of the hostile client."""
+    """Check that another connection still works, and that the server keeps no connection of the hostile client."""
     with raw(server) as other:
         other.send("SUBSCRIBE", id="0", destination="/topic/bystander", receipt="1")
         other.receipt("1")

@@ -336,7 +336,7 @@ def branches(story: Story) -> None:
 
 
 def resolved(story: Story) -> None:
-    """Let the transaction manager come back: b/3 is committed, b/4 is in doubt, b/5 was never prepared."""
+    """Let the transaction manager return; branch b/3 is committed, b/4 is in doubt, b/5 was never prepared."""
     recovered(story, b_3="not in doubt", b_4="in doubt", b_5="not in doubt")
     decide(story, "b/4", "commit")
     for key in "de":

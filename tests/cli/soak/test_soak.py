@@ -50,7 +50,7 @@ OPTIONS = SoakOptions(
 
 
 def plan_of(options: SoakOptions, *without: Capability) -> Plan:
-    """Return the plan for a pair that has all capabilities but the given ones."""
+    """Return the plan for a pair that has all capabilities except the given ones."""
     return make_plan(options, frozenset(Capability) - set(without), {}, {})
 
 

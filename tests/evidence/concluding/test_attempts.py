@@ -17,7 +17,7 @@ SLOW_MS = SLOW_RETURN_NS // 1_000_000 + 1
 
 
 def attempts(*told: tuple[Tell, int], foreign: bool = False) -> Verdicts:
-    """Return the verdicts of a run with attempts at one scenario: what each one tells, and the harness's delay."""
+    """Return the verdicts of attempts at one scenario, each with its events and the harness's delay in nanoseconds."""
     sink = Memory()
     begin(sink)
     plan(sink, planned(NAME))

@@ -1,4 +1,4 @@
-"""Miniature scenarios from which random events are missing: every rule is tried, with histories that nobody foresaw."""
+"""Miniature scenarios from which random events are missing: so every rule is tried with unforeseen histories."""
 
 from __future__ import annotations
 

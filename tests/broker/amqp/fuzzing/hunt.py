@@ -65,7 +65,7 @@ from assay_sdk.runners.asynchronous import AsyncioRunner
 ROUND = 250
 """The number of cases with one server."""
 GROWTH = 32 << 20
-"""The octets by which the process may grow after its first rounds, which the allocator may need."""
+"""The octets by which the process may grow after its first rounds, because of the memory allocator."""
 SETTLED_ROUNDS = 4
 _KEPT = (AmqpConnection, Engine, EngineLink, EngineSession, AmqpSocket, LinkEnd)
 _LIMITS = AmqpLimits(

@@ -71,7 +71,7 @@ class Narrow:
         return self.client.wait(TRANSFER)
 
     def wait(self, code: int) -> Seen:
-        """Return the next frame of a kind; others are dropped."""
+        """Return the next frame of a kind; drop the frames before it."""
         while (seen := self.client.read()) is not None:
             if seen.code == TRANSFER:
                 self.count()

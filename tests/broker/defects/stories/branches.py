@@ -108,7 +108,7 @@ def clients_that_are_lost(story: Story) -> None:
 
 
 def several_over_kills(story: Story) -> None:
-    """Run a story of branches on two queues with kills: some prepared, one committed in one phase, one never ended."""
+    """Run a story of branches on two queues with kills: some are prepared, one commits in one phase, one never ends."""
     one = _begun(story, "one")
     one.submit(driver.OpenSender(one.token(), 1, 4, OTHER))
     one.put("on another queue", 4)

@@ -45,7 +45,7 @@ def opened_again(story: Story) -> None:
 
 
 def of_one_name(story: Story) -> None:
-    """Run a story of a durable and a non-durable share of one name, both with consumers and the durable one without."""
+    """Run a story of a durable and a non-durable share of one name: both lose their consumers and get new ones."""
     one, other = story.client("one"), story.client("other")
     one.listen(3, TOPIC, SHARED_DURABLE, "club")
     other.listen(3, TOPIC, SHARED, "club")
@@ -75,7 +75,7 @@ def without_their_own(story: Story) -> None:
 
 
 def nested(story: Story) -> None:
-    """Run a story of a subscriber to a topic that leaves, while another subscribes to the topics below."""
+    """Run a story of a subscriber that leaves its topic, while another is subscribed to the topics below this topic."""
     one = story.client("one")
     one.listen(3, Address(AddressKind.TOPIC, "T"))
     one.listen(4, Address(AddressKind.TOPIC, "T/#"))
@@ -86,7 +86,7 @@ def nested(story: Story) -> None:
 
 
 def refused_for_one(story: Story) -> None:
-    """Run a story of a publication to a full durable subscription, without a dead-letter queue."""
+    """Run a story of a publication to a full durable subscription; the queue manager has no dead-letter queue."""
     office, one = Office(story), story.client("one", "one")
     office.do(DefineObject(kind=Kind.TOPIC, name="T", attributes={"TOPICSTR": "T", "PMSGDLV": "ALLDUR"}))
     office.dead_letters("")
@@ -110,7 +110,7 @@ def one_is_full(story: Story) -> None:
 
 
 def removed_beside_everybodys(story: Story) -> None:
-    """Run a story of a client that removes its shared subscription; one of the same name belongs to no client."""
+    """Run a story of a client that removes its shared subscription; a namesake of it belongs to no client id."""
     ann, anybody = story.client("ann", "ann"), story.client("anybody")
     for one in (ann, anybody):
         one.listen(3, TOPIC, SHARED_DURABLE, "news")

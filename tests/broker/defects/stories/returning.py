@@ -109,7 +109,7 @@ def on_the_wire(story: Story) -> None:
 
 
 def namesakes(story: Story) -> None:
-    """Run a story in which a client removes a subscription of a name that only another client has."""
+    """Run a story of a client that tries to remove a subscription; only another client has one of that name."""
     owner = story.client("owner", "owner")
     owner.listen(3, TOPIC, DURABLE, "news")
     owner.close()

@@ -22,7 +22,7 @@ from assay_broker.seams import NO_SEAMS, Seams
 from assay_sdk.model.message import Message
 
 MOST_TICKS = 30
-"""The most ticks at one time; more show that the core asks for ticks without end."""
+"""The largest number of ticks at one time; a core that asks for more is taken to ask for ticks without end."""
 
 
 class Comparing:

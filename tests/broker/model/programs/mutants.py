@@ -98,7 +98,7 @@ def _expired_a_moment_late(entry: Entry, now_ms: int) -> bool:
 
 
 def _recorded_all_the_same(state: Any, turn: Any, queue: Queue, entry: Entry) -> None:
-    """Record a message even if it is not persistent; a replacement of `enter`."""
+    """Replaces `enter`: record a message even if it is not persistent."""
     entry.recorded = queue.recorded
     if entry.recorded:
         entry.batch = turn.record(stored(entry), lambda _turn: queue.remove(entry))
@@ -124,7 +124,7 @@ def _outcome(of: Outcome, like: Outcome) -> Callable[[pytest.MonkeyPatch], None]
 
 
 def _hand_out_and_keep(queue: Queue, entry: Entry) -> None:
-    """Deliver a message that then still waits for other receivers; a replacement of `Queue.take`."""
+    """Replaces `Queue.take`: deliver a message and keep it on the queue for other receivers."""
     del queue, entry
 
 

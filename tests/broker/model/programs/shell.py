@@ -101,7 +101,7 @@ class Shell:
         platform: The core's platform.
         hits: The counter of lookups of the core's tables.
         seams: The seams, which may have a defect.
-        let_out: Called with each effect that waits for no batch, or no longer.
+        let_out: Called with each effect that does not wait for a batch, or has stopped waiting.
     """
 
     def __init__(

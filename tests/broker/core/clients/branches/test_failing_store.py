@@ -15,7 +15,7 @@ from assay_sdk.model.xa import XaCode
 
 
 def got_and_put(bench: Bench, manager: Manager, *, durable: bool = True) -> None:
-    """Let a branch get "in", and put "out", "later" with a delay, and a publication; end its work."""
+    """Let a branch get "in", put "out", "later" (delayed) and a publication; then end the branch's work."""
     bench.sender(1, 7, TOPIC)
     bench.receiver(1, 8, TOPIC, durable="sub", credit=0)
     bench.put(1, 1, message("in"))
