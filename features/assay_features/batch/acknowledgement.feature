@@ -405,7 +405,7 @@ Feature: A batch is acknowledged as a whole
         | m1     |
 
     # Not every broker tells the client when it has the acknowledgement.  The answer to a later send on the same
-    # connection shows that it has.
+    # connection shows that the broker has it.
     @evidence @needs-kill
     Scenario: All three batches stay acknowledged if the broker is killed after the connection's next answer
       Given an empty queue

@@ -346,7 +346,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
 
   @BT-07 @needs-batch-listener
   Rule: Within a batch and across batches, messages come in the consumer's order
-    The kit reads it so: batches change how messages are delivered, not their order.
+    The kit's reading: batches change how messages are delivered, not their order.
 
     Scenario Outline: Waiting messages come in batches of <size> in the order in which they were sent
       Given an empty queue

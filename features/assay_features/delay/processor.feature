@@ -3,8 +3,9 @@ Feature: The delivery delay processor starts with the queue manager, and again a
 
   @DD-60 @needs-delivery-delay
   Rule: The processor starts with the queue manager, without any command
-    Line 70 is about distributed platforms.  Line 68 is about z/OS, where the processor opens the staging queue if that
-    is available, and waits.  So these scenarios give no command after the start, and the staged messages are delivered.
+    Line 70 is about distributed platforms.  Line 68 is about z/OS, where the processor opens the staging queue if
+    this queue is available, and then waits.  So these scenarios give no command after the start, and the staged
+    messages are delivered.
 
     Scenario Outline: The broker <event> during the delay, and the message comes
       Given an empty queue

@@ -4,8 +4,9 @@ Feature: Retained publications and grouped messages cannot be delayed
   @DD-16 @needs-delivery-delay @needs-topic
   Rule: A retained publication with a delay is refused
     Line 16: a message that is marked as retained (JMS_IBM_Retain is 1) and is published with a delay fails with
-    MQRC_OPTIONS_ERROR.  Each of the two is allowed without the other.  The document leaves open whether client or
-    broker refuses; with the client's checks switched off, only the broker can refuse.
+    MQRC_OPTIONS_ERROR.  A retained publication without a delay is allowed, and so is a delayed publication that is
+    not retained.  The document leaves open whether client or broker refuses; with the client's checks switched off,
+    only the broker can refuse.
 
     Scenario Outline: A <style> producer's retained publication with a delay of <delay> is refused
       Given a topic

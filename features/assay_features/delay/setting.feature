@@ -4,7 +4,7 @@ Feature: A producer has a delivery delay
   @DD-01 @needs-delivery-delay
   Rule: Both kinds of producer accept a delivery delay in milliseconds, which is set before the send
     Line 5 names the two setters, each with a long of milliseconds.  A negative duration, or one with a part of a
-    millisecond, is no such delay; a client refuses it.
+    millisecond, is not a valid delay; a client refuses it.
 
     Scenario Outline: A <style> producer accepts a delay of <delay>
       Given an empty queue

@@ -250,7 +250,7 @@ Feature: The sender chooses whether a message is persistent
         | place | receiver                          | mode       | defpsist | shown      |
         | topic | non-durable subscriber "receiver" | persistent | NO       | PERSISTENT |
 
-      # A broker may take an AMQP header that is not durable for none, and then the topic decides.
+      # A broker may treat an AMQP header that is not durable as no header; then the topic decides.
       @kit @judges-broker @needs-topic
       Examples: A topic that makes messages persistent
         | place | receiver                          | mode           | defpsist | shown          |
@@ -420,7 +420,7 @@ Feature: The sender chooses whether a message is persistent
         | place | receiver                          | own            | given      | defpsist | shown      |
         | topic | non-durable subscriber "receiver" | non-persistent | persistent | NO       | PERSISTENT |
 
-      # A broker may take an AMQP header that is not durable for none, and then the topic decides.
+      # A broker may treat an AMQP header that is not durable as no header; then the topic decides.
       @kit @judges-broker @needs-topic
       Examples: A topic that makes messages persistent
         | place | receiver                          | own        | given          | defpsist | shown          |

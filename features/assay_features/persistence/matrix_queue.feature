@@ -4,9 +4,9 @@ Feature: Messages on a queue, through restart and kill
   @PD-20 @needs-queue
   Rule: A persistent message to a queue is on disk before its sender is answered, and is kept until a consumer has it
     Lines 38 and 39: the broker dispatches the message to a connected consumer, or keeps it until a consumer connects,
-    through restart and kill.
-    A kill does not clear the operating system's page cache, so only scenarios that observe the flush claim that a
-    message is on disk.  An acknowledgement has no answer in AMQP, so the broker has a second for it before a kill.
+    through restart and kill.  A kill does not clear the operating system's page cache, so only scenarios that observe
+    the flush claim that a message is on disk.  An acknowledgement has no answer in AMQP, so the scenarios give the
+    broker a second to process it before a kill.
 
     Scenario Outline: After the broker <event>, waiting messages without properties are there, and received ones are not
       Given an empty queue

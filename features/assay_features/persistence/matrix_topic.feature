@@ -312,7 +312,8 @@ Feature: Messages to a topic, through restart and kill
   @PD-24 @needs-topic @needs-durable-subscription
   Rule: An active durable subscriber gets a persistent message after it is on disk
     Lines 44 and 47: the broker first saves the message and then dispatches it, so that a failure in between loses
-    nothing.  An acknowledgement has no answer in AMQP, so the broker has a second for it before a kill.
+    nothing.  An acknowledgement has no answer in AMQP, so the scenarios give the broker a second to process it
+    before a kill.
 
     Scenario: An active durable subscriber gets a persistent message once
       Given a topic

@@ -78,7 +78,7 @@ Feature: The persistence of messages on a subscriber's queue
 
   @QS-31 @needs-topic @needs-quality-of-service
   Rule: When the queue manager stops, a non-durable subscription and its messages are gone
-    Line 37.  The same demand as that of PD-27, for AMQP.
+    Line 37.  This rule demands over AMQP what PD-27 demands.
 
     @needs-reconnect
     Scenario Outline: Messages that waited for a non-durable subscription are gone after the broker <event>

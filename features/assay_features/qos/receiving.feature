@@ -166,8 +166,8 @@ Feature: The broker's copy of a message that is delivered
   @QS-08 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription
   Rule: With at-least-once, the broker keeps its copy until the message is acknowledged
     Line 21.  Acknowledged messages never come again; unacknowledged messages beside them do.  An AMQP 1.0 broker may
-    let the receiver settle first, and then does not say when it has an acknowledgement.  So a broker gets 2 s for it
-    before it is stopped or killed.
+    let the receiver settle first, and then does not say when it has an acknowledgement.  So the scenarios wait
+    for 2 s before they stop or kill the broker.
 
     Scenario Outline: An acknowledged message never comes again after the connection was <ended>
       Given a topic

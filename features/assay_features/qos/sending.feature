@@ -44,10 +44,10 @@ Feature: The sender's knowledge of its message, by quality of service
 
   @QS-04 @needs-topic @needs-quality-of-service @needs-lasting-subscription
   Rule: With at-least-once, a sender keeps its copy until the broker confirms that the subscribers' queues have the message
-    Line 17.  Persistent messages survive a kill, so a kill after the answer tests the broker's confirmation.  A sender
-    that sets the durable header waits for the answer, as with at-least-once.  A client that cannot set the header keeps
-    its copy, and the frames show that it sends it again: a killed broker need not keep a non-persistent message for a
-    subscriber that is away.
+    Line 17.  Persistent messages survive a kill, so a kill after the answer tests the broker's confirmation.  A
+    sender that sets the durable header waits for the answer, as with at-least-once.  A client that cannot set the
+    header keeps its copy, and the frames show that the client sends the message again: a killed broker need not keep
+    a non-persistent message for a subscriber that is away.
 
     @judges-broker @needs-kill @needs-kill-at-answer
     Scenario: A broker that is killed right after its answer has the message on every subscriber's queue

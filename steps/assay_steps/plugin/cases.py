@@ -315,7 +315,7 @@ def case_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str], boo
 
 
 def _meetings(needs: Needs, item: pytest.Item, template: ScenarioTemplate) -> tuple[Needs, frozenset[int], str]:
-    """Return a scenario's needs, without a shared fault if its steps do not permit one; its `meets` and its `work`."""
+    """Return `needs`, `meets` and `work` of a `Case`; the needs lose a shared fault that the steps do not permit."""
     fault, timed = needs.shared_fault, bool(needs.capabilities & TIMED)
     if fault is not Capability.KILL and not (fault is Capability.RESTART and timed):
         return needs, frozenset(), ""

@@ -14,7 +14,7 @@ class Clients(Working):
     """The part of the model with connections, links, subscriptions and temporary queues."""
 
     def connect(self, connection: int, client_id: str | None) -> str | None:
-        """Return the refusal of a connection, if any: a client id belongs to one connection at a time (PD-17)."""
+        """Connect a client; return the refusal, or None: a client id belongs to one connection at a time (PD-17)."""
         if connection in self.connections:
             return "ILLEGAL_STATE"
         if client_id is not None and client_id in self.connections.values():
@@ -56,7 +56,7 @@ class Clients(Working):
         return "ILLEGAL_STATE" if (connection, number) in self.links else None
 
     def open_sender(self, connection: int, number: int, to: str) -> str | None:
-        """Return the refusal of a sender to a queue or topic, or None."""
+        """Open a sender to a queue or topic; return the refusal, or None."""
         why = self._cannot_open(connection, number)
         if why is None:
             if to == TEMPORARY:
@@ -67,7 +67,7 @@ class Clients(Working):
     def open_receiver(
         self, connection: int, number: int, queue: str, *, selector: str | None, settled: bool, session: int | None
     ) -> str | None:
-        """Return the refusal of a receiver on a queue, or None."""
+        """Open a receiver on a queue; return the refusal, or None."""
         why = self._cannot_open(connection, number)
         if why is not None:
             return why
@@ -82,7 +82,7 @@ class Clients(Working):
         return None
 
     def subscribe(self, key: tuple[int, int], terms: Terms, *, settled: bool, timeout: int | None) -> str | None:
-        """Return the refusal of a receiver on a new, altered or shared subscription, or None (PD-10 to PD-17)."""
+        """Open a receiver on a new, altered or shared subscription; return the refusal, or None (PD-10 to PD-17)."""
         why = self._cannot_open(*key)
         if why is None and terms.durable and not terms.shared and terms.client_id is None:
             why = "ILLEGAL_STATE"  # PD-17
@@ -140,7 +140,7 @@ class Clients(Working):
         return bool(sub.links) or any(one.queue == sub.queue and one.held for one in self.alive())
 
     def unsubscribe(self, connection: int, name: str) -> str | None:
-        """Return the refusal of the removal of a durable subscription with its messages, or None."""
+        """Remove a durable subscription with its messages; return the refusal, or None."""
         if connection not in self.connections:
             return "CONNECTION_BROKEN"
         wanted = Terms("", self.connections[connection], name, None, shared=False, durable=True)

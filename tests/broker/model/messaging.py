@@ -22,7 +22,7 @@ class Working(Processor):
     """The part of the model with senders and receivers."""
 
     def put(self, key: tuple[int, int], to: str, sent: Sent, unit_number: int | None) -> str | None:
-        """Return the refusal of a send to a queue or topic, in a unit of work or not, or None."""
+        """Send a message to a queue or topic, in a unit of work or not; return the refusal, or None."""
         if key[0] not in self.connections:
             return "CONNECTION_BROKEN"
         link = self.links.get(key)
@@ -94,7 +94,7 @@ class Working(Processor):
         return None
 
     def begin(self, connection: int, number: int, session: int | None) -> str | None:
-        """Return the refusal of the begin of a unit of work, or None."""
+        """Begin a unit of work; return the refusal, or None."""
         if connection not in self.connections:
             return "CONNECTION_BROKEN"
         if (connection, number) in self.units:

@@ -139,7 +139,7 @@ class Raw:
         self._reader = FrameReader(SERVER_COMMANDS)
         self._reader.version = version
         self.heard = 0
-        """The octets received."""
+        """The octets that the client has received."""
         self.connected = Frame("")
 
     def open(self, **headers: str) -> Self:

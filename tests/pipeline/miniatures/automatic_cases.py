@@ -28,8 +28,8 @@ def _one_batch(
         early: The messages that are accepted before the callback ends.
         after: The messages that are accepted after it.
         back: The messages that are given back after it.
-        again: The messages that then come again.
-        marked: Whether these are marked as redelivered.
+        again: The messages that come again after that.
+        marked: Whether the messages that come again are marked as redelivered.
     """
 
     def tell(tale: Tale) -> None:

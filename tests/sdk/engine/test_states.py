@@ -1,4 +1,4 @@
-"""Tests that the state tables have every pair, and that the engine follows every pair."""
+"""Tests that the state tables have every pair of state and input, and that the engine follows every pair."""
 
 from __future__ import annotations
 

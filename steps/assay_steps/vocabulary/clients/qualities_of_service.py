@@ -26,8 +26,8 @@ from assay_steps.words.subscription_terms import Terms
 _CHECK_MS = 50
 """The milliseconds between two checks for a lost connection.
 
-The client waits longer before it reconnects (`Backoff`), so a cut that is armed after the check strikes the second
-send.
+The client waits longer before it reconnects (`Backoff`), so a cut that is armed after a check strikes the client's
+second send of the message.
 """
 
 

@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 
 class Counted(Mapping[Cell, Result], Generic[Cell, Result]):
-    """A state table that counts the lookups of each pair, including missing pairs."""
+    """A state table that counts the lookups of each pair of state and input, including missing pairs."""
 
     def __init__(self, table: Mapping[Cell, Result], hits: dict[Cell, int]) -> None:
         self._table = table
@@ -44,7 +44,7 @@ class Counted(Mapping[Cell, Result], Generic[Cell, Result]):
 
 
 class Hits:
-    """The lookups of each pair of each table, counted over many cores."""
+    """How often each pair of state and input was looked up in each state table, counted over many cores."""
 
     def __init__(self) -> None:
         self.units: dict[object, int] = {}

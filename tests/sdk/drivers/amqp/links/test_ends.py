@@ -16,7 +16,7 @@ IMPOSSIBLE = {
     (LinkState.CLOSING, LinkInput.CLOSE),
     *((LinkState.GONE, what) for what in LinkInput),
 }
-"""Pairs that cannot happen.
+"""Pairs of state and input that cannot happen.
 
 Proton refuses a second attach, `LinkEnd.close` answers a second close without the table, and no input follows the end.
 """

@@ -123,7 +123,7 @@ def test_a_url_says_whether_the_line_is_encrypted() -> None:
 
 @contextmanager
 def door(to: str) -> Iterator[str]:
-    """Provide a port that removes TLS and forwards the bytes."""
+    """Provide a TLS port, which decrypts the bytes and forwards them."""
     place = place_of(to)
     listener = socket.create_server(("127.0.0.1", 0))
 
