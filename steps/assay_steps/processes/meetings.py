@@ -45,7 +45,7 @@ def meeting_lines(steps: Sequence[Told], *, timed: bool) -> frozenset[int] | Non
 
     Args:
         steps: The steps of the scenario and its background, in their order.
-        timed: Whether the scenario has a delay or a time to live, which goes on during a wait.
+        timed: Whether the scenario has a delay or a time to live, which continues during a wait.
 
     Returns:
         The steps' lines.  None if the scenario cannot share its faults: it has no step before a fault, a step between

@@ -108,7 +108,7 @@ class _LateLosses(WireFilter):
 
 
 class _SlowReturn(WireFilter):
-    """A filter that reports the opening of a subscriber's first connection after a loss 20 s late.
+    """A filter that delays a subscriber's reconnection: the engine learns 20 s late that the connection is open.
 
     Args:
         line: The wire whose commands and events the filter changes.

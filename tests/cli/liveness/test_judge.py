@@ -32,7 +32,7 @@ def record(  # noqa: PLR0917  the parts of a record
     headers: Sequence[str | None] = ("1000,1000", "1000,1000"),
     late_ms: float = 0.0,
 ) -> Record:
-    """Return a record of 6 s: the times at which the judged end and the other one send ends of lines."""
+    """Return a record of 6 s: the times at which the judged end and the other end send ends of lines."""
     events = [Event(0.0, side, opened(side, headers[0])), Event(0.0, side.other, opened(side.other, headers[1]))]
     events += [Event(at, side, b"\n") for at in mine]
     events += [Event(at, side.other, b"\n") for at in other]

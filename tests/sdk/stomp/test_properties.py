@@ -1,4 +1,4 @@
-"""Properties of reading and writing: any division of the input, and any frame, by version."""
+"""Property tests of STOMP's reader and writer, by version: any division of the input, and any frame."""
 
 from __future__ import annotations
 

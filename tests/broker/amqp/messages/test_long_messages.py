@@ -62,7 +62,7 @@ class Narrow:
         client.wait(BEGIN)
 
     def take(self) -> Seen:
-        """Return the next frame of a message, and open the window for another one."""
+        """Return the next frame of a message, and open the window for another frame."""
         return self.wait(TRANSFER)
 
     def hold(self) -> Seen:
@@ -80,7 +80,7 @@ class Narrow:
         raise AssertionError("the server hung up")
 
     def count(self) -> None:
-        """Count a frame of a message, and open the window for another one."""
+        """Count a frame of a message, and open the window for another frame."""
         self._frames += 1
         if not self._frames % self._window:
             self.open()

@@ -48,7 +48,7 @@ def test_a_ca_file_needs_tls_and_the_driver_a_real_runner(runner: RealRunner) ->
 
 
 def closed(runner: RealRunner, url: str, limit_ms: int = 5_000) -> Closed:
-    """Connect in vain, and return the reason."""
+    """Try to connect, and return the reason why the attempt fails."""
     return Client(runner, Target(url=url, open_timeout_ms=limit_ms), StompDriver()).until(Closed)
 
 

@@ -30,7 +30,7 @@ def got_and_put(bench: Bench, manager: Manager, *, durable: bool = True) -> None
 
 
 def whole(bench: Bench) -> tuple[list[str], list[str], int]:
-    """Return the waiting messages, the staged messages and the number for a subscriber."""
+    """Return the waiting messages, the staged messages and the number of messages for a subscriber."""
     (sub,) = (one for one in bench.core._state.queues if one.home.startswith("subscription://"))
     staged = bench.browse(Address(AddressKind.QUEUE, STAGING_QUEUE))
     waiting = sorted(bench.browse(connection=1))
