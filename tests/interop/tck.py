@@ -78,7 +78,7 @@ def _row(row: Caught) -> str:
 def _ours(verdicts: Verdicts) -> str:
     """Return how many scenarios of each rule failed, of those whose needs the server has.
 
-    On a busy machine, scenarios may be inconclusive; the text contains their number, because they might have failed on an idle machine.
+    On a busy machine, scenarios may be inconclusive; the text gives their number, because they might have failed.
     """
     told = []
     for rule in verdicts.rules:

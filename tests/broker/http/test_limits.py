@@ -98,7 +98,7 @@ def test_a_caller_that_sends_its_head_octet_by_octet_is_cut_off(serve: Serve) ->
 
 
 def drip(line: socket.socket, end: float) -> None:
-    """Send one byte after the other, until a time."""
+    """Send one byte after the other, until a given time."""
     while time.monotonic() < end:
         line.sendall(b"/")
         time.sleep(0.02)  # the server's time limit runs in real time

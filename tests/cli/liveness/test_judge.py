@@ -14,7 +14,7 @@ from assay.liveness.rules import BY_ID, RULES, Side
 PASS, FAIL, NONE, OPEN = Verdict.PASS, Verdict.FAIL, Verdict.NOT_PROMISED, Verdict.INCONCLUSIVE
 CLIENT, SERVER = Side.CLIENT, Side.SERVER
 FIRST = {CLIENT: ("SL-07", "SL-08", "SL-10", "SL-11", "SL-12"), SERVER: ("SL-01", "SL-02", "SL-03", "SL-04", "SL-05")}
-"""For each end, the rules: header, sends, keeps, waits, notices."""
+"""The ids of the rules for each end, in the order: header, sends, keeps, waits, notices."""
 HEADER, SENDS, KEEPS, WAITS, NOTICES = range(5)
 
 
