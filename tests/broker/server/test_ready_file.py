@@ -14,7 +14,7 @@ from assay_broker.server.running import Ready, _forget_dead
 
 @pytest.fixture
 def ready(tmp_path: Path) -> Path:
-    """Provide the ready file of a killed server with the folder ``data``; its process id now belongs to another process."""
+    """Provide the ready file of a killed server with the folder ``data``; another process now has its process id."""
     path = tmp_path / "ready.json"
     told = Ready(name="ASSAY", amqp="amqp://127.0.0.1:1", http=None, data=str(tmp_path / "data"), pid=1)
     path.write_bytes(msgspec.json.encode(told))
