@@ -160,7 +160,7 @@ class Whose(Enum):
     """The owner of a broker that has stopped answering, which decides what becomes of the scenario."""
 
     USER = auto()
-    """The broker is the user's, and the kit cannot start it again.  The scenario is in error."""
+    """The kit cannot start the broker again, for example because it is the user's.  The scenario is in error."""
     SHARED = auto()
     """The kit has started the broker again.  Any scenario that used it may be the cause, so each is tried again."""
     SCENARIO = auto()

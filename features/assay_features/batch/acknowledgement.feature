@@ -687,8 +687,7 @@ Feature: A batch is acknowledged as a whole
       And session "s" is recovered
       Then "receiver" sees "m1" to "m6" again
 
-    @needs-return-to-others
-    @needs-release
+    @needs-release @needs-return-to-others
     Scenario: Messages of an unfinished batch go to another receiver when their own receiver is closed before the call
       Given an empty queue
       And session "s" in client mode
@@ -1042,8 +1041,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m3"
 
-    @needs-return-to-others
-    @needs-release
+    @needs-release @needs-return-to-others
     Scenario: Messages of an unfinished batch go to another receiver when their own receiver is closed before the commit
       Given an empty queue
       And session "s" in transacted mode

@@ -317,7 +317,10 @@ def _silence(instance: Instance) -> Silence | None:
     """Return the finding that the instance's broker has stopped answering, without a fault of the scenario."""
     if isinstance(instance, Watched) and (absence := instance.absence()):
         return Silence(absence, Whose.USER)
-    return instance.revive() if isinstance(instance, Reviving) else None
+    try:
+        return instance.revive() if isinstance(instance, Reviving) else None
+    except BackendError as error:
+        return Silence(str(error), Whose.USER)
 
 
 def _named(item: pytest.Item) -> str:

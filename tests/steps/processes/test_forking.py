@@ -15,7 +15,7 @@ from pytest_bdd.parser import Step
 
 from assay_adapters.brokers.reference.inprocess.backend import ReferenceBackend
 from assay_adapters.brokers.reference.server.instance import ServerInstance
-from assay_adapters.ports.backend import FaultSharing, SharedFaultError, Silence, Whose
+from assay_adapters.ports.backend import BackendError, FaultSharing, SharedFaultError, Silence, Whose
 from assay_evidence.concluding.attempts import attempt_id
 from assay_evidence.concluding.weighing import HELD_UP_NS
 from assay_evidence.events import Fault, ScenarioBegin
@@ -262,6 +262,22 @@ def test_a_scenario_in_which_the_broker_fell_silent_is_never_a_pass(
     assert (found.verdict, found.attempt) == (verdict or Verdict.INCONCLUSIVE, attempt)
     if verdict is None:
         assert "Acme MQ stopped answering" in found.reason
+
+
+def test_a_scenario_whose_broker_cannot_be_started_again_is_in_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def revive(_instance: object) -> Silence | None:
+        raise BackendError("Docker does not answer")
+
+    monkeypatch.setattr(ServerInstance, "revive", revive, raising=False)
+    options = SuiteOptions(
+        out=tmp_path / "out", backend="reference-server", scenarios=(RESTARTED,), workers=1, probes=False
+    )
+    run_suite(options)
+    (found,) = evidence(tmp_path / "out")[1].scenarios
+    assert (found.verdict, found.attempt) == (Verdict.ERROR, 1)
+    assert "Docker does not answer" in found.reason
 
 
 def test_those_that_die_again_and_again_come_to_an_end(tmp_path: Path) -> None:

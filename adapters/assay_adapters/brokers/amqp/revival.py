@@ -14,8 +14,9 @@ the scenario's begin
 answers, and the count has grown           silence                            nothing
 does not answer, and the count grows       silence                            nothing
 while the process waits for the lock
-does not answer                            silence                            kills the broker, starts it again, and
-                                                                              adds 1 to the count
+does not answer                            silence                            kills the broker unless it has ended,
+                                                                              starts it again, and adds 1 to the
+                                                                              count
 =========================================  =================================  ====================================
 
 A broker that one scenario has for itself is not started again: the next scenario gets a new one.
@@ -108,7 +109,8 @@ class SharedBroker:
 
     def _start_again(self) -> None:
         container = self._container()
-        container.kill()
+        if container.exit_code() is None:
+            container.kill()
         container.resume()
         self._counter.write_text(str(self.starts() + 1), "ascii")
 

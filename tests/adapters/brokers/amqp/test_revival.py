@@ -18,7 +18,11 @@ class Box:
 
     def __init__(self) -> None:
         self.answers = True
+        self.ended = False
         self.done: list[str] = []
+
+    def exit_code(self) -> int | None:
+        return 1 if self.ended else None
 
     def kill(self) -> None:
         self.done.append("kill")
@@ -61,6 +65,13 @@ def test_a_silent_broker_is_started_again_once_for_all_processes(box: Box, proce
     )
     assert box.done == ["kill", "resume"]
     assert first.check(first.starts()) is None
+
+
+def test_a_broker_that_has_ended_is_only_started_again(box: Box, process: Callable[[], SharedBroker]) -> None:
+    broker = process()
+    box.answers, box.ended = False, True
+    assert broker.check(broker.starts()) is not None
+    assert box.done == ["resume"]
 
 
 def test_a_process_that_waited_for_the_lock_does_not_start_the_broker_again(
