@@ -262,7 +262,7 @@ class FaceClient:
 
     @property
     def identity(self) -> ClientIdentity:
-        """The client's name, version and face."""
+        """The client library's name and version, and its API under test (face)."""
         return identity(self._face)
 
     def observe(self, observer: ClientObserver) -> None:

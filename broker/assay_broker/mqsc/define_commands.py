@@ -49,8 +49,9 @@ def _quoted(value: Value) -> str:
 def _folded(part: str) -> Iterator[str]:
     """Fold a long part of a command into lines.
 
-    A line ends in ``-``, so that the next line continues at its first column.  If the next line would begin with an
-    asterisk, which begins a comment, the line ends in ``+``.
+    A line ends in ``-``, and the command continues in the first column of the next line.  An asterisk in the first
+    column would begin a comment.  So before an asterisk the line ends in ``+``, and the next line begins with a blank,
+    which does not belong to the command.
     """
     while len(part) > _LONGEST:
         piece, part = part[:_LONGEST], part[_LONGEST:]

@@ -40,7 +40,8 @@ class SdkSubject:
     Args:
         target: The broker and the login.
         interval_ms: The heart-beats that the client offers and wants, in milliseconds.
-        conventions: What STOMP leaves to the broker; None to let the driver choose.
+        conventions: The broker's choices that STOMP leaves open; None to choose them by the header ``server`` of the
+            broker's CONNECTED frame.
     """
 
     def __init__(self, target: Target, interval_ms: int, conventions: Conventions | None) -> None:
@@ -85,7 +86,7 @@ class StompPySubject:
     Args:
         target: The broker and the login.
         interval_ms: The heart-beats that the client offers and wants, in milliseconds.
-        conventions: What STOMP leaves to the broker; unused.
+        conventions: The broker's choices that STOMP leaves open; not used.
     """
 
     def __init__(self, target: Target, interval_ms: int, conventions: Conventions | None) -> None:

@@ -29,8 +29,9 @@ def collect_rarely() -> Generator[None]:
 
 
 def freeze() -> None:
-    """Exclude all present objects from searches, inside the `with` block of `collect_rarely`.
+    """Exclude all present objects from garbage collection (`gc.freeze`) until the block of `collect_rarely` ends.
 
-    A search would write to the objects, so that forked processes could no longer share their memory.
+    Call this before a fork: a collection writes to the objects that it examines, and forked processes then no longer
+    share the objects' memory.
     """
     gc.freeze()

@@ -61,10 +61,10 @@ def _lost_at_commit(put: Put, _target: Address, now_ms: int, _view: View) -> Com
 
 
 def _after_backout(wanted: Callable[[Sent], bool]) -> Seams:
-    """Make filters that put the messages of a unit of work to their queues after the unit is backed out.
+    """Make filters that deliver what a unit of work has sent to queues, although the unit was backed out.
 
     Args:
-        wanted: Chooses the sends.
+        wanted: Returns whether a message that the unit has sent is delivered.
     """
 
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
