@@ -294,9 +294,14 @@ def commit(context: SessionContext, frame: Frame) -> None:
             why = transaction.refused
             context.ask(lambda answer: committed(replace(answer, refused=why)), commands.Backout, transaction.unit)
 
-    settling.put_away_all(context, transaction)
+    def put_away() -> None:
+        # Not before all frames are answered: the messages of a refused transaction stay with the client.
+        if transaction.refused is None:
+            settling.put_away_all(context, transaction)
+        transaction.end(end)
+
     context.pass_on()
-    transaction.end(end)
+    transaction.end(put_away)
 
 
 def abort(context: SessionContext, frame: Frame) -> None:

@@ -87,20 +87,22 @@ def _sends(side: Side, record: Record) -> _Found:
     interval = _interval(side, record)
     if isinstance(interval, _Found):
         return interval
-    begin, end = record.phase.begin_ms, record.phase.end_ms
-    ended = record.ended
-    if ended is not None and ended.at_ms < end:
-        return _Found(Verdict.INCONCLUSIVE, f"the {ended.side} ended the connection after {ended.at_ms:.0f} ms")
+    begin, ended = record.phase.begin_ms, record.ended
+    end = record.phase.end_ms if ended is None else min(record.phase.end_ms, ended.at_ms)
     times = [event.at_ms for event in record.of(side) if event.octets and event.at_ms <= end]
     last = max((at for at in times if at <= begin), default=begin)
     inside = [at for at in times if at > begin]
     longest = max(after - before for before, after in zip((last, *inside), (*inside, end), strict=True))
     text = f"promised every {interval} ms; the longest silence of the {side} was {longest:.0f} ms"
-    if longest <= interval * TOLERANCE:
-        return _Found(Verdict.PASS, text)
-    if longest <= interval * TOLERANCE + record.late_ms:
+    if longest > interval * TOLERANCE + record.late_ms:
+        return _Found(Verdict.FAIL, text)
+    if longest > interval * TOLERANCE:
         return _Found(Verdict.INCONCLUSIVE, f"{text}, and the kit itself was late by {record.late_ms:.0f} ms")
-    return _Found(Verdict.FAIL, text)
+    if ended is not None and end < record.phase.end_ms:
+        return _Found(Verdict.INCONCLUSIVE, f"{text}, and the {ended.side} ended the connection after {end:.0f} ms")
+    if not inside and end - begin <= interval * TOLERANCE:
+        return _Found(Verdict.INCONCLUSIVE, f"{text}, and the kit looked for {end - begin:.0f} ms only")
+    return _Found(Verdict.PASS, text)
 
 
 def _keeps(side: Side, record: Record) -> _Found:

@@ -102,8 +102,13 @@ class Record(Struct, frozen=True):
         path.write_bytes(b"\n".join((head, *lines)) + b"\n")
 
 
+_PASSCODE = re.compile(rb"(?m)^(passcode:).*$")
+"""The header of CONNECT with the client's password, which no record may show."""
+
+
 def _shown(event: Event) -> dict[str, object]:
-    what = event.octets.decode(errors="backslashreplace") if event.octets else None
+    octets = _PASSCODE.sub(rb"\1***", event.octets)
+    what = octets.decode(errors="backslashreplace") if octets else None
     return {"at_ms": round(event.at_ms, 1), "from": event.side.value, "octets": what}
 
 

@@ -149,3 +149,24 @@ def test_the_commit_tells_of_a_refused_frame_without_receipt(server: StompServin
         client.send("COMMIT", transaction="again", receipt="2")
         client.receipt("2")
     assert left(server, queue) == []
+
+
+def test_a_refused_commit_leaves_no_copy_on_the_backout_queue(server: StompServing) -> None:
+    server.administer(DefineObject(kind=Kind.QLOCAL, name="SHUT", attributes={"PUT": "DISABLED"}, replace=True))
+    server.administer(DefineObject(kind=Kind.QLOCAL, name="WORK.BACK"))
+    back = {"BOTHRESH": 2, "BOQNAME": "WORK.BACK"}
+    server.administer(DefineObject(kind=Kind.QLOCAL, name="WORK", attributes=back))
+    with raw(server, extensions="open-errors") as client:
+        client.send("SUBSCRIBE", id="0", destination="/queue/WORK", ack="client-individual")
+        client.send("SEND", b"x", destination="/queue/WORK")
+        client.send("NACK", id=client.read("MESSAGE").headers["ack"])
+        second = client.read("MESSAGE").headers["ack"]
+        client.send("BEGIN", transaction="t")
+        client.send("NACK", id=second, transaction="t")
+        client.send("SEND", b"y", destination="/queue/SHUT", transaction="t")
+        client.send("COMMIT", transaction="t", receipt="1")
+        assert client.read("ERROR").headers["receipt-id"] == "1"
+        assert left(server, "/queue/WORK.BACK") == []
+        client.send("NACK", id=second, receipt="2")
+        client.receipt("2")
+    assert left(server, "/queue/WORK.BACK") == ["x"]

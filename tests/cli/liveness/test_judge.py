@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -72,6 +73,9 @@ def test_the_form_of_the_header(side: Side, header: str | None, verdict: Verdict
         ({"mine": (1_000, 2_600, 3_000, 4_000, 5_000), "late_ms": 200.0}, OPEN),
         ({}, FAIL),
         ({"mine": (1_000,), "end": (SERVER, 1_200.0)}, OPEN),
+        ({"end": (SERVER, 2_000.0)}, FAIL),
+        ({"end": (CLIENT, 2_000.0)}, FAIL),
+        ({"headers": ("9000,9000", "9000,9000")}, OPEN),
         ({"headers": ("0,1000", "1000,1000")}, NONE),
         ({"headers": ("1000,1000", "1000,0")}, NONE),
         ({"headers": ("1000,1000", "5000,5000"), "mine": (4_000,)}, PASS),
@@ -128,3 +132,12 @@ def test_each_rule_has_one_defect_of_its_end() -> None:
     assert [defect.rule for defect in DEFECTS] == [rule.id for rule in RULES]
     for defect in DEFECTS:
         assert BY_ID[defect.rule].judged.value in defect.name or defect.name.startswith("garbled")
+
+
+def test_a_record_on_disk_hides_the_password(tmp_path: Path) -> None:
+    seen = Record(
+        "s", [Event(0.0, CLIENT, b"CONNECT\nlogin:app\npasscode:open sesame\n\n\0")], Mark(0.0, 1.0), late_ms=0.0
+    )
+    seen.write(tmp_path / "wire.jsonl")
+    assert "passcode:***" in (tmp_path / "wire.jsonl").read_text("utf-8")
+    assert "sesame" not in (tmp_path / "wire.jsonl").read_text("utf-8")

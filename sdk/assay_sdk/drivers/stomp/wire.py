@@ -182,6 +182,9 @@ class StompWire(NetworkWire[StompLine]):
         )
 
     def _connected(self, headers: dict[str, str]) -> None:
+        if self._is_open:
+            self._line.drop(lost(f"the broker at {self._route.place} sent CONNECTED twice"))
+            return
         server = headers.get("server", "")
         said = headers.get("version", "1.0")
         try:

@@ -109,6 +109,14 @@ def test_an_error_without_a_reason_code_is_told_by_its_words(text: str, kind: Jm
     assert refusal(StompFrame("ERROR", {"message": text})).kind is kind
 
 
+def test_a_second_connected_frame_ends_the_connection(peer: Peer) -> None:
+    with connected(peer) as client:
+        peer.say("CONNECTED", version="1.2", server="test/1")
+        closed = client.until(Closed)
+        assert closed.refused is not None
+        assert "sent CONNECTED twice" in closed.refused.text
+
+
 def test_tls_carries_messages_both_ways_and_a_wrong_authority_is_refused() -> None:
     with serving(security=Security(None, server_context(CERTIFICATE, KEY))) as server:
         url = f"stomps://localhost:{server.port}"
