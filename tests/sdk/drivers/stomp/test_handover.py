@@ -51,3 +51,20 @@ def test_a_closed_queue_lets_the_thread_go_and_drops(runner: RealRunner) -> None
     assert not thread.is_alive()
     free.set()
     assert not runner.run_until(lambda: bool(taken), runner.clock.monotonic_ns() + 50_000_000)
+
+
+def test_an_item_that_raises_does_not_hold_up_the_next_ones() -> None:
+    errors: list[BaseException] = []
+    runner, taken = RealRunner(on_error=errors.append), list[int]()
+
+    def take(number: int) -> None:
+        taken.append(number)
+        if number == 1:
+            raise ValueError("no such thing")
+
+    queue = HandOver(runner, take)
+    for number in range(4):
+        queue.put(number)
+    assert runner.run_until(lambda: len(taken) == 4, runner.clock.monotonic_ns() + int(LIMIT_S * 1e9))
+    runner.close()
+    assert len(errors) == 1

@@ -1,1 +1,1 @@
-"""The connection by stomp.py: its thread, the hand-over to the runner, and heart-beats."""
+"""The connection to the broker: its socket, TLS on a thread of stomp.py, and heart-beats."""

@@ -74,5 +74,9 @@ class HandOver(Generic[T]):
                 item = self._items.popleft()
                 if self.full:
                     self._changed.notify_all()
-            self._take(item)
+            try:
+                self._take(item)
+            except BaseException:
+                self._runner.call_soon(self._pass_on)  # the other items must not wait for ever
+                raise
         self._runner.call_soon(self._pass_on)

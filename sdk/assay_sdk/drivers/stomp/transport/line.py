@@ -254,12 +254,14 @@ class StompLine:
 
     def _handle_pending(self) -> None:
         pending = self._pending
-        for _ in range(_TOGETHER):
-            if not pending:
-                return
-            self._take(pending.popleft())
-        if pending:
-            self._tell(self._handle_pending)
+        try:
+            for _ in range(_TOGETHER):
+                if not pending:
+                    return
+                self._take(pending.popleft())
+        finally:  # also if a handler raises: the other frames must not wait for the next octets
+            if pending:
+                self._tell(self._handle_pending)
 
     def _came(self, octets: bytes) -> None:
         """Put frames into the hand-over queue; called on stomp.py's thread."""
