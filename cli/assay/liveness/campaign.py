@@ -38,7 +38,8 @@ _OF_CLIENTS: Sequence[tuple[int, str, tuple[str, ...]]] = (
     (1, "silent", ("SL-11", "SL-12")),
     (2, "idle", ("SL-13",)),
 )
-"""The rules that each phase of a client's connections judges: the number of the connection, the phase, the rules."""
+"""The rules that each phase of a client's connections judges: the number of the connection with the phase, the phase,
+the rules."""
 _WORST = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.NOT_PROMISED, Verdict.RECORDED, Verdict.PASS)
 
 
@@ -145,11 +146,12 @@ def _client(  # noqa: PLR0917  a row of the table, and what it is judged by
     relay: Relay, number: int, phase: str, rules: tuple[str, ...], settings: Settings, why: str
 ) -> list[Finding]:
     scenario = f"client-{phase}" if number == 1 else f"client-{phase}-{number}"
-    line = relay.lines[number - 1] if len(relay.lines) >= number else None
-    if line is None or phase not in line.marks:
+    # A client may have further connections, such as one for each receiver; they have no phases.
+    lines = [line for line in relay.lines if phase in line.marks]
+    if len(lines) < number:
         text = why or "the client did not come to this phase"
         return [Finding(rule, Verdict.INCONCLUSIVE, scenario, text) for rule in rules]
-    return _judged(line.record(scenario, phase), rules, settings.out)
+    return _judged(lines[number - 1].record(scenario, phase), rules, settings.out)
 
 
 class NotHeardError(RuntimeError):
@@ -176,9 +178,10 @@ def _live(relay: Relay, subject: Subject, interval_s: float) -> None:
         line.over.wait((PATIENCE + 1) * interval_s)
         line.finish()
     line.end(Side.SERVER)
-    _again(relay, subject).begin("idle")
-    relay.lines[-1].over.wait(_IDLE * interval_s)
-    relay.lines[-1].finish()
+    line = _again(relay, subject)
+    line.begin("idle")
+    line.over.wait(_IDLE * interval_s)
+    line.finish()
 
 
 def _connect(relay: Relay, subject: Subject) -> Line:
@@ -192,6 +195,6 @@ def _again(relay: Relay, subject: Subject) -> Line:
     while True:
         try:
             return _connect(relay, subject)
-        except MessagingRuntimeError:
+        except (MessagingRuntimeError, OSError):
             if time.monotonic() > end:
                 raise

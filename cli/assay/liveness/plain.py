@@ -38,7 +38,7 @@ class Target(Struct, frozen=True):
 
 
 class Script(Struct, frozen=True):
-    """What a client promises and does.
+    """The promise of a plain client, and the octets that it sends.
 
     Args:
         phase: The name of the phase, and of the scenario.

@@ -97,19 +97,32 @@ class StompPySubject:
         self._connection: Any = None
 
     def connect(self, port: int) -> None:
-        """Connect with stomp.py; the second time with the same object, as applications do after a lost connection."""
+        """Connect with stomp.py; the second time with the same object, as applications do after a lost connection.
+
+        Raises:
+            ConnectionError: stomp.py cannot connect.
+        """
         import stomp
+        from stomp.exception import StompException
 
         place, login = [("127.0.0.1", port)], self._target.login
         if self._connection is None:
             beats = self._interval_ms, self._interval_ms
             self._connection = stomp.Connection12(place, heartbeats=beats, vhost=self._target.vhost)
         user, password = (None, None) if login is None else (login.user, login.password)
-        self._connection.connect(user, password, wait=True)
+        try:
+            self._connection.connect(user, password, wait=True)
+        except StompException as error:
+            raise ConnectionError(f"stomp.py cannot connect ({type(error).__name__})") from error
 
     def busy(self, seconds: float) -> threading.Event:
-        """Receive a message with a listener of stomp.py."""
+        """Receive a message with a listener of stomp.py.
+
+        Raises:
+            ConnectionError: The connection has ended.
+        """
         import stomp
+        from stomp.exception import StompException
 
         begun = threading.Event()
 
@@ -122,14 +135,20 @@ class StompPySubject:
 
         self._connection.set_listener("busy", Listener())
         destination = f"/queue/{QUEUE}"
-        self._connection.subscribe(destination, id="1", ack="auto")
-        self._connection.send(destination, "busy")
+        try:
+            self._connection.subscribe(destination, id="1", ack="auto")
+            self._connection.send(destination, "busy")
+        except StompException as error:
+            raise ConnectionError(f"stomp.py cannot subscribe and send ({type(error).__name__})") from error
         return begun
 
     def close(self) -> None:
-        """Disconnect."""
-        with suppress(Exception):
-            self._connection.disconnect()
+        """Disconnect, if the connection is still open."""
+        from stomp.exception import StompException
+
+        if self._connection is not None:
+            with suppress(StompException, OSError):
+                self._connection.disconnect()
 
 
 OURS = "sdk"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.broker.stomp.serving import StompServing, serving
 from tests.cli.conftest import Assay
 
@@ -17,6 +19,7 @@ from assay.liveness.judge import Finding, Verdict
 from assay.liveness.plain import Target
 from assay.liveness.rules import BY_ID, RULES, Side
 from assay.liveness.subject import SUBJECTS
+from assay_sdk.stomp.conventions import REFERENCE, Conventions
 
 INTERVALS_MS = (300, 1_000, 3_000)
 """Tried one after the other, because on a busy machine both ends and the kit are late for a short interval."""
@@ -31,10 +34,15 @@ def server() -> Iterator[StompServing]:
 
 
 def found(
-    server: StompServing, out: Path, every_ms: int, *sides: Side, defect: Defect | None = None
+    server: StompServing,
+    out: Path,
+    every_ms: int,
+    *sides: Side,
+    defect: Defect | None = None,
+    conventions: Conventions | None = None,
 ) -> dict[str, Finding]:
     target = Target("127.0.0.1", server.port)
-    subject = SUBJECTS["sdk"](target, every_ms, None)
+    subject = SUBJECTS["sdk"](target, every_ms, conventions)
     return {one.rule: one for one in run(target, subject, Settings(every_ms, OURS, out, defect, sides))}
 
 
@@ -64,6 +72,26 @@ def test_a_defect_fails_its_rule_and_no_other(server: StompServing, tmp_path: Pa
         if failed == [defect.rule]:
             return
     assert failed == [defect.rule], [(one.rule, one.verdict, one.text) for one in verdicts.values()]
+
+
+def test_the_connection_of_a_receiver_is_not_taken_for_the_second_connection(
+    server: StompServing, tmp_path: Path
+) -> None:
+    each_its_own = replace(REFERENCE, unsubscribe_returns=False)
+    for every_ms in INTERVALS_MS:
+        verdicts = found(server, tmp_path, every_ms, Side.CLIENT, conventions=each_its_own)
+        if verdicts["SL-13"].verdict is Verdict.PASS:
+            break
+    assert verdicts["SL-13"].verdict is Verdict.PASS, verdicts["SL-13"]
+
+
+def test_a_client_that_cannot_connect_is_inconclusive(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        target = Target("127.0.0.1", gone.getsockname()[1])
+    settings = Settings(INTERVALS_MS[0], OURS, tmp_path, None, (Side.CLIENT,))
+    verdicts = run(target, SUBJECTS["stomp.py"](target, INTERVALS_MS[0], None), settings)
+    assert {one.verdict for one in verdicts} == {Verdict.INCONCLUSIVE}
+    assert "stomp.py cannot connect" in verdicts[0].text
 
 
 def test_a_kit_rule_is_only_recorded_for_a_product(server: StompServing, tmp_path: Path) -> None:
