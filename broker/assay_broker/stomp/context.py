@@ -23,7 +23,7 @@ from assay_sdk.time import Clock
 
 _NEW, _OLD = Version.V1_2, Version.V1_0
 _MOST_SENDERS = 64
-"""If `_senders` has more entries than this, messages to further queues use the connection's common link."""
+"""The number of queues that can have links of their own; messages to other queues use the connection's common link."""
 
 
 class SessionContext(CommandCollector):
@@ -94,7 +94,7 @@ class SessionContext(CommandCollector):
         link = self._senders.get(address)
         if link:
             return link
-        if link is None or len(self._senders) > _MOST_SENDERS:
+        if link is None:
             if not self.open_errors:
                 self.sent_to(address)
             return self._common_sender()
@@ -118,7 +118,7 @@ class SessionContext(CommandCollector):
 
     def sent_to(self, address: Address) -> None:
         """Note a message to a queue, so that the next message to this queue gets a link of its own."""
-        if address.kind is AddressKind.QUEUE and len(self._senders) <= _MOST_SENDERS:
+        if address.kind is AddressKind.QUEUE and len(self._senders) < _MOST_SENDERS:
             self._senders.setdefault(address, 0)
 
     def adopt(self, address: Address) -> None:

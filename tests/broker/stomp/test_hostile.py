@@ -19,6 +19,8 @@ from tests.waiting import until
 from assay_broker.core.administration.changes import DefineObject
 from assay_broker.core.objects.model import Kind
 from assay_broker.stomp.limits import StompLimits
+from assay_broker.stomp.session import StompSession
+from assay_broker.stomp.sockets import StompSocket
 from assay_sdk.stomp import Frame, Version, encode_frame
 
 MEGABYTE = 1 << 20
@@ -310,14 +312,26 @@ def test_a_client_that_does_not_read_holds_up_itself_only(server: StompServing, 
 
 
 def _unsent(server: StompServing) -> list[int]:
-    from assay_broker.stomp.sockets import StompSocket
-
     sockets = [one for one in server.listener._clients if isinstance(one, StompSocket)]
     return [
         one._transport.get_write_buffer_size() + (one.session.context.unsent if one.session else 0)
         for one in sockets
         if one._transport is not None
     ]
+
+
+def test_a_connection_has_at_most_64_links_for_queues(server: StompServing) -> None:
+    with raw(server) as sender:
+        for _ in range(2):
+            for number in range(70):
+                sender.send("SEND", b"x", destination=f"/queue/links.{number}")
+            sender.sync()
+        assert server.do(lambda: max(len(one.context._senders) for one in _sessions(server))) == 64
+
+
+def _sessions(server: StompServing) -> list[StompSession]:
+    sockets = [one for one in server.listener._clients if isinstance(one, StompSocket)]
+    return [one.session for one in sockets if one.session is not None]
 
 
 def test_senders_wait_while_messages_take_too_much_memory() -> None:
