@@ -124,7 +124,11 @@ def _together(
 ) -> list[str]:
     """Load brokers in turns, and return their tables; the first turn warms them up and does not count."""
     with ExitStack() as stack:
-        running = [stack.enter_context(started(server, folder / server.key)) for server in servers]
+        stomp = any(isinstance(load, Rate) and load.stomp for load in loads)
+        running = [
+            stack.enter_context(started(server, folder / server.key, Options(stomp=free_port() if stomp else 0)))
+            for server in servers
+        ]
         results = {load.key: {one.server.key: Result(one.title, [], []) for one in running} for load in loads}
         number = 0
         for turn in range(rounds + 1):

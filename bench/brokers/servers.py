@@ -35,7 +35,7 @@ class Options(Struct, frozen=True):
 
     Args:
         memory: The limit of the messages' memory in bytes; None for the broker's default.
-        stomp: The port for STOMP on 127.0.0.1; a broker with one port for all protocols ignores it.
+        stomp: The port for STOMP on 127.0.0.1; 0 for none. A broker with one port for all protocols ignores it.
     """
 
     memory: int | None = None
@@ -123,16 +123,8 @@ class Assay(Struct, frozen=True):
         config.write_text(limits, encoding="utf-8")
         command = [
             *(sys.executable, "-m", "assay", "broker", "--data", str(folder / "data"), "--amqp", f"127.0.0.1:{port}"),
-            *(
-                "--stomp",
-                f"127.0.0.1:{options.stomp}",
-                "--http",
-                "none",
-                "--mqsc",
-                str(script),
-                "--config",
-                str(config),
-            ),
+            *("--http", "none", "--mqsc", str(script), "--config", str(config)),
+            *(("--stomp", f"127.0.0.1:{options.stomp}") if options.stomp else ()),  # earlier versions lack the option
         ]
         return Launched(self.title, command, {"PYTHONPATH": source_path(self.root)}, folder)
 
@@ -262,7 +254,7 @@ class Rabbit(Struct, frozen=True):
         settings = [
             f"listeners.tcp.1 = 127.0.0.1:{port}",
             f"load_definitions = {definitions}",
-            f"stomp.listeners.tcp.1 = 127.0.0.1:{options.stomp}",
+            f"stomp.listeners.tcp.1 = 127.0.0.1:{options.stomp}" if options.stomp else "stomp.listeners.tcp = none",
             "log.console = true",
             "log.console.level = warning",
             "log.file = false",
@@ -406,11 +398,11 @@ def started(server: Server, folder: Path, options: Options = Options()) -> Itera
         LaunchError: The broker does not start.
     """
     folder.mkdir()
-    port, stomp = free_port(), free_port()
-    launched = server.start(folder, port, replace(options, stomp=stomp))
+    port = free_port()
+    launched = server.start(folder, port, options)
     place = server.place(port)
     try:
-        one = Running(server, replace(place, stomp=place.stomp or stomp), launched)
+        one = Running(server, replace(place, stomp=place.stomp or options.stomp or None), launched)
         one.wait()
         yield one
     finally:
