@@ -42,7 +42,7 @@ from assay_sdk.driver import (
     Wire,
 )
 from assay_sdk.drivers.answers import Answers, lost
-from assay_sdk.model.reasons import Refused
+from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 _OWN = -1
 """The token of commands that the client gives to a further connection for itself; the main connection owes no answer
@@ -78,6 +78,16 @@ class _Connection:
         """Token of the command that opens the connection's only receiver; None for a session's connection."""
         self.ended: Callable[[], None] | None = None
         """Called when the connection has ended; None if it is not being closed."""
+        self.refused = False
+        """Whether the connection's only receiver was refused, so that its loss has no other effect."""
+        self.failed: Refused | None = None
+        """The answer to a command that the connection's loss has left without the broker's answer."""
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether the connection has ended before it carried out a command, or before the broker answered one."""
+        waiting = any(command.token != _OWN for command in self.waiting or ())
+        return not self.refused and (waiting or self.failed is not None)
 
     def submit(self, command: DriverCommand) -> None:
         """Give a command to the connection, as soon as the connection is open."""
@@ -298,13 +308,17 @@ class FurtherConnections:
                 connection.wire.submit(command)
         elif isinstance(event, Closed):
             self._alive.remove(connection)
-            if connection.ended is not None:
+            if connection.ended is not None and not connection.unanswered:
                 connection.ended()
             else:
-                self._main.lose(event.refused or lost("the broker closed a further connection of this client"))
+                why = event.refused or connection.failed
+                self._main.lose(why or lost("the broker closed a further connection of this client"))
         elif isinstance(event, Done | Failed):
+            if isinstance(event, Failed) and event.refused.kind is JmsErrorKind.CONNECTION_LOST:
+                connection.failed = event.refused
             self._answer(connection, event)
             if event.token == connection.opening and isinstance(event, Failed):
+                connection.refused = connection.failed is None
                 self._close(connection, connection.ended or _nothing)
         else:
             self._main.answers.emit(event)

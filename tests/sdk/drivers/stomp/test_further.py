@@ -235,3 +235,35 @@ def test_a_receiver_of_an_unknown_session_is_refused(peer: Peer) -> None:
         answer = client.answer(2)
         assert isinstance(answer, Failed)
         assert answer.refused.kind is JmsErrorKind.ILLEGAL_STATE
+
+
+def test_the_loss_of_a_connection_with_an_unanswered_commit_is_no_close(peer: Peer) -> None:
+    """The commit is in doubt, so the client must not go on as if the session's connection had ended normally."""
+    with connected(peer, server=SERVER) as client:
+        client.submit(OpenSession(1, 1, transacted=True), opened(2, 1, 2))
+        with further(peer) as own:
+            receiving(client, own, 2)
+            client.submit(Begin(3, 1, 9), CloseLink(4, 2))
+            own.receipt(own.next("BEGIN"))
+            own.receipt(own.next("UNSUBSCRIBE"))
+            assert isinstance(client.answer(4), Done)
+            client.submit(Commit(5, 9))
+            own.next("COMMIT")
+            own.hang_up()
+            answer = client.answer(5)
+            assert isinstance(answer, Failed)
+            assert answer.refused.kind is JmsErrorKind.CONNECTION_LOST
+            assert client.until(Closed).refused is not None
+            assert peer.closed()
+
+
+def test_the_loss_of_a_connection_before_it_is_open_is_no_close_of_its_receiver(peer: Peer) -> None:
+    with connected(peer, server=SERVER) as client:
+        client.submit(OpenSession(1, 1), opened(2, 1, 2), CloseLink(3, 2))
+        line, _ = peer.listener.accept()
+        line.close()
+        for token in (2, 3):
+            answer = client.answer(token)
+            assert isinstance(answer, Failed)
+            assert answer.refused.kind is JmsErrorKind.CONNECTION_LOST
+        assert client.until(Closed).refused is not None

@@ -23,11 +23,11 @@ class Beating(Protocol):
         """Whether the connection reads from its socket; otherwise it cannot notice the broker's heart-beats."""
         ...
 
-    def silent(self, heard_ms: int) -> None:
-        """Handle the silence of the broker, which has lasted for too long.
+    def silent(self, times: int) -> None:
+        """Handle the silence of the broker, which has lasted for too long; octets may arrive meanwhile.
 
         Args:
-            heard_ms: The time between heart-beats that the broker has promised, in milliseconds.
+            times: How often octets had arrived before the silence (`Beats.times`).
         """
         ...
 
@@ -45,6 +45,9 @@ class Beats:
     def __init__(self, connection: Beating, clock: Clock, beats_ms: int, hears_ms: int) -> None:
         self._connection = connection
         self._clock = clock
+        self.hears_ms = hears_ms
+        self.times = 0
+        """How often octets have arrived."""
         self._stopped = threading.Event()
         self._pulse = Pulse(beats_ms, hears_ms, self._now_ms())
 
@@ -60,6 +63,7 @@ class Beats:
     def heard(self) -> None:
         """Note that octets have arrived."""
         self._pulse.heard_ms = self._now_ms()
+        self.times += 1  # in this order: `_run` reads the number first
 
     def written(self) -> None:
         """Note that octets were written."""
@@ -73,12 +77,11 @@ class Beats:
         while (due_ms := pulse.next_ms()) is not None:
             if self._stopped.wait(max(due_ms - self._now_ms(), 1) / 1_000):
                 return
-            now_ms = self._now_ms()
+            times, now_ms = self.times, self._now_ms()
             if pulse.beat_is_due(now_ms):
                 pulse.written_ms = now_ms
                 self._connection.beat()
             if pulse.is_silent(now_ms):
+                pulse.heard_ms = now_ms  # if the connection does not end, look again after as long a silence
                 if self._connection.is_reading:
-                    self._connection.silent(pulse.hears_ms)
-                    return
-                pulse.heard_ms = now_ms
+                    self._connection.silent(times)

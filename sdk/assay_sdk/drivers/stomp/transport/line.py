@@ -86,6 +86,7 @@ class StompLine:
         self._context = context
         self._timeout_s = open_timeout_ms / 1_000
         self._lock = threading.Lock()
+        """Held while a thread uses the socket's descriptor: once it is closed, another socket may get its number."""
         self._unsent = bytearray()
         self._intake = Intake()
         self._pending: deque[Item] = deque()
@@ -104,8 +105,10 @@ class StompLine:
         threading.Thread(target=self._connect, name="assay-stomp", daemon=True).start()
 
     def write(self, octets: bytes) -> None:
-        """Write octets as soon as the socket accepts them; any thread may call this."""
+        """Write octets as soon as the socket accepts them, unless the connection has ended; for any thread."""
         with self._lock:
+            if self._gone:
+                return
             self._unsent += octets
             self._flush()
 
@@ -139,9 +142,15 @@ class StompLine:
             self._beats.stop()
         self._hand_over.close()
         self._pending.clear()
-        if self._clear is not None:
-            self._runner.unregister(self._clear)
-            self._clear.close()
+        line = self._clear
+        if line is not None:
+            self._runner.unregister(line)
+        with self._lock:  # the thread of the heart-beats may be sending
+            self._clear = None
+            self._unsent.clear()
+            self._waiting.clear()
+            if line is not None:
+                line.close()
         if self._encrypted is not None:
             self._encrypted.end()
         self._owner.line_gone(why)
@@ -151,6 +160,8 @@ class StompLine:
     def beat(self) -> None:
         """Send a heart-beat (an end of line), unless other output already waits to be sent."""
         with self._lock:
+            if self._gone:
+                return
             if not self._unsent:
                 self._unsent += b"\n"
             self._flush()
@@ -161,19 +172,29 @@ class StompLine:
 
         A busy runner reads none, and neither does stomp.py's thread while the hand-over queue is full.
         """
-        if self._clear is None:
+        if self._encrypted is not None:
             return not self._hand_over.full
-        waiting = select.poll()
-        try:
+        with self._lock:
+            if self._clear is None:
+                return False
+            waiting = select.poll()
             waiting.register(self._clear, select.POLLIN)
-        except (OSError, ValueError):  # the connection has ended meanwhile
-            return False
-        return not waiting.poll(0) and not self._pending
+            return not waiting.poll(0) and not self._pending
 
-    def silent(self, heard_ms: int) -> None:
-        """End the connection, because the broker has sent no heart-beats."""
-        text = f"the broker at {self._place} promised a heart-beat every {heard_ms} ms and was silent for twice as long"
-        self._tell(lambda: self.drop(lost(text)))
+    def silent(self, times: int) -> None:
+        """End the connection, because the broker has sent no heart-beats, unless octets arrive before the runner does.
+
+        Args:
+            times: How often octets had arrived before the silence (`Beats.times`).
+        """
+        self._tell(lambda: self._drop_silent(times))
+
+    def _drop_silent(self, times: int) -> None:
+        beats = self._beats
+        if beats is None or beats.times != times or not self.is_reading:
+            return
+        promise = f"promised a heart-beat every {beats.hears_ms} ms"
+        self.drop(lost(f"the broker at {self._place} {promise} and was silent for twice as long"))
 
     # --- connecting
 
