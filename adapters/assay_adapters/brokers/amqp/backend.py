@@ -53,7 +53,7 @@ _ANSWER_LIMIT_NS = 5 * 10**9
 """How long `answers` waits for the broker's answer to a session, and to the close, in nanoseconds."""
 _PROTOCOLS: Mapping[str, str] = {"amqp": "AMQP 1.0", "stomp": "STOMP 1.2"}
 """The names of the protocols in reports."""
-_DRIVERS: Mapping[str, str] = {"amqp": "proton", "stomp": "stomp"}
+_DRIVERS: Mapping[str, tuple[str, ...]] = {"amqp": ("proton",), "stomp": ()}
 """The package that the driver of each protocol needs."""
 _GIVEN = (Needs().platform, Needs().level, Needs().topology)
 
@@ -158,8 +158,9 @@ class ProductBackend(AmqpBackend):
         """Return whether this machine can start the product, without starting it."""
         product = self._product
         protocol = product.protocol
-        packages = (_DRIVERS[protocol], "docker", "testcontainers")
-        if (absent := missing_packages(packages, extra=f"{protocol},containers")) is not None:
+        packages = (*_DRIVERS[protocol], "docker", "testcontainers")
+        extras = "amqp,containers" if protocol == "amqp" else "containers"
+        if (absent := missing_packages(packages, extra=extras)) is not None:
             return absent
         found = probe_image(
             product.wanted_images(),

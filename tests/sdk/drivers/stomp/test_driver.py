@@ -12,12 +12,13 @@ from tests.sdk.drivers.stomp.peer import Client, Peer, connected
 
 from assay_broker.security import Security, server_context
 from assay_sdk import JmsErrorKind, Queue, SecurityRuntimeError, connect
-from assay_sdk.driver import Closed, Frame, Login, Opened, Target, TargetError
+from assay_sdk.driver import Close, Closed, Frame, Login, Opened, Target, TargetError
 from assay_sdk.drivers.stomp import StompDriver
 from assay_sdk.drivers.stomp.errors import refusal
 from assay_sdk.runners.real import RealRunner
 from assay_sdk.runners.virtual import VirtualRunner
 from assay_sdk.stomp import Frame as StompFrame
+from assay_sdk.stomp import HeartBeat
 
 
 @pytest.fixture
@@ -127,3 +128,29 @@ def test_tls_carries_messages_both_ways_and_a_wrong_authority_is_refused() -> No
                 assert consumer.receive_body(5_000) == body
         with pytest.raises(SecurityRuntimeError, match="does not trust the broker's certificate"):
             connect(url, driver=StompDriver())
+
+
+def test_a_url_with_the_wrong_security_is_refused_with_the_right_one(runner: RealRunner) -> None:
+    with serving(security=Security(None, server_context(CERTIFICATE, KEY))) as server:
+        why = closed(runner, f"stomp://localhost:{server.port}").refused
+        assert why is not None
+        assert "if it expects TLS, connect with stomps://" in why.text
+    with serving() as server:
+        target = Target(url=f"stomps://localhost:{server.port}", ca_file=str(CERTIFICATE))
+        why = Client(runner, target, StompDriver()).until(Closed).refused
+        assert why is not None
+        assert "has no TLS on this port" in why.text
+        assert "connect with stomp://" in why.text
+
+
+def test_heart_beats_keep_a_connection_with_tls_open() -> None:
+    with serving(security=Security(None, server_context(CERTIFICATE, KEY))) as server:
+        url = f"stomps://localhost:{server.port}"
+        runner = RealRunner()
+        client = Client(runner, Target(url=url, ca_file=str(CERTIFICATE)), StompDriver(None, HeartBeat(100, 100)))
+        client.until(Opened)
+        due_ns = runner.clock.monotonic_ns() + 1_000_000_000
+        assert not runner.run_until(lambda: any(isinstance(event, Closed) for event in client.events), due_ns)
+        client.submit(Close(1))
+        assert client.until(Closed).refused is None
+        runner.close()

@@ -57,8 +57,8 @@ class StompServerBackend(ReferenceServerBackend):
         return environment
 
     def probe(self) -> Available | Unavailable:
-        """Return whether this machine has the packages for server and driver, without starting one."""
-        if (absent := missing_packages((*PACKAGES, "stomp"), extra="server,stomp")) is not None:
+        """Return whether this machine has the packages for the server, without starting one."""
+        if (absent := missing_packages(PACKAGES, extra="server")) is not None:
             return absent
         return Available("a process of this machine, over STOMP 1.2 and HTTP")
 

@@ -1,1 +1,1 @@
-"""The socket of an AMQP connection: TLS, SASL, tracing, and fields of frames that Proton cannot set."""
+"""The socket of an AMQP connection: SASL, tracing, and fields of frames that Proton cannot set."""

@@ -23,10 +23,10 @@ from assay_sdk.driver import Frame, Login, Recording
 from assay_sdk.drivers.amqp.transport.attach_fields import AttachFields, with_attach_fields
 from assay_sdk.drivers.amqp.transport.link_offers import LinkOffers
 from assay_sdk.drivers.amqp.transport.sasl import SaslClient
-from assay_sdk.drivers.amqp.transport.tls import TlsClient, hint_at_tls
 from assay_sdk.drivers.amqp.transport.tracer import Tracer
 from assay_sdk.drivers.answers import lost
 from assay_sdk.drivers.place import Place, is_loopback
+from assay_sdk.drivers.tls import TlsClient, hint_at_tls
 from assay_sdk.model.reasons import Mqrc, Refused
 from assay_sdk.runners.real import READ, WRITE, LoopRunner
 from assay_sdk.time import CancelJob
@@ -99,7 +99,7 @@ class AmqpSocket:
         self._transport = transport
         self._runner = runner
         self._sasl: SaslClient | None = None
-        self._tls = None if context is None else TlsClient(context, place.host)
+        self._tls = None if context is None else TlsClient(context, place.host, "amqp")
         self._socket: socket.socket | None = None
         self._addresses: _Addresses = []
         self._connecting = True
@@ -248,7 +248,7 @@ class AmqpSocket:
         except BlockingIOError:
             return  # a nested run of the loop has read the octets
         first, self._heard = not self._heard, True
-        hint = hint_at_tls(self._place, octets) if first and self._tls is None else None
+        hint = hint_at_tls(self._place, octets, "amqps") if first and self._tls is None else None
         if hint is not None:
             self.drop(hint)
             return

@@ -1,1 +1,1 @@
-"""The connection to the broker: its socket, TLS on a thread of stomp.py, and heart-beats."""
+"""The connection to the broker: its socket, the frames in its octets, and heart-beats."""

@@ -14,10 +14,7 @@ Item = Frame | RemoteError | None
 
 
 class Intake:
-    """The reader of a connection's frames.
-
-    stomp.py's own parser is not used: after two heart-beats that arrive together it drops the next frame.
-    """
+    """The reader of a connection's frames."""
 
     def __init__(self) -> None:
         self._reader = FrameReader(SERVER_COMMANDS, _LIMITS)

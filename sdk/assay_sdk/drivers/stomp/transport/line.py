@@ -1,10 +1,7 @@
 """The connection to a broker, without the meaning of its frames.
 
-This module connects the socket itself, because stomp.py hides the reason of a failure and tries again.  Frames are
-encoded by `assay_sdk.stomp`, because stomp.py's transport does not escape headers.
-
-Without TLS, the runner reads and writes, because a thread in between would take a third of the time of a confirmed
-send.  With TLS, stomp.py's thread reads and writes (`assay_sdk.drivers.stomp.transport.encrypted`).
+The runner reads and writes, because a thread in between would take a third of the time of a confirmed send.  Only the
+thread of the heart-beats writes, too.
 """
 
 from __future__ import annotations
@@ -16,16 +13,15 @@ import ssl
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Protocol
 
 from assay_sdk.driver import Login
 from assay_sdk.drivers.answers import lost
-from assay_sdk.drivers.certificates import refusal_of
 from assay_sdk.drivers.place import Place, is_loopback
 from assay_sdk.drivers.stomp.transport.beats import Beats
-from assay_sdk.drivers.stomp.transport.encrypted import EncryptedTransport
-from assay_sdk.drivers.stomp.transport.handover import HandOver
 from assay_sdk.drivers.stomp.transport.intake import Intake, Item
+from assay_sdk.drivers.tls import TlsClient, hint_at_tls
 from assay_sdk.model.reasons import Mqrc, Refused, refused
 from assay_sdk.runners.real import READ, WRITE, LoopRunner
 from assay_sdk.stomp import Frame, RemoteError
@@ -86,22 +82,22 @@ class StompLine:
         self._context = context
         self._timeout_s = open_timeout_ms / 1_000
         self._lock = threading.Lock()
-        """Held while a thread uses the socket's descriptor: once it is closed, another socket may get its number."""
+        """Held while a thread uses TLS or the socket's descriptor: once it is closed, another socket may get its
+        number."""
         self._unsent = bytearray()
         self._intake = Intake()
         self._pending: deque[Item] = deque()
         """The frames that the runner has read and not handled yet."""
-        self._clear: socket.socket | None = None
-        """The socket without TLS."""
-        self._encrypted: EncryptedTransport | None = None
-        self._hand_over: HandOver[Item] = HandOver(runner, self._take)
+        self._socket: socket.socket | None = None
+        self._tls: TlsClient | None = None
+        self._heard = False
         self._beats: Beats | None = None
         self._watching = False
         self._waiting: deque[Callable[[], None]] = deque()
         self._gone = False
 
     def start(self) -> None:
-        """Start to connect, on a thread, because looking a host up and the TLS handshake may take long."""
+        """Start to connect, on a thread, because looking a host up may take long."""
         threading.Thread(target=self._connect, name="assay-stomp", daemon=True).start()
 
     def write(self, octets: bytes) -> None:
@@ -109,7 +105,7 @@ class StompLine:
         with self._lock:
             if self._gone:
                 return
-            self._unsent += octets
+            self._say(octets)
             self._flush()
 
     def when_room(self, job: Callable[[], None]) -> None:
@@ -140,19 +136,19 @@ class StompLine:
         self._gone = True
         if self._beats is not None:
             self._beats.stop()
-        self._hand_over.close()
         self._pending.clear()
-        line = self._clear
+        line = self._socket
         if line is not None:
             self._runner.unregister(line)
         with self._lock:  # the thread of the heart-beats may be sending
-            self._clear = None
+            self._socket = None
+            if line is not None:
+                if self._tls is not None and self._tls.ready and not self._unsent:
+                    with suppress(OSError):
+                        line.send(self._tls.close())
+                line.close()
             self._unsent.clear()
             self._waiting.clear()
-            if line is not None:
-                line.close()
-        if self._encrypted is not None:
-            self._encrypted.end()
         self._owner.line_gone(why)
 
     # --- `Beating`, on the thread of the heart-beats
@@ -163,22 +159,17 @@ class StompLine:
             if self._gone:
                 return
             if not self._unsent:
-                self._unsent += b"\n"
+                self._say(b"\n")
             self._flush()
 
     @property
     def is_reading(self) -> bool:
-        """Whether the connection has read all octets that have arrived.
-
-        A busy runner reads none, and neither does stomp.py's thread while the hand-over queue is full.
-        """
-        if self._encrypted is not None:
-            return not self._hand_over.full
+        """Whether the connection has read all octets that have arrived; a busy runner reads none."""
         with self._lock:
-            if self._clear is None:
+            if self._socket is None:
                 return False
             waiting = select.poll()
-            waiting.register(self._clear, select.POLLIN)
+            waiting.register(self._socket, select.POLLIN)
             return not waiting.poll(0) and not self._pending
 
     def silent(self, times: int) -> None:
@@ -216,29 +207,26 @@ class StompLine:
             refusal = refused(Mqrc.NOT_AUTHORIZED, f"a password is given for {self._place}, but no TLS: {hint}")
             self._tell(lambda: self.drop(refusal))
             return
-        try:
-            if self._context is not None:
-                line = self._context.wrap_socket(line, server_hostname=self._place.host)
-        except (OSError, ValueError) as error:
-            line.close()
-            why = refusal_of(error, "stomp") if isinstance(error, ssl.SSLError) else lost(f"TLS failed: {error}")
-            self._tell(lambda: self.drop(why))
-            return
         self._tell(lambda: self._connected(line), otherwise=line.close)
 
     def _connected(self, line: socket.socket) -> None:
         if self._gone:
             line.close()
             return
+        line.setblocking(False)  # noqa: FBT003  the standard library takes it by position
+        self._socket = line
+        self._runner.register(line, READ, self._ready)
         if self._context is None:
-            line.setblocking(False)  # noqa: FBT003  the standard library takes it by position
-            self._clear = line
-            self._runner.register(line, READ, self._ready)
-        else:
-            line.settimeout(None)
-            self._encrypted = EncryptedTransport(self._place, line, self._came, lambda: self._hand_over.put(None))
-            self._encrypted.start()
-        self._owner.line_ready()
+            self._owner.line_ready()
+            return
+        try:
+            self._tls = TlsClient(self._context, self._place.host, "stomp")
+        except ValueError as error:
+            self.drop(lost(f"TLS failed: {error}"))
+            return
+        with self._lock:
+            self._unsent += self._tls.start()
+            self._flush()
 
     def _tell(self, job: Callable[[], None], otherwise: Callable[[], None] | None = None) -> None:
         try:
@@ -251,8 +239,8 @@ class StompLine:
 
     def _ready(self, mask: int) -> None:
         """Read and write, as the socket permits; a handler of a frame may run the loop, and so call this again."""
-        line = self._clear
-        if line is None or self._gone:
+        line = self._socket
+        if line is None:
             return
         if mask & WRITE:
             self._writable(line)
@@ -267,11 +255,37 @@ class StompLine:
             return  # a nested run of the loop has read the octets
         except OSError:
             octets = b""
-        if octets:
-            self._heard()
-            self._pending.extend(self._intake.frames(octets))
-        else:
+        first, self._heard = not self._heard, True
+        hint = hint_at_tls(self._place, octets, "stomps") if first and self._tls is None else None
+        if hint is not None:
+            self.drop(hint)
+            return
+        if not octets:
             self._pending.append(None)
+            return
+        if self._beats is not None:
+            self._beats.heard()
+        if self._tls is not None:
+            octets = self._decrypt(self._tls, octets)
+        self._pending.extend(self._intake.frames(octets))
+
+    def _decrypt(self, tls: TlsClient, octets: bytes) -> bytes:
+        """Decrypt octets, and tell the owner when the TLS handshake has ended; drop the connection if TLS has failed.
+
+        Returns:
+            The decrypted octets.
+        """
+        with self._lock:
+            agreed = tls.ready
+            said, answer = tls.receive(octets)
+            self._unsent += answer
+            self._flush()
+        if tls.refused is not None:
+            self.drop(tls.refused)
+            return b""
+        if tls.ready and not agreed:
+            self._owner.line_ready()
+        return said
 
     def _handle_pending(self) -> None:
         pending = self._pending
@@ -283,16 +297,6 @@ class StompLine:
         finally:  # also if a handler raises: the other frames must not wait for the next octets
             if pending:
                 self._tell(self._handle_pending)
-
-    def _came(self, octets: bytes) -> None:
-        """Put frames into the hand-over queue; called on stomp.py's thread."""
-        self._heard()
-        for item in self._intake.frames(octets):
-            self._hand_over.put(item)
-
-    def _heard(self) -> None:
-        if self._beats is not None:
-            self._beats.heard()
 
     def _take(self, item: Item) -> None:
         if self._gone:
@@ -306,18 +310,21 @@ class StompLine:
 
     # --- writing
 
+    def _say(self, octets: bytes) -> None:
+        """Let octets wait for the socket, with TLS encrypted; the caller holds the lock."""
+        if self._tls is None:
+            self._unsent += octets
+            return
+        with suppress(ssl.SSLError):  # the next read reports the end of the connection
+            self._unsent += self._tls.send(octets)
+
     def _flush(self) -> None:
         """Pass waiting octets to the socket; the caller holds the lock."""
-        if self._beats is not None:
+        if self._unsent and self._beats is not None:
             self._beats.written()
-        if self._encrypted is not None:
-            if self._unsent:
-                self._encrypted.write(bytes(self._unsent))
-                self._unsent.clear()
-            return
         try:
-            while self._unsent and self._clear is not None:
-                sent = self._clear.send(self._unsent)
+            while self._unsent and self._socket is not None:
+                sent = self._socket.send(self._unsent)
                 del self._unsent[:sent]
         except BlockingIOError:
             if not self._watching:
@@ -327,8 +334,8 @@ class StompLine:
             self._unsent.clear()  # the next read reports the end of the connection
 
     def _watch(self) -> None:
-        if self._clear is not None and not self._gone:
-            self._runner.register(self._clear, READ | WRITE, self._ready)
+        if self._socket is not None:
+            self._runner.register(self._socket, READ | WRITE, self._ready)
 
     def _writable(self, line: socket.socket) -> None:
         with self._lock:

@@ -18,8 +18,8 @@ from tests.sdk.drivers.amqp.peer import LIMIT_MS, Peer
 from assay_sdk.driver import Closed, DriverEvent, Login, Opened, Target
 from assay_sdk.drivers.amqp import AmqpDriver
 from assay_sdk.drivers.amqp.driver import place_of
-from assay_sdk.drivers.amqp.transport.tls import TlsClient
 from assay_sdk.drivers.certificates import client_context, refusal_of
+from assay_sdk.drivers.tls import TlsClient
 from assay_sdk.model.reasons import JmsErrorKind
 from assay_sdk.runners.real import RealRunner
 
@@ -57,7 +57,7 @@ class Server:
 
 
 def agreed(host: str = "localhost", ca_file: str | None = CERTIFICATE) -> tuple[TlsClient, Server]:
-    client, server = TlsClient(client_context(ca_file), host), Server()
+    client, server = TlsClient(client_context(ca_file), host, "amqp"), Server()
     sent = client.start()
     for _ in range(4):
         if sent and not client.refused:
@@ -88,7 +88,7 @@ def test_a_certificate_that_is_not_believed_is_refused_with_what_to_do(host: str
 
 
 def test_a_peer_that_speaks_no_tls_is_told_of() -> None:
-    client = TlsClient(client_context(CERTIFICATE), "localhost")
+    client = TlsClient(client_context(CERTIFICATE), "localhost", "amqp")
     client.start()
     client.receive(b"AMQP\x03\x01\x00\x00")
     assert client.refused is not None

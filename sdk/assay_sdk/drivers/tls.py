@@ -1,4 +1,6 @@
-"""The client's TLS, by Python's standard library, because Proton's TLS depends on how it was compiled.
+"""The client's TLS, without a socket: octets in, octets out.
+
+It is that of Python's standard library, because Proton's TLS depends on how it was compiled.
 
 The client uses TLS 1.2 or later, and checks the broker's certificate and name.
 """
@@ -22,9 +24,14 @@ class TlsClient:
     Args:
         context: TLS context with the trusted certificates.
         host: Host name of the broker, for which its certificate must be issued.
+        clear: The URL scheme without TLS, for advice.
+
+    Raises:
+        ValueError: The host name is empty, begins with a dot, or has a part that is too long.
     """
 
-    def __init__(self, context: ssl.SSLContext, host: str) -> None:
+    def __init__(self, context: ssl.SSLContext, host: str, clear: str) -> None:
+        self._clear = clear
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._end = context.wrap_bio(self._incoming, self._outgoing, server_hostname=host)
         self.ready = False
@@ -53,7 +60,7 @@ class TlsClient:
         except (ssl.SSLWantReadError, ssl.SSLZeroReturnError):
             pass  # all octets are read; a broker that closes TLS also closes the socket
         except ssl.SSLError as error:
-            self.refused = _broken(error) if self.ready else refusal_of(error, "amqp")
+            self.refused = _broken(error) if self.ready else refusal_of(error, self._clear)
         return bytes(said), self._outgoing.read()
 
     def send(self, octets: bytes) -> bytes:
@@ -75,12 +82,13 @@ class TlsClient:
         self.ready = True
 
 
-def hint_at_tls(place: object, first: bytes) -> Refused | None:
-    """Return a refusal that suggests ``amqps://``, if the broker's answer to clear text shows that it may expect TLS.
+def hint_at_tls(place: object, first: bytes, scheme: str) -> Refused | None:
+    """Return a refusal that suggests TLS, if the broker's answer to clear text shows that it may expect TLS.
 
     Args:
         place: Host and port of the broker, for the text.
         first: First octets of the answer; empty if the broker closed the connection without an answer.
+        scheme: The URL scheme with TLS.
 
     Returns:
         The refusal; None if the octets are neither a TLS alert nor a TLS handshake (RFC 8446, 5.1).
@@ -90,7 +98,7 @@ def hint_at_tls(place: object, first: bytes) -> Refused | None:
     what = "answers with TLS" if first else "closed the connection without an answer"
     return Refused(
         JmsErrorKind.CONNECTION_LOST,
-        f"the broker at {place} {what}: if it expects TLS, connect with amqps://, or correct the port",
+        f"the broker at {place} {what}: if it expects TLS, connect with {scheme}://, or correct the port",
         mqrc=int(Mqrc.Q_MGR_NOT_AVAILABLE),
     )
 
