@@ -122,7 +122,7 @@ class Consumer:
         self._kind: str | None = None
         """The call that set the listener, ``listen`` or ``listen-batch``; only this call can remove it (BT-03)."""
         self._watch: str | None = None
-        # The thread that reads the socket may call `interrupt` while the steps' thread begins a watch.
+        # The thread that reads the socket may call `pause_watching` while the steps' thread begins a watch.
         self._watching = Lock()
 
     @property
@@ -144,19 +144,16 @@ class Consumer:
         self.pause_watching()
 
     def pause_watching(self) -> None:
-        """End the watch but keep the listener, for example while an XA session works in no branch."""
+        """End the watch but keep the listener.
+
+        For example, an XA session works in no branch, or the connection was lost; `resume` begins a new watch.
+        """
         with self._watching:
             if self._watch is not None:
                 watch, self._watch = self._watch, None
                 self._recorder.journal.write(
                     events.Watch, id=watch, actor=self.name, destination=self.destination, phase="end"
                 )
-
-    def interrupt(self) -> None:
-        """End the watch because the connection was lost; `resume` begins a new one."""
-        listening = self.listening
-        self.stop_watching()
-        self.listening = listening
 
     def resume(self) -> None:
         """Begin a watch after the client has reconnected, if the consumer has a listener."""

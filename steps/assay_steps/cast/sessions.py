@@ -35,9 +35,6 @@ class Watching(Protocol):
     def stop_watching(self) -> None:
         """End the watch, and note that the consumer has no listener."""
 
-    def interrupt(self) -> None:
-        """End the watch because the connection was lost; `resume` begins a new one."""
-
     def resume(self) -> None:
         """Begin a watch after the client has reconnected, if the consumer has a listener."""
 
@@ -146,7 +143,7 @@ class Connection:
         if not self.reconnects:
             self._over()
         for consumer in self.consumers:
-            consumer.interrupt()
+            consumer.pause_watching()
 
     def resumed(self) -> None:
         """Begin a watch for each consumer with a listener, because the client has reported a reconnection."""
