@@ -92,8 +92,13 @@ class Conventions(Struct, frozen=True, kw_only=True):
     receipt_before_commit: bool = True
 
 
-REFERENCE = Conventions()
-"""The reference broker."""
+_WINDOW = "1000"
+"""The number of unacknowledged messages that brokers may send ahead."""
+_WINDOW_OCTETS = str(16 << 20)
+"""The octets of these messages, for a broker that counts them."""
+
+REFERENCE = Conventions(window=(("activemq.prefetchSize", _WINDOW), ("prefetch-count", _WINDOW)))
+"""The reference broker.  Its window is for unknown brokers, which may understand one of the headers."""
 
 ACTIVEMQ = Conventions(
     capabilities=_ALL - {Capability.SHARED_SUBSCRIPTION},
@@ -107,7 +112,7 @@ ACTIVEMQ = Conventions(
     everybodys_name="",
     shared_name="",
     no_local="activemq.noLocal",
-    window=(("activemq.prefetchSize", "1000"),),
+    window=(("activemq.prefetchSize", _WINDOW),),
     nack_returns=False,
     rejects=(),
 )
@@ -128,7 +133,7 @@ ARTEMIS = Conventions(
     everybodys_name="",
     shared_name="",
     browser="",
-    window=(("consumer-window-size", "-1"),),
+    window=(("consumer-window-size", _WINDOW_OCTETS),),
     nack_returns=False,
     rejects=(),
 )
@@ -158,7 +163,7 @@ RABBITMQ = Conventions(
     shared_name="",
     no_local="",
     browser="",
-    window=(("prefetch-count", "1000"),),
+    window=(("prefetch-count", _WINDOW),),
     nack_returns=False,
     unsubscribe_returns=False,
     receipt_before_commit=False,

@@ -102,6 +102,7 @@ class Commands(CommandTable):
         found = self._by_id.get(name)
         if isinstance(found, Receiver):
             self._drop(found)
+            found.forget()
             self._wire.answers.emit(LinkClosed(found.number, why))
 
     def _refusable(self, receiver: Receiver, token: int) -> Receipt:

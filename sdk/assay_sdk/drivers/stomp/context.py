@@ -77,6 +77,14 @@ class WireContext(Protocol):
         """
         ...
 
+    def ahead(self, octets: int) -> None:
+        """Note that more or fewer octets of messages wait in the driver for credit.
+
+        Args:
+            octets: The difference.
+        """
+        ...
+
     def when_room(self, job: Callable[[], None]) -> None:
         """Run a job as soon as less than 1 MiB waits for the socket."""
         ...

@@ -1,13 +1,20 @@
 """Receivers: subscriptions with credit, and their deliveries.
 
 A broker with the extension `assay_sdk.stomp.extensions.CREDIT` sends as many messages as the engine has given credit.
-Other brokers send messages ahead, up to a window. Messages beyond the credit then wait in the driver. A message that
-the engine gives back also waits there, if the broker would not deliver it again after a NACK.
+Other brokers send messages ahead, up to a window of unacknowledged messages. Messages beyond the credit then wait in
+the driver. A message that the engine gives back also waits there, if the broker would not deliver it again after a
+NACK.
+
+With ``ack:auto`` these brokers have no window.  So for a receiver of settled messages the driver itself acknowledges
+each message when the engine has credit for it, and delivers it when the broker's receipt has come: the broker then does
+not send it again.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
+from functools import partial
 
 from msgspec import Struct
 
@@ -15,6 +22,7 @@ from assay_sdk.driver import Arrived, Drained, Durability, OpenReceiver, Outcome
 from assay_sdk.drivers.stomp.context import Receipt, WireContext, answering
 from assay_sdk.drivers.stomp.messages import failed_deliveries, received
 from assay_sdk.drivers.stomp.units import Unit
+from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 from assay_sdk.stomp import ContentError, Frame, Version
 from assay_sdk.stomp.extensions import CREDIT, DELIVERY_FAILED, DRAIN
@@ -27,12 +35,14 @@ class _Waiting(Struct):
         order: Its place in the order in which the broker sent the messages.
         frame: The MESSAGE.
         came_ms: The time of its arrival, in milliseconds since the epoch.
+        octets: The length of its headers and body.
         failed: How often the application has failed to process it since the broker sent it.
     """
 
     order: int
     frame: Frame
     came_ms: int
+    octets: int
     failed: int = 0
 
 
@@ -62,6 +72,15 @@ class Receiver:
         """The messages that the broker has sent beyond the credit, and those that the engine has given back."""
         self._kept: dict[int, _Waiting] | None = None if context.conventions.nack_returns or self.settled else {}
         """The messages of the unsettled deliveries, if the driver itself delivers them again."""
+        self._acknowledges = self.settled and CREDIT not in context.extensions
+        """Whether the driver acknowledges messages before it delivers them."""
+        self._settles = not self.settled or self._acknowledges
+        """Whether the broker waits for an acknowledgement of each message."""
+        self._acknowledging = 0
+        """The number of messages that the driver has acknowledged and not delivered yet."""
+        self._drained: Callable[[], None] | None = None
+        """Called when all these messages are delivered; None if no drain waits for this."""
+        self._ended = False
         self._keys: dict[int, str] = {}
         """The names that ACK and NACK use for the unsettled deliveries."""
         self._enlisted: dict[int, Unit] = {}
@@ -77,7 +96,11 @@ class Receiver:
     def message(self, frame: Frame) -> None:
         """Handle a MESSAGE."""
         self._came += 1
-        self._ahead.append(_Waiting(self._came, frame, self._context.now_ms()))
+        waits = bool(self._ahead) or self._credit < 1
+        octets = _octets(frame) if waits else 0
+        self._ahead.append(_Waiting(self._came, frame, self._context.now_ms(), octets))
+        if waits:
+            self._context.ahead(octets)
         self._deliver()
 
     def credit(self, token: int, credit: int) -> None:
@@ -104,9 +127,10 @@ class Receiver:
             if why is not None:
                 self._context.answers.fail(token, why)
                 return
-            self._credit = 0
-            self._context.answers.emit(Drained(self.number))
-            self._context.answers.done(token)
+            if self._acknowledging:
+                self._drained = partial(self._end_drain, token)
+            else:
+                self._end_drain(token)
 
         if CREDIT in self._context.extensions:
             self._context.send(Frame("SUBSCRIBE", {**self._place(), DRAIN: "true"}), drained)
@@ -114,6 +138,11 @@ class Receiver:
         name = {"transaction": f"fence-{self._context.next_number()}"}
         self._context.send(Frame("BEGIN", name))
         self._context.send(Frame("ABORT", name), drained)
+
+    def _end_drain(self, token: int) -> None:
+        self._credit = 0
+        self._context.answers.emit(Drained(self.number))
+        self._context.answers.done(token)
 
     def settle(self, token: int, deliveries: tuple[int, ...], outcome: Outcome) -> None:
         """Settle deliveries with an outcome, and answer the token with the broker's receipt.
@@ -153,23 +182,33 @@ class Receiver:
 
     def close(self, receipt: Receipt | None) -> None:
         """End the subscription; the broker gives unsettled messages back, as failed deliveries."""
+        self.forget()
+        self._context.send(Frame("UNSUBSCRIBE", {"id": self.id}), receipt)
+
+    def forget(self) -> None:
+        """Forget all messages, because the subscription has ended."""
+        self._ended = True
         self._keys.clear()
         self._enlisted.clear()
+        self._context.ahead(-sum(waiting.octets for waiting in self._ahead))
         self._ahead.clear()
         if self._kept is not None:
             self._kept.clear()
-        self._context.send(Frame("UNSUBSCRIBE", {"id": self.id}), receipt)
 
     def _take_back(self, kept: list[_Waiting], *, failed: bool) -> None:
         """Let messages wait for credit again, in their old places; the broker does not learn of it."""
         for waiting in kept:
             waiting.failed += failed
+        self._context.ahead(sum(waiting.octets for waiting in kept))
         self._ahead = deque(sorted((*kept, *self._ahead), key=lambda waiting: waiting.order))
 
     def _deliver(self) -> None:
         """Deliver the messages that wait, in their order, as far as the credit reaches."""
         while self._ahead and self._credit > 0:
-            self._arrive(self._ahead.popleft())
+            waiting = self._ahead.popleft()
+            if waiting.octets:
+                self._context.ahead(-waiting.octets)
+            self._arrive(waiting)
 
     def _arrive(self, waiting: _Waiting) -> None:
         context, frame = self._context, waiting.frame
@@ -178,7 +217,7 @@ class Receiver:
         try:
             message = received(frame, self.address, self._headers["destination"], context.names, now_ms=waiting.came_ms)
         except ContentError:
-            if not self.settled:  # as the AMQP driver, which rejects a message that it cannot decode
+            if self._settles:  # as the AMQP driver, which rejects a message that it cannot decode
                 command, more = self._outcome(Outcome.REJECTED)
                 context.send(Frame(command, {**self._key(key), **more}))
             if CREDIT in context.extensions:
@@ -186,16 +225,35 @@ class Receiver:
             return
         if message.expiry_ms and waiting.came_ms < message.expiry_ms <= context.now_ms():
             # It has expired in the driver, so the client drops it, as it drops one in its buffer (JMS 2.0, 7.8).
-            if not self.settled:
+            if self._settles:
                 context.send(Frame("ACK", self._key(key)))
             return
         self._credit -= 1
+        if self._acknowledges:
+            self._acknowledging += 1
+            arrived = partial(self._acknowledged, message, count, again)
+            context.send(Frame("ACK", self._key(key)), arrived)
+            return
         number = context.next_number()
         self._keys[number] = key
         if self._kept is not None:
             self._kept[number] = waiting
             count, again = count + waiting.failed, again or waiting.failed > 0
         context.answers.emit(Arrived(self.number, number, context.epoch, message, count, again))
+
+    def _acknowledged(self, message: Message, count: int, again: bool, why: Refused | None) -> None:
+        """Deliver a message that the driver has acknowledged, unless the broker has refused the acknowledgement."""
+        self._acknowledging -= 1
+        context = self._context
+        if why is not None:
+            self._credit += 1
+        elif not self._ended:
+            number = context.next_number()
+            self._keys[number] = ""
+            context.answers.emit(Arrived(self.number, number, context.epoch, message, count, again))
+        if self._drained is not None and not self._acknowledging:
+            drained, self._drained = self._drained, None
+            drained()
 
     def _place(self) -> dict[str, str]:
         return {"id": self.id, "destination": self._headers["destination"]}
@@ -240,3 +298,7 @@ class Receiver:
             why = Refused(JmsErrorKind.ILLEGAL_STATE, text, objects=(self.address.name,))
             self._context.answers.fail(token, why)
         return known
+
+
+def _octets(frame: Frame) -> int:
+    return len(frame.body) + sum(len(name) + len(value) for name, value in frame.headers.items())

@@ -23,7 +23,7 @@ def subscribe_headers(context: WireContext, command: OpenReceiver, name: str) ->
     headers = {
         "id": name,
         "destination": context.names.write(command.address),
-        "ack": "auto" if command.settled else "client-individual",
+        "ack": "auto" if command.settled and CREDIT in context.extensions else "client-individual",
     }
     if command.timeout_ms is not None:
         return unsupported("STOMP has no subscription that remains for a given time", "leave the time out")

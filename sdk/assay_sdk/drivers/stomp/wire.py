@@ -20,6 +20,12 @@ from assay_sdk.stomp import Frame, HeartBeat, RemoteError, Version, agreed, enco
 from assay_sdk.stomp.conventions import Conventions, conventions_of
 from assay_sdk.stomp.extensions import CONNECTION, CONNECTION_OPEN, EXTENSIONS, OPEN_ERRORS
 
+MOST_AHEAD = 64 << 20
+"""The octets of messages that may wait for credit.  If more wait, the client stops to read while it waits for no
+receipt, so that TCP makes the broker wait."""
+_TOO_FAR_AHEAD = 1 << 30
+"""The octets of waiting messages with which the client ends the connection, as it waits for a receipt."""
+
 
 class StompWire(NetworkWire[StompLine]):
     """A STOMP connection (`assay_sdk.driver.Wire`).
@@ -58,6 +64,8 @@ class StompWire(NetworkWire[StompLine]):
         self._route = route
         self._receipts: dict[str, Receipt] = {}
         self._output: list[bytes] = []
+        self._ahead = 0
+        """The octets of messages that wait for credit."""
         self._commands = Commands(self)
         self._further: FurtherConnections | None = None
         line = StompLine(
@@ -88,11 +96,22 @@ class StompWire(NetworkWire[StompLine]):
             name = str(next(self._numbers))
             octets = encode_frame(Frame(frame.command, {**frame.headers, "receipt": name}, frame.body), self.version)
             self._receipts[name] = receipt
+            if self._ahead:
+                self._balance()
         if not self._output and not self._working:
             self._runner.call_soon(self._flush)
         self._output.append(octets)
         if self._target.trace:
             self._show("out", frame, octets)
+
+    def ahead(self, octets: int) -> None:
+        """Note that more or fewer octets of messages wait for credit; if too many do, let the broker wait.
+
+        Args:
+            octets: The difference.
+        """
+        self._ahead += octets
+        self._balance()
 
     def when_room(self, job: Callable[[], None]) -> None:
         """Run a job as soon as less than 1 MiB waits for the socket."""
@@ -138,6 +157,8 @@ class StompWire(NetworkWire[StompLine]):
             receipt = self._receipts.pop(headers.get("receipt-id", ""), None)
             if receipt is not None:
                 receipt(None)
+                if self._ahead:
+                    self._balance()
         elif frame.command == "ERROR":
             self._refused(frame)
         elif frame.command == "CONNECTED":
@@ -165,6 +186,13 @@ class StompWire(NetworkWire[StompLine]):
             self._line.write(octets)
 
     # --- inside
+
+    def _balance(self) -> None:
+        """Stop to read, or read again, by the octets of waiting messages and by the open receipts."""
+        if self._ahead > _TOO_FAR_AHEAD:
+            text = f"has sent {self._ahead:,} octets of messages that nobody has asked for, and no receipt"
+            self._line.drop(lost(f"the broker at {self._route.place} {text}"))
+        self._line.hold(self._ahead > MOST_AHEAD and not self._receipts)
 
     def _disconnect(self) -> None:
         self.send(Frame("DISCONNECT"), lambda _: self._line.drop(None))

@@ -93,6 +93,9 @@ class StompLine:
         self._heard = False
         self._beats: Beats | None = None
         self._watching = False
+        """Whether the runner watches for room in the socket's buffer."""
+        self._held = False
+        """Whether the client does not read, to let the broker wait."""
         self._waiting: deque[Callable[[], None]] = deque()
         self._gone = False
 
@@ -114,6 +117,16 @@ class StompLine:
             job()
         else:
             self._waiting.append(job)
+
+    def hold(self, held: bool) -> None:
+        """Stop to read, so that TCP makes the broker wait, or read again.
+
+        Args:
+            held: Whether to stop.
+        """
+        if held is not self._held:
+            self._held = held
+            self._watch()
 
     def keep_alive(self, beats_ms: int, hears_ms: int) -> None:
         """Start heart-beats.
@@ -166,7 +179,7 @@ class StompLine:
     def is_reading(self) -> bool:
         """Whether the connection has read all octets that have arrived; a busy runner reads none."""
         with self._lock:
-            if self._socket is None:
+            if self._socket is None or self._held:
                 return False
             waiting = select.poll()
             waiting.register(self._socket, select.POLLIN)
@@ -243,8 +256,8 @@ class StompLine:
         if line is None:
             return
         if mask & WRITE:
-            self._writable(line)
-        if mask & READ and not self._pending:  # frames are handled in order, so earlier ones must be done
+            self._writable()
+        if mask & READ and not (self._held or self._pending):  # earlier frames must be handled before later ones
             self._read(line)
         self._handle_pending()
 
@@ -334,14 +347,19 @@ class StompLine:
             self._unsent.clear()  # the next read reports the end of the connection
 
     def _watch(self) -> None:
-        if self._socket is not None:
-            self._runner.register(self._socket, READ | WRITE, self._ready)
+        """Let the runner watch for what the client waits for now."""
+        line = self._socket
+        events = (0 if self._held else READ) | (WRITE if self._watching else 0)
+        if line is not None and events:
+            self._runner.register(line, events, self._ready)
+        elif line is not None:
+            self._runner.unregister(line)
 
-    def _writable(self, line: socket.socket) -> None:
+    def _writable(self) -> None:
         with self._lock:
             self._flush()
             if not self._unsent:
                 self._watching = False
-                self._runner.register(line, READ, self._ready)
+                self._watch()
         while self._waiting and len(self._unsent) < _MAX_UNSENT:
             self._waiting.popleft()()
