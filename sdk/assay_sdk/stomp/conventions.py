@@ -64,6 +64,8 @@ class Conventions(Struct, frozen=True, kw_only=True):
             end of the connection returns them, so the driver opens a connection for each receiver and for each
             transacted session.
         rejects: The headers that a NACK needs to reject a message for good, because no client can process it.
+        counts_temporary: Whether other connections know a temporary destination by the id of its connection and a
+            count, and the connection itself is not told this name.
         receipt_before_commit: Whether the receipt of a SEND in a transaction comes before the COMMIT.
     """
 
@@ -89,6 +91,7 @@ class Conventions(Struct, frozen=True, kw_only=True):
     nack_returns: bool = True
     unsubscribe_returns: bool = True
     rejects: Headers = (("requeue", "false"),)
+    counts_temporary: bool = False
     receipt_before_commit: bool = True
 
 
@@ -115,6 +118,7 @@ ACTIVEMQ = Conventions(
     window=(("activemq.prefetchSize", _WINDOW),),
     nack_returns=False,
     rejects=(),
+    counts_temporary=True,
 )
 """Apache ActiveMQ Classic.  Its NACK moves a message to the dead-letter queue at once."""
 

@@ -29,9 +29,17 @@ class Names:
         self.aliases = conventions.aliases
         self.own: dict[Address, str] = {}
         """The text that headers have for each temporary destination of this connection."""
+        self._owned: dict[str, Address] = {}
+        self.created = 0
+        """The number of temporary destinations that this connection has asked for."""
         self.deleted: set[Address] = set()
         """The temporary destinations that the application has deleted; the broker keeps them until the connection
         ends, because STOMP has no frame that deletes one."""
+
+    def add_own(self, address: Address, text: str) -> None:
+        """Note the text of a temporary destination of this connection."""
+        self.own[address] = text
+        self._owned[text] = address
 
     def write(self, address: Address) -> str:
         """Return a destination as the value of a header."""
@@ -39,6 +47,8 @@ class Names:
 
     def read(self, text: str) -> Address:
         """Return the destination that a header's value names; a text without a known prefix is the name of a queue."""
+        if self._owned and text in self._owned:
+            return self._owned[text]
         for kind, prefix in self._prefixes.items():
             if prefix and text.startswith(prefix):
                 return Address(kind, text.removeprefix(prefix).replace(self._slash, "/"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from assay_sdk.driver import Browse
 from assay_sdk.drivers.stomp.context import WireContext
 from assay_sdk.drivers.stomp.messages import received
@@ -9,6 +11,10 @@ from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.model.reasons import Refused
 from assay_sdk.stomp import ContentError, Frame
 from assay_sdk.stomp.messages import OWN_PREFIXES
+
+_ACTIVEMQ_ID = re.compile(r"(.+):-1:1:[0-9]+")
+"""The id of a message that a client sent to ActiveMQ over STOMP: the id of its connection, session -1, producer 1, and
+the number of the message."""
 
 
 class Browser:
@@ -61,6 +67,10 @@ class NameLookUp:
     connections know it appears only in the reply-to of a MESSAGE, so the client sends a message to the new destination
     with the destination as its reply-to.
 
+    ActiveMQ shows the owner its own text there.  Other connections know the destination by the number of the owner's
+    connection, which begins the message's id, and by the count of its temporary destinations (`ProtocolConverter.java`,
+    createTempDestination).
+
     Args:
         context: The connection.
         token: Token of the command, which is answered with the name.
@@ -74,6 +84,8 @@ class NameLookUp:
         number = context.next_number()
         self.id = f"name-{number}"
         self._spelled = f"{OWN_PREFIXES[kind]}assay-{number}"
+        context.names.created += 1
+        self._count = context.names.created
         self.address: Address | None = None
         """The destination; None until the broker has told its name."""
 
@@ -88,11 +100,19 @@ class NameLookUp:
     def message(self, frame: Frame) -> bool:
         """Read the destination's name from the MESSAGE and answer the command; return True: the look-up has ended."""
         context = self._context
-        self.address = Address(self._kind, context.names.read(frame.headers.get("reply-to", self._spelled)).name)
-        context.names.own[self.address] = self._spelled
+        self.address = Address(self._kind, self._name(frame.headers))
+        context.names.add_own(self.address, self._spelled)
         context.send(Frame("UNSUBSCRIBE", {"id": self.id}))
         context.answers.done(self._token, self.address.name)
         return True
+
+    def _name(self, headers: dict[str, str]) -> str:
+        """Return the name by which other connections know the destination."""
+        said = headers.get("reply-to", self._spelled)
+        sent = _ACTIVEMQ_ID.fullmatch(headers.get("message-id", ""))
+        if said == self._spelled and self._context.conventions.counts_temporary and sent is not None:
+            return f"{sent[1]}:{self._count}"
+        return self._context.names.read(said).name
 
     def _answered(self, why: Refused | None) -> None:
         if why is not None:
