@@ -45,12 +45,13 @@ class Conventions(Struct, frozen=True, kw_only=True):
         aliases: Headers that the broker adds to a MESSAGE, each with the driver's header that has the same meaning;
             empty for a header that the driver leaves out.
         expires: The header of the expiry.
-        expires_in: Whether the header `expires` has a duration from the send, and not a time of day.
+        expires_in: Whether the header `expires` of SEND and MESSAGE has a duration, and not a time of day.
         delay: The header of the delivery time.
         delay_for: Whether the header `delay` has a duration from the send, and not a time of day.
         unset_priority: The value of the header priority for a message without a priority; empty for no header.
         to_queue: The headers of a SEND to a queue, in addition to the message's own.
-        message_id: Whether SEND may have a message-id, which the broker keeps.
+        message_id: The header that holds the sender's message id, which the broker keeps; empty for a broker that gives
+            each message an id of its own.
         durable_name: The header that names a durable subscription of the client id.
         shared: The headers of a shared durable subscription, in addition to the header with its name.
         everybodys_name: The header that names a durable subscription which all clients share; empty for none.
@@ -80,7 +81,7 @@ class Conventions(Struct, frozen=True, kw_only=True):
     delay_for: bool = False
     unset_priority: str = AS_DEFINED
     to_queue: Headers = ()
-    message_id: bool = True
+    message_id: str = "message-id"
     durable_name: str = "durable-subscription-name"
     shared: Headers = (("shared", "true"),)
     everybodys_name: str = "x-queue-name"
@@ -109,7 +110,7 @@ ACTIVEMQ = Conventions(
     delay="AMQ_SCHEDULED_DELAY",
     delay_for=True,
     unset_priority="",
-    message_id=False,
+    message_id="",
     durable_name="activemq.subscriptionName",
     shared=(),
     everybodys_name="",
@@ -132,7 +133,7 @@ ARTEMIS = Conventions(
     },
     aliases=(("_AMQ_SCHED_DELIVERY", "AMQ_SCHEDULED_TIME"), ("_AMQ_GROUP_ID", "JMSXGroupID")),
     unset_priority="",
-    message_id=False,
+    message_id="",
     shared=(),
     everybodys_name="",
     shared_name="",
@@ -160,7 +161,7 @@ RABBITMQ = Conventions(
     expires="expiration",
     expires_in=True,
     unset_priority="",
-    message_id=False,
+    message_id="amqp-message-id",
     durable_name="",
     shared=(),
     everybodys_name="",

@@ -27,6 +27,10 @@ class Names:
         self._prefixes = {**PREFIXES, **conventions.prefixes}
         self._slash = conventions.slash
         self.aliases = conventions.aliases
+        self.message_id = conventions.message_id or "message-id"
+        """The header of a MESSAGE that holds the message's id."""
+        self.expires_in = conventions.expires_in
+        """Whether the header of the expiry has a duration."""
         self.own: dict[Address, str] = {}
         """The text that headers have for each temporary destination of this connection."""
         self._owned: dict[str, Address] = {}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
+
 from assay_sdk.drivers.stomp.context import Names
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.stomp import ContentError, Frame
@@ -38,7 +40,7 @@ def send_frame(message: Message, to: Address, conventions: Conventions, writer: 
         if conventions.unset_priority:
             headers["priority"] = conventions.unset_priority
     if conventions.message_id and message.message_id:
-        headers["message-id"] = message.message_id
+        headers[conventions.message_id] = message.message_id
     if message.expiry_ms is not None and conventions.expires_in:
         headers[conventions.expires] = str(message.ttl_ms or 0)
         del headers["expires"]
@@ -65,13 +67,36 @@ def received(frame: Frame, link: Address, spelled: str, names: Names, now_ms: in
         ContentError: A header or the body is not valid.
     """
     headers = frame.headers
+    if names.message_id != "message-id" and names.message_id in headers:
+        headers = {**headers}  # the frame keeps its message-id, which ACK needs
+        headers["message-id"] = headers.pop(names.message_id)
     headers.setdefault("persistent", _MISSING)
     for alias, meant in names.aliases:
         if (value := headers.pop(alias, None)) is not None and meant:
             headers.setdefault(meant, value)
     said = headers.get("destination", spelled)
     to = link if said == spelled else names.read(said)
-    return read_message(headers, frame.body, to, names.read, message_id=headers.get("message-id", ""), now_ms=now_ms)
+    message_id = headers.get("message-id", "")
+    message = read_message(headers, frame.body, to, names.read, message_id=message_id, now_ms=now_ms)
+    if names.expires_in and message.ttl_ms:
+        return msgspec.structs.replace(message, expiry_ms=_end_of(message.ttl_ms, message.creation_ms, now_ms))
+    return message
+
+
+def _end_of(ttl_ms: int, creation_ms: int | None, now_ms: int) -> int:
+    """Return the time of day at which a message expires, in milliseconds since the epoch.
+
+    The time to live counts from the time that the sender wrote.  If that time contradicts the arrival of a message that
+    the broker did not regard as expired, the time to live counts from the arrival.  So clocks that differ do not let
+    the client drop a message too early.
+
+    Args:
+        ttl_ms: The time to live in milliseconds.
+        creation_ms: The time that the sender wrote, in milliseconds since the epoch; None if it wrote none.
+        now_ms: The time of arrival, in milliseconds since the epoch.
+    """
+    end_ms = (creation_ms or now_ms) + ttl_ms
+    return end_ms if now_ms < end_ms <= now_ms + ttl_ms else now_ms + ttl_ms
 
 
 def failed_deliveries(frame: Frame) -> tuple[int, bool]:

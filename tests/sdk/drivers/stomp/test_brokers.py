@@ -35,6 +35,8 @@ from assay_sdk.driver import (
     Settle,
     Unsubscribe,
 )
+from assay_sdk.drivers.stomp.context import Names
+from assay_sdk.drivers.stomp.messages import received
 from assay_sdk.model.message import Address, AddressKind, Message
 from assay_sdk.stomp import Frame, Version, encode_frame
 from assay_sdk.stomp.conventions import RABBITMQ
@@ -275,10 +277,30 @@ def test_rabbitmqs_receipt_of_a_send_in_a_transaction_is_not_waited_for(peer: Pe
         assert (send.headers["expiration"], send.headers["persistent"]) == ("500", "true")
         assert send.headers["durable"] == "true"
         assert "expires" not in send.headers
-        assert "message-id" not in send.headers
+        assert (send.headers["amqp-message-id"], send.headers.get("message-id")) == ("ID:1", None)
         client.submit(Commit(5, 9))
         peer.receipt(peer.next("COMMIT"))
         assert isinstance(client.answer(5), Done)
+
+
+@pytest.mark.parametrize(
+    ("timestamp", "expiry_ms"),
+    [
+        pytest.param({"timestamp": str(NOW_MS - 20)}, NOW_MS + 480, id="from the time that the sender wrote"),
+        pytest.param({}, NOW_MS + 500, id="from the arrival, if the sender wrote no time"),
+        pytest.param({"timestamp": str(NOW_MS // 1_000)}, NOW_MS + 500, id="from the arrival, if it is in seconds"),
+        pytest.param({"timestamp": str(NOW_MS + 9)}, NOW_MS + 500, id="from the arrival, if it is ahead"),
+        pytest.param({"timestamp": str(NOW_MS - 500)}, NOW_MS + 500, id="from the arrival, if it would be over"),
+    ],
+)
+def test_rabbitmqs_messages_have_the_senders_id_and_a_duration_until_their_expiry(
+    timestamp: dict[str, str], expiry_ms: int
+) -> None:
+    headers = {"message-id": "T_1@@2", "amqp-message-id": "ID:1", "expiration": "500", **timestamp}
+    frame = Frame("MESSAGE", headers, b"")
+    for _ in range(2):  # the driver reads a message again that the application has given back
+        message = received(frame, QUEUE, "/queue/Q", Names(RABBITMQ), NOW_MS)
+        assert (message.message_id, message.expiry_ms, message.properties) == ("ID:1", expiry_ms, {})
 
 
 def test_activemqs_delay_is_a_duration(peer: Peer) -> None:
