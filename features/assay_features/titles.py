@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from assay_features.folder import feature_root
-from assay_features.gherkin import feature_in
+from assay_features.kept import beside, kept, package_features
 
 
 @cache
@@ -24,11 +24,21 @@ def titles(root: Path | None = None) -> Mapping[str, str]:
         ``topic/file.feature::A <mode> message is there after a restart[persistent, 7]``. Values that the outline's name
         does not use follow in brackets.
     """
-    folder = root or feature_root()
-    return MappingProxyType(dict(row for file in sorted(folder.rglob("*.feature")) for row in _rows(file, folder)))
+    if root is not None:
+        return MappingProxyType(_titles(root))
+    sources = [Path(__file__), *package_features()]
+    return MappingProxyType(
+        kept(dict[str, str], lambda: _titles(feature_root()), sources, beside(__file__, "titles.json"))
+    )
+
+
+def _titles(folder: Path) -> dict[str, str]:
+    return dict(row for file in sorted(folder.rglob("*.feature")) for row in _rows(file, folder))
 
 
 def _rows(file: Path, folder: Path) -> Iterator[tuple[str, str]]:
+    from assay_features.gherkin import feature_in  # not needed if the titles are kept
+
     for outline in _scenarios(feature_in(file)):
         for examples in outline["examples"]:
             columns = [cell["value"] for cell in examples["tableHeader"]["cells"]] if "tableHeader" in examples else []

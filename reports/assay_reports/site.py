@@ -1,6 +1,7 @@
 """The HTML report: a folder of static pages that a browser shows without a server, a network or scripts."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from importlib import resources
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -114,7 +115,9 @@ def _pages(runs: Sequence[RunEvidence], out: Path, absent: Sequence[Absence]) ->
         yield name, resources.files("assay_reports").joinpath("assets", name).read_bytes()
 
 
+@cache
 def _environment() -> Environment:
+    """Return the environment of the templates; cached, because it compiles each template once."""
     environment = Environment(
         loader=PackageLoader("assay_reports"),
         autoescape=True,

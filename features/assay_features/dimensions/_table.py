@@ -1,14 +1,18 @@
 """The table of a rule: for each trait, the number of scenarios that have it, or the reason why none has it."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from functools import cache
+from pathlib import Path
 
 from msgspec import Struct
 
+from assay_features.dimensions import _texts, _traits
 from assay_features.dimensions._reasons import Reasons, load_reasons
 from assay_features.dimensions._texts import ScenarioText, scenario_texts
 from assay_features.dimensions._traits import DIMENSIONS, traits_of
+from assay_features.kept import beside, kept, package_features
 from assay_features.rule import Rule
 
 
@@ -56,13 +60,12 @@ def table_of(
     """
     if not rule.observable:
         return ()
-    own = [one for one in (scenario_texts() if scenarios is None else scenarios) if rule.id in one.tags]
+    counts = (_of_this_package() if scenarios is None else counts_of(scenarios)).get(rule.id, {})
     known = load_reasons() if reasons is None else reasons
-    counts = Counter(trait for scenario in own for trait in traits_of(scenario))
     cells: list[Cell] = []
     for dimension in DIMENSIONS:
         for trait in dimension.traits:
-            tried = counts[trait]
+            tried = counts.get(trait.name, 0)
             reason = known.of(rule, dimension.name, trait.name)
             if tried:
                 cells.append(Cell(dimension.name, trait.name, State.TRIED, tried))
@@ -72,3 +75,23 @@ def table_of(
                 state = State.OPEN if reason.open else State.APART
                 cells.append(Cell(dimension.name, trait.name, state, 0, reason.why))
     return tuple(cells)
+
+
+def counts_of(scenarios: Iterable[ScenarioText]) -> dict[str, dict[str, int]]:
+    """Count the scenarios with each trait, by tag (such as a rule's id) and by the trait's name."""
+    counts: dict[str, Counter[str]] = {}
+    for scenario in scenarios:
+        names = [trait.name for trait in traits_of(scenario)]
+        for tag in scenario.tags:
+            counts.setdefault(tag, Counter()).update(names)
+    return {tag: dict(count) for tag, count in counts.items()}
+
+
+@cache
+def _of_this_package() -> Mapping[str, Mapping[str, int]]:
+    """Return the counts of this package's scenarios, which a file keeps."""
+    modules = [Path(module) for module in (__file__, _texts.__file__, _traits.__file__)]
+    sources = [*modules, *package_features()]
+    return kept(
+        dict[str, dict[str, int]], lambda: counts_of(scenario_texts()), sources, beside(__file__, "traits.json")
+    )

@@ -5,7 +5,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gherkin.pickles.compiler import Compiler
 from msgspec import Struct
 
 from assay_features.folder import feature_root
@@ -34,6 +33,8 @@ def scenario_texts(root: Path | None = None) -> tuple[ScenarioText, ...]:
 
 
 def _read(file: Path) -> Iterator[ScenarioText]:
+    from gherkin.pickles.compiler import Compiler  # not needed if the counts of traits are kept
+
     document: Any = {**document_of(file.read_text(encoding="utf-8")), "uri": file.name}
     for pickle in Compiler().compile(document):
         yield ScenarioText(
