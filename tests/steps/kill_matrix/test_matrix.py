@@ -130,14 +130,14 @@ def test_every_defect_that_no_wire_shows_is_there_and_has_its_reason() -> None:
 
 
 def raising_defect(monkeypatch: pytest.MonkeyPatch, text: str) -> str:
-    """Add a defect of the broker for DD-39 whose code raises a `RuntimeError`, and return the defect's name."""
+    """Add a defect of the broker for DD-37 whose code raises a `RuntimeError`, and return the defect's name."""
 
     def rewrite(put: Put, _target: Address, _now_ms: int, _view: View) -> Commands | None:
         if put.message.delivery_time_ms:
             raise RuntimeError(text)
         return None
 
-    raising = BrokerDefect(name="raises", rules=("DD-39",), text="It raises.", apply=lambda: puts(rewrite))
+    raising = BrokerDefect(name="raises", rules=("DD-37",), text="It raises.", apply=lambda: puts(rewrite))
     more = {**DEFECTS_OF_THE_BROKER, raising.name: raising}
     monkeypatch.setattr("assay_steps.defects.BROKER_DEFECTS", more)
     monkeypatch.setattr("assay_adapters.brokers.reference.inprocess.backend.DEFECTS", more)
@@ -146,7 +146,7 @@ def raising_defect(monkeypatch: pytest.MonkeyPatch, text: str) -> str:
 
 def test_a_defect_whose_own_code_raises_is_in_error_and_not_missed(monkeypatch: pytest.MonkeyPatch) -> None:
     name = raising_defect(monkeypatch, "no such field")
-    unbroken, broken = (outcomes_of(Trial("reference", defect, ("DD-39",))) for defect in (None, name))
+    unbroken, broken = (outcomes_of(Trial("reference", defect, ("DD-37",))) for defect in (None, name))
     matrix = _matrix(unbroken, {name: broken}, [find_defect(name)], {})
     (error,) = matrix.errors
     assert error.name == name
