@@ -73,6 +73,11 @@ def tour(defect: Defect | None) -> list[Seen]:
 
 
 UNBROKEN = tour(None)
+LIKELIEST = list(zip(STORIES, UNBROKEN, strict=True))
+"""The stories and what they show without a defect; those that showed the latest defects come first.
+
+Few stories show most defects, so that the order saves most of the stories that show nothing.
+"""
 
 
 def test_the_tour_is_the_same_each_time() -> None:
@@ -82,13 +87,15 @@ def test_the_tour_is_the_same_each_time() -> None:
 @pytest.mark.parametrize("name", sorted(DEFECTS))
 def test_every_defect_shows_in_a_tour_of_everything_and_remembers_nothing(name: str) -> None:
     shown = (
-        (tell, seen)
-        for tell, unbroken in zip(STORIES, UNBROKEN, strict=True)
+        (place, seen)
+        for place, (tell, unbroken) in enumerate(LIKELIEST)
         if (seen := told(tell, DEFECTS[name])) != unbroken
     )
     first = next(shown, None)
     assert first is not None, f"no story in tests/broker/defects/stories shows {name}: add one"
-    tell, seen = first
+    place, seen = first
+    LIKELIEST.insert(0, LIKELIEST.pop(place))
+    tell, _ = LIKELIEST[0]
     assert told(tell, DEFECTS[name]) == seen
 
 
