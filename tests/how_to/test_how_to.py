@@ -22,6 +22,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted(page for page in (ROOT / "docs" / "how-to").glob("*.md") if page.name != "README.md")
 SOURCES = ("features", "sdk", "evidence", "broker", "adapters", "steps", "pipeline", "reports", "cli")
 
+_BEING_WRITTEN = shutil.ignore_patterns("*.pyc.*", "*.json.*")
+"""Files that other processes are writing in the folders of compiled modules, under other names until they are whole."""
 _PATH = {"PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))}
 """The search path on which a page's files find the command ``assay``."""
 _BLOCK = re.compile(
@@ -36,9 +38,12 @@ _AFTER = re.compile(r"After `(?P<line>[^\n]+)` in\s+`(?P<file>[^`]+)`:\s*$")
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """Provide the copy of the packages, which the examples change."""
+    """Provide the copy of the packages, which the examples change.
+
+    The copy has the compiled modules, too, because each page would otherwise compile a thousand modules again.
+    """
     for name in SOURCES:
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=_BEING_WRITTEN)
     return tmp_path
 
 
