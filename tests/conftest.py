@@ -59,13 +59,27 @@ def _runs_within_tests_have_a_place_of_their_own(tmp_path_factory: pytest.TempPa
         yield
 
 
-_LONGEST = "tests/tools/mutation/test_sample.py::test_scenarios_convict_a_sample_of_mistakes"
-"""A test of a minute or more; if it ran last, the other worker would be idle meanwhile."""
+_LONG = (
+    "tests/tools/mutation/test_sample.py::test_scenarios_convict_a_sample_of_mistakes",
+    "tests/how_to/test_how_to.py::test_a_page_does_what_it_says[add-an-invariant]",
+    "tests/cli/commands/test_crash.py::test_a_planted_bug_of_the_store_is_found[no-flush-16]",
+    "tests/cli/commands/test_adapter.py::test_a_broker_by_a_file_is_judged_also_by_kills",
+    "tests/how_to/test_how_to.py::test_a_page_does_what_it_says[add-a-defect]",
+    "tests/steps/processes/test_interrupts.py::test_at_whatever_instant_it_comes",
+    "tests/adapters/brokers/artemis/test_journal.py::test_a_broker_that_answers_before_the_disk_is_convicted",
+    "tests/how_to/test_how_to.py::test_a_page_does_what_it_says[test-a-running-broker]",
+    "tests/tools/test_held_up.py::test_a_harness_that_is_held_up_neither_passes_nor_fails_wrongly",
+)
+"""The beginnings of the ids of tests of 30 seconds or more, the longest first.
+
+If one of them ran last, the other workers would be idle meanwhile.
+"""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the longest test first."""
-    items.sort(key=lambda item: item.nodeid != _LONGEST)
+    """Run the longest tests first."""
+    places = {item: place for item in items for place, long in enumerate(_LONG) if item.nodeid.startswith(long)}
+    items.sort(key=lambda item: places.get(item, len(_LONG)))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -76,5 +90,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
     class Together(LoadScopeScheduling):  # type: ignore[misc]  # xdist's scheduler is untyped where it matters
         def _split_scope(self, nodeid: str) -> str:
             return next((part for part in _TOGETHER if nodeid.startswith(part)), nodeid)
+
+        def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:
+            """Forget finished scopes, because after each test xdist counts the unfinished tests of all scopes."""
+            super().mark_test_complete(node, item_index, duration)
+            scope = self._split_scope(self.registered_collections[node][item_index])
+            if all(self.assigned_work[node][scope].values()):
+                del self.assigned_work[node][scope]
 
     return Together(config, log)
