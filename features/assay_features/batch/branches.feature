@@ -364,7 +364,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
         | persistent     |
         | non-persistent |
 
-    Scenario: The loss of a client before prepare changes nothing
+    Scenario: If a client is lost before prepare, its branch is rolled back
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And session "s" in xa mode

@@ -141,7 +141,7 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
       And the receiver sees "slow" exactly once
 
     @kit @judges-broker @needs-checks-off
-    Scenario Outline: The broker refuses DEFBIND(<defbind>) to a client that does not check
+    Scenario Outline: The broker refuses a delayed message to a clustered queue with DEFBIND(<defbind>) from a client that does not check
       Given the client's own checks are switched off
       And a queue with CLUSTER(SHOP) DEFBIND(<defbind>)
       When a message is sent to the queue with a delivery delay of 1 s
@@ -153,14 +153,14 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
         | GROUP   |
 
     @kit @judges-broker @needs-checks-off @needs-non-persistent
-    Scenario: The broker refuses a non-persistent message to a client that does not check
+    Scenario: The broker refuses a delayed non-persistent message from a client that does not check
       Given the client's own checks are switched off
       And a queue with CLUSTER(SHOP) DEFBIND(OPEN)
       When a message is sent to the queue with a delivery delay of 1 s and delivery mode non-persistent
       Then it is refused with MQRC_OPTIONS_ERROR
 
     @kit @judges-broker @needs-checks-off
-    Scenario: The broker refuses an alias with DEFBIND(OPEN) to a client that does not check
+    Scenario: The broker refuses a delayed message to an alias with DEFBIND(OPEN) from a client that does not check
       Given the client's own checks are switched off
       And a queue with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       And an alias "front" for the queue with DEFBIND(OPEN)
@@ -168,7 +168,7 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
       Then it is refused with MQRC_OPTIONS_ERROR
 
     @kit @judges-broker @needs-checks-off @needs-local-transaction
-    Scenario: The broker refuses a send in a unit of work to a client that does not check
+    Scenario: The broker refuses a delayed send in a unit of work from a client that does not check
       Given the client's own checks are switched off
       And a queue with CLUSTER(SHOP) DEFBIND(OPEN)
       And session "work" in transacted mode
@@ -192,7 +192,7 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
         | CLUSNL(SHOPS) DEFBIND(OPEN)  |
 
     @kit @judges-broker @topology-cluster @needs-checks-off
-    Scenario Outline: The broker refuses a delayed message to another queue manager's queue with DEFBIND(<defbind>) to a client that does not check
+    Scenario Outline: The broker refuses a delayed message to another queue manager's queue with DEFBIND(<defbind>) from a client that does not check
       Given the client's own checks are switched off
       And queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(<defbind>)
       When message "slow" is sent to queue "orders" with a delivery delay of 1 s
@@ -228,7 +228,7 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
       And "second" sees "late" exactly once
 
     @kit @topology-cluster
-    Scenario: An alias with DEFBIND(NOTFIXED) for another queue manager's queue leads there
+    Scenario: A delayed message to an alias with DEFBIND(NOTFIXED) reaches another queue manager's queue
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(OPEN)
       And an alias "front" for queue "orders" with DEFBIND(NOTFIXED)
       And receiver "far" is waiting on queue "orders" at queue manager "B"

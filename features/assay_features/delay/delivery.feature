@@ -396,7 +396,7 @@ Feature: A delayed message is delivered once its delay is over
         | is killed and comes back |
 
     @evidence @needs-topic @needs-durable-subscription @needs-topic-wildcard
-    Scenario Outline: A publication for a durable subscription to <pattern> survives that the broker <event> during its delay
+    Scenario Outline: A publication for a durable subscription to <pattern> comes although the broker <event> during its delay
       Given a durable subscriber "steady" on topic "<pattern>"
       And subscriber "steady" is inactive
       When message "slow" is sent to topic "sport/football/results" with a delivery delay of 2 s

@@ -373,7 +373,7 @@ Feature: No actor gets a delayed message before its delay is over
         | is killed and comes back |
 
     @needs-local-transaction
-    Scenario Outline: Each message of a unit of work has its own delay: "<label>" that of <delay>
+    Scenario Outline: In a unit of work, message "<label>" does not come before its own delay of <delay> is over
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode

@@ -8,14 +8,14 @@ Feature: The delay counts as part of the expiry interval
     15 seconds from the put.
 
     @needs-queue-look
-    Scenario: The document's own figures: 15 of 20 seconds are over, 5 of them as delay
+    Scenario: With the document's figures, a message has used 15 of its 20 seconds, 5 of them as delay
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 5 s and a time to live of 20 s
       When 15 s have passed since "m1" was sent
       Then "m1" on the queue has an Expiry of the rest of 20 s, in tenths of a second
 
     @needs-queue-look
-    Scenario Outline: <span> after its send, a <mode> message has used this time of its life, the delay included
+    Scenario Outline: <span> after its send, the expiry interval of a <mode> message is shorter by <span>, the delay included
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 5 s, a time to live of 30 s and delivery mode <mode>
       When <span> have passed since "m1" was sent
@@ -28,7 +28,7 @@ Feature: The delay counts as part of the expiry interval
         | non-persistent | 20 s     |
 
     @needs-queue-look
-    Scenario: A delay that takes most of the time to live leaves the rest
+    Scenario: After a delay of most of its time to live, a message has the rest as its expiry interval
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 50 s and a time to live of 1 m
       When 50 s have passed since "m1" was sent

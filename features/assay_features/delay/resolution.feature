@@ -253,7 +253,7 @@ Feature: The name of a queue is resolved twice
       And "m1" on the queue is persistent
 
     @evidence @needs-priority @needs-restart
-    Scenario: A restart does not read the queue's definition again
+    Scenario: After a restart, the broker does not read the queue's definition again
       Given a queue with DEFPSIST(YES) DEFPRTY(7)
       When message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode as the destination defines and priority as the destination defines
       And the queue is altered to DEFPSIST(NO) DEFPRTY(2)
@@ -282,7 +282,7 @@ Feature: The name of a queue is resolved twice
       And message "m1" as seen by "reader" shows JMSDeliveryMode "NON_PERSISTENT"
 
     @evidence @needs-priority @needs-kill
-    Scenario: A kill does not read the queue's definition again
+    Scenario: After a kill, the broker does not read the queue's definition again
       Given a queue with DEFPSIST(YES) DEFPRTY(7)
       When message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode as the destination defines and priority as the destination defines
       And the queue is altered to DEFPSIST(NO) DEFPRTY(2)

@@ -157,7 +157,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       And a receiver starts to wait on the queue at queue manager "B"
       Then the receiver sees "m1" to "m3" exactly once
 
-    Scenario: Another queue manager of the group may be down
+    Scenario: A delayed message is delivered although another queue manager of the group is down
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And a receiver is waiting on the queue

@@ -475,7 +475,7 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue does not hold "m1"
 
     @evidence @needs-xa
-    Scenario Outline: A branch in doubt that is <decided> after the broker <event> <takes>
+    Scenario Outline: After the broker <event>, a branch in doubt that is <decided> <takes> on the staging queue
       Given the staging queue has been altered to MAXDEPTH(2)
       And an empty queue
       And session "global" in xa mode

@@ -54,7 +54,7 @@ Feature: Uncommitted messages of a unit of work
       When message "m1" is sent in session "work" to the queue
       Then "beside" never sees "m1"
 
-    Scenario Outline: When another session of the connection is <ended>, the messages of a session are there after its own commit
+    Scenario Outline: A session's commit delivers its messages after another session of the connection was <ended>
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode on connection "shared"
@@ -70,7 +70,7 @@ Feature: Uncommitted messages of a unit of work
         | committed   |
         | rolled back |
 
-    Scenario: When another session of the connection is committed, the messages of a session are not there
+    Scenario: A commit delivers no messages of another session of the connection
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode on connection "shared"
@@ -97,7 +97,7 @@ Feature: Uncommitted messages of a unit of work
         | rolled back |
 
     @needs-own-uncommitted
-    Scenario Outline: Two sessions of a connection each get their own messages, and "<other>" not those of "<one>"
+    Scenario Outline: Of two sessions of a connection, "<one>" gets its own uncommitted message, and "<other>" does not
       Given an empty queue
       And session "first" in transacted mode on connection "shared"
       And session "second" in transacted mode on connection "shared"
@@ -291,7 +291,7 @@ Feature: Uncommitted messages of a unit of work
       And the staging queue does not hold "slow"
 
     @needs-own-uncommitted
-    Scenario Outline: A get <wait> after the send in the same unit of work, with a delay of 1 s, returns no delayed message
+    Scenario Outline: <wait> after the send, a session does not get its own uncommitted message with a delay of 1 s
       Given an empty queue
       And session "work" in transacted mode
       And receiver "own" of session "work" on the queue
@@ -434,7 +434,7 @@ Feature: Uncommitted messages of a unit of work
       Then the receiver sees "done" exactly once
       And the receiver never sees "undone"
 
-    Scenario: When another session of the connection is committed, the messages of a session do not come
+    Scenario: A commit delivers no delayed messages of another session of the connection
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode on connection "shared"
@@ -446,7 +446,7 @@ Feature: Uncommitted messages of a unit of work
       And the receiver never sees "slow"
 
     @needs-topic
-    Scenario: When another session of the connection is committed, the publications of a session do not come
+    Scenario: A commit delivers no delayed publications of another session of the connection
       Given a topic
       And a non-durable subscriber "live" on the topic
       And session "work" in transacted mode on connection "shared"
@@ -457,7 +457,7 @@ Feature: Uncommitted messages of a unit of work
       Then "live" sees "theirs" exactly once
       And "live" never sees "slow"
 
-    Scenario Outline: When another session of the connection is <ended>, the messages of a session come once after its own commit
+    Scenario Outline: A session's commit delivers its delayed messages once after another session of the connection was <ended>
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode on connection "shared"

@@ -99,7 +99,7 @@ Feature: The sender chooses whether a message is persistent
   Rule: A delivery mode set on the producer applies to every later send
     Lines 7 and 8.  The mode applies to every later send, not only to the next one, and to no earlier send.
 
-    Scenario Outline: Each of three sends of a <style> producer uses the mode set before them
+    Scenario Outline: A mode that is set on a <style> producer applies to its next three sends
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -270,7 +270,7 @@ Feature: The sender chooses whether a message is persistent
   Rule: A delivery mode that is given with one send applies to that send only, as priority and time to live do
     Line 9.  The send neither uses nor changes the producer's own values.
 
-    Scenario Outline: A <style> send with the mode <given> is <given>, whatever the producer's mode
+    Scenario Outline: The mode <given> of a <style> send overrides the producer's mode <own>
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -308,7 +308,7 @@ Feature: The sender chooses whether a message is persistent
       Then message "low" as seen by "receiver" shows JMSPriority "2"
       And message "high" as seen by "receiver" shows JMSPriority "8"
 
-    Scenario Outline: The <style> send after a send with the mode <given> is <own> again
+    Scenario Outline: After a <style> send with the mode <given>, the next send has the producer's mode <own> again
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -385,7 +385,7 @@ Feature: The sender chooses whether a message is persistent
       When the producer sends message "special" with a time to live of 60 s for this send only
       Then message "special" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
 
-    Scenario Outline: A <style> send with its own destination and the mode <given> is <given>
+    Scenario Outline: The mode <given> of a <style> send with its own destination applies to this send only
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer without a destination
@@ -427,7 +427,7 @@ Feature: The sender chooses whether a message is persistent
         | topic | non-durable subscriber "receiver" | persistent | non-persistent | YES      | NON_PERSISTENT |
 
     @needs-priority
-    Scenario Outline: A <style> send with its own destination has its own priority <given>; the next has the producer's
+    Scenario Outline: The priority <given> of a <style> send with its own destination applies to this send only
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer without a destination
@@ -445,7 +445,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | 0     |
 
     @needs-time-to-live
-    Scenario Outline: A <style> send with its own destination has its own time to live; the next message never expires
+    Scenario Outline: The time to live of a <style> send with its own destination applies to this send only
       Given an empty queue
       And a <style> producer without a destination
       When the producer sends message "short" to the queue with a time to live of 500 ms for this send only
@@ -461,7 +461,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified |
 
     @needs-time-to-live
-    Scenario Outline: A <style> send with its own destination and a time to live of 0 never expires
+    Scenario Outline: A message that a <style> send gives its own destination and a time to live of 0 never expires
       Given an empty queue
       And a <style> producer without a destination
       And the producer's time to live is 60 s
@@ -648,7 +648,7 @@ Feature: The sender chooses whether a message is persistent
         | simplified | non-persistent | persistent     | PERSISTENT     |
         | simplified | persistent     | non-persistent | NON_PERSISTENT |
 
-    Scenario Outline: After a <style> send as <mode>, the message shows <mode> and no longer its own <own>
+    Scenario Outline: After a <style> send, the message shows the producer's mode <mode> in place of its own <own>
       Given an empty queue
       And a <style> producer on the queue
       And the producer's delivery mode is <mode>
@@ -733,7 +733,7 @@ Feature: The sender chooses whether a message is persistent
       Then "last" sees the body of "on" unaltered
 
     @needs-priority @needs-time-to-live
-    Scenario: A message object that was sent with its own priority and time to live has the producer's at the next send
+    Scenario: At the next send, a message object has the producer's priority and time to live, and not those of the send before
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue

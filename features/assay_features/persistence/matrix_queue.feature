@@ -90,7 +90,7 @@ Feature: Messages on a queue, through restart and kill
       And the receiver sees "m1" to "m3" in that order
 
     @evidence @needs-local-transaction @needs-non-persistent
-    Scenario Outline: A unit of work that <ordered> keeps the persistent messages when the broker <event>
+    Scenario Outline: The persistent messages of a unit of work that <ordered> are there after the broker <event>
       Given an empty queue
       And session "work" in transacted mode
       When message "first" is sent in session "work" to the queue with delivery mode <first>
@@ -248,7 +248,7 @@ Feature: Messages on a queue, through restart and kill
         | event                    |
         | is killed and comes back |
 
-    Scenario Outline: A message that survived a restart and was then received does not return after the broker <event> again
+    Scenario Outline: A message that survived a restart and was then received does not return when the broker <event> once more
       Given an empty queue
       When message "heavy" is sent to the queue
       And the broker <event>
@@ -377,7 +377,7 @@ Feature: Messages on a queue, through restart and kill
       And the receiver never sees "unwritten"
 
     @kit @needs-local-transaction @needs-restart
-    Scenario Outline: Messages that a unit of work sent and <ended> are not there after a restart
+    Scenario Outline: Messages of a session that is <ended> before its commit are not there after a restart
       Given an empty queue
       And session "work" in transacted mode
       When message "undone" is sent in session "work" to the queue

@@ -115,7 +115,7 @@ Feature: Messages to a topic, through restart and kill
         | priority 0 | JMSPriority | 0     |
         | priority 9 | JMSPriority | 9     |
 
-    Scenario Outline: The copy of a <kind> subscriber names <reply> for replies, as its sender saw it
+    Scenario Outline: A <kind> subscriber sees the reply-to <reply> that the sender saw
       Given a topic
       And a <kind> subscriber "reader" on the topic
       When message "heavy" is sent to the topic with reply-to <reply>

@@ -64,7 +64,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "leaver" never sees "missed"
 
     @evidence @needs-shared-subscription
-    Scenario: A non-durable subscription is open to a client while a durable one of its name has a consumer
+    Scenario: A client can open a shared non-durable subscription while a durable one of the same name has a consumer
       Jakarta Messaging 3.1, section 8.3.2: they are completely separate.
       Given a topic
       And subscriber "passer" shares non-durable subscription "club" on the topic
@@ -74,7 +74,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then it is accepted
 
     @evidence @needs-shared-subscription
-    Scenario: A non-durable subscription takes nothing from an inactive durable one of its name
+    Scenario: A shared non-durable subscription takes no messages from an inactive durable one of the same name
       Given a topic
       And subscriber "passer" shares non-durable subscription "club" on the topic
       And subscriber "passer" is inactive
@@ -119,7 +119,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "leaver" never sees "held"
 
     @needs-restart
-    Scenario: A durable subscription that is removed after a restart does not come back with another one
+    Scenario: A durable subscription that is removed after a restart does not come back with the next restart
       Given a topic
       And a durable subscriber "leaver" on the topic
       And subscriber "leaver" is inactive
@@ -276,7 +276,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "second" sees "m1" to "m3" exactly once
 
     @kit
-    Scenario Outline: A <first> subscriber to <one> and a <second> one to <other> get a copy each
+    Scenario Outline: A <first> subscriber to <one> and a <second> subscriber to <other> each get a copy
       Given a <first> subscriber "first" on topic "<one>"
       And a <second> subscriber "second" on topic "<other>"
       When messages "m1" to "m3" are sent to topic "sport/football"
@@ -331,7 +331,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "live" sees "m1" to "m4" exactly once
 
     @evidence @needs-local-transaction
-    Scenario: Both kinds get messages of a unit of work after another one was rolled back
+    Scenario: Subscribers of both kinds get the messages of a unit of work after an earlier one was rolled back
       Given a topic
       And a durable subscriber "keeper" on the topic
       And a non-durable subscriber "live" on the topic
@@ -480,7 +480,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "second" sees "m1" to "m3" exactly once
 
     @needs-client-id @needs-durable-subscription
-    Scenario Outline: A client's non-durable subscription ends beside its durable one on the topic, its <part> <ended>
+    Scenario Outline: When its <part> is <ended>, a client's non-durable subscription ends beside the client's durable one
       Given a topic
       And subscriber "keeper" with durable subscription "news" of client "ann" on the topic
       And subscriber "keeper" is inactive
@@ -498,7 +498,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | lost   |
 
     @evidence @needs-client-id @needs-durable-subscription @needs-subscription-list
-    Scenario Outline: An administrator sees only a client's durable subscription when its non-durable one's <part> is <ended>
+    Scenario Outline: When the <part> of a client's non-durable subscription is <ended>, an administrator sees only the client's durable one
       Given a topic
       And subscriber "keeper" with durable subscription "news" of client "ann" on the topic
       And subscriber "keeper" is inactive
@@ -587,7 +587,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "left" never sees "blue", "missed"
 
     @kit
-    Scenario Outline: The end of a subscription to "<ended>" does not end a <kind> one to "<left>"
+    Scenario Outline: The end of a non-durable subscription to "<ended>" does not end a <kind> subscription to "<left>"
       Given a non-durable subscriber "passer" on topic "<ended>"
       And a <kind> subscriber "stayer" on topic "<left>"
       When the connection of "passer" is closed
@@ -786,7 +786,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "first" never sees "before"
 
     @needs-client-id
-    Scenario Outline: Messages that were sent "<when>" do not reach the second subscriber of a client
+    Scenario Outline: A client's second subscriber does not get message "<when>", which was sent before the subscriber came
       Given a topic
       And a non-durable subscriber "first" of client "traveller" on the topic
       When message "during" is sent to the topic
@@ -865,7 +865,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | news         | ann     | straße/zürich |
 
     @evidence @judges-client
-    Scenario Outline: A durable subscription can be opened again once only its consumer is closed, after receives in <mode> mode
+    Scenario Outline: After receives in <mode> mode, a durable subscription can be opened again once its consumer alone is closed
       Given a topic
       And a durable subscriber "keeper" on the topic in <mode> mode
       When messages "m1" to "m3" are sent to the topic
@@ -988,7 +988,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection |
 
     @kit @needs-admin
-    Scenario: A durable subscription opens again after the topic refused it to the same connection
+    Scenario: After the topic refused it, a durable subscription can be opened again on the same connection
       Given a topic with SUB(ENABLED)
       And a durable subscriber "keeper" on the topic
       When the consumer of "keeper" is closed
@@ -1002,7 +1002,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "keeper" sees "missed" exactly once
 
     @evidence @needs-admin
-    Scenario: A durable subscription opens again after the topic refused it to an earlier connection
+    Scenario: After the topic refused it, a durable subscription can be opened again on a new connection
       Given a topic with SUB(ENABLED)
       And a durable subscriber "keeper" on the topic
       When the connection of "keeper" is closed
@@ -1017,7 +1017,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "keeper" sees "missed" exactly once
 
     @kit @needs-admin @needs-shared-subscription
-    Scenario: A shared durable subscription opens again after the topic refused it to the same connection
+    Scenario: After the topic refused it, a shared durable subscription can be opened again on the same connection
       Given a topic with SUB(ENABLED)
       And subscriber "member" shares durable subscription "club" on the topic
       When the consumer of "member" is closed
@@ -1074,7 +1074,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "lower" sees "both" exactly once
 
     @kit
-    Scenario: Removing a subscription keeps that of the same name of a client whose id differs only in case
+    Scenario: Removing a subscription keeps another client's subscription of the same name if the client ids differ only in case
       Given a topic
       And subscriber "upper" with durable subscription "news" of client "Ann" on the topic
       And subscriber "upper" is inactive
@@ -1194,7 +1194,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "ben" sees "m1" to "m3" exactly once
 
     @needs-shared-subscription @needs-client-id
-    Scenario: A client opens its shared subscription again while another client shares one of that name
+    Scenario: A client opens its shared subscription again while another client has one of the same name open
       Given a topic
       And subscriber "ben" of client "ben" shares durable subscription "news" on the topic
       And subscriber "ben" is inactive
@@ -1547,7 +1547,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | session "work" is rolled back     |
 
     @kit @needs-selector @needs-local-transaction
-    Scenario Outline: A message that the consumer of "<own>" gave back comes to that of "<other>" while the first is still there
+    Scenario Outline: A consumer for "<other>" gets a message that a consumer for "<own>" gave back and could still receive
       Given an empty queue
       And session "work" in transacted mode
       And receiver "first" of session "work" on the queue for messages with "<own>"

@@ -28,7 +28,7 @@ Feature: The persistence of messages on a subscriber's queue
       And "m2" on the queue of the subscription to the topic is non-persistent
 
     @kit @needs-shared-subscription
-    Scenario Outline: For sharers of both qualities, first <first>, then <then>, a message is as its sender says
+    Scenario Outline: A message with the durable header is persistent for two sharers, first <first>, then <then>
       Given a topic with DEFPSIST(NO)
       And subscriber "first" on the topic with shared subscription "club" and quality of service <first> that does not receive yet
       And subscriber "second" on the topic with shared subscription "club" and quality of service <then> that does not receive yet
@@ -40,7 +40,7 @@ Feature: The persistence of messages on a subscriber's queue
         | at-most-once  | at-least-once |
         | at-least-once | at-most-once  |
 
-    Scenario Outline: With <one> alone, a message is as its sender says
+    Scenario Outline: A message with the durable header is persistent for a subscriber with only <one>
       Given a topic with DEFPSIST(NO)
       And subscriber "other" on the topic with <terms> that does not receive yet
       When message "m1" is sent to the topic with the durable header true
@@ -202,7 +202,7 @@ Feature: The persistence of messages on a subscriber's queue
       Then "first" sees "m1" to "m3" exactly once
 
     @needs-kill
-    Scenario Outline: A message is there after a kill, too, for a subscriber <quality> that has come back before
+    Scenario Outline: A message is there after a kill for a subscriber <quality> that left and came back before the kill
       Given a topic
       And subscriber "reader" on the topic with quality of service <quality> and a durable subscription
       And subscriber "reader" is inactive
@@ -452,7 +452,7 @@ Feature: The persistence of messages on a subscriber's queue
       Then "reader" sees "m1" to "m3" exactly once
 
     @may
-    Scenario: The persistence with an explicit false is recorded if the topic says YES
+    Scenario: The persistence of a message with the durable header false on a topic with DEFPSIST(YES) is recorded
       Given a topic with DEFPSIST(YES)
       And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription that does not receive yet
       When message "m1" is sent to the topic with the durable header false
@@ -488,7 +488,7 @@ Feature: The persistence of messages on a subscriber's queue
     Lines 35 to 41: each combination of the four.  An explicit false on a topic that says YES is recorded (QS-33),
     except for QS-30, which leaves nothing open.
 
-    Scenario Outline: A durable subscription, <quality>, <header>, DEFPSIST(<defpsist>): <persistence>
+    Scenario Outline: With <header> and DEFPSIST(<defpsist>), a message for a durable subscriber <quality> is <persistence>
       Given a topic with DEFPSIST(<defpsist>)
       And subscriber "reader" on the topic with quality of service <quality> and a durable subscription that does not receive yet
       When message "m1" is sent to the topic with <header>
@@ -507,7 +507,7 @@ Feature: The persistence of messages on a subscriber's queue
         | at-least-once | the durable header true  | YES      | persistent     |
         | at-least-once | the durable header true  | NO       | persistent     |
 
-    Scenario Outline: A non-durable subscription, <quality>, <header>, DEFPSIST(<defpsist>): <persistence>
+    Scenario Outline: With <header> and DEFPSIST(<defpsist>), a message for a non-durable subscriber <quality> is <persistence>
       Given a topic with DEFPSIST(<defpsist>)
       And subscriber "reader" on the topic with quality of service <quality> that does not receive yet
       When message "m1" is sent to the topic with <header>
@@ -528,7 +528,7 @@ Feature: The persistence of messages on a subscriber's queue
         | at-least-once | the durable header true  | NO       | persistent     |
 
     @may
-    Scenario Outline: A durable subscription, <quality>, <header>, DEFPSIST(<defpsist>): recorded
+    Scenario Outline: With <header> and DEFPSIST(<defpsist>), the persistence for a durable subscriber <quality> is recorded
       Given a topic with DEFPSIST(<defpsist>)
       And subscriber "reader" on the topic with quality of service <quality> and a durable subscription that does not receive yet
       When message "m1" is sent to the topic with <header>
@@ -540,7 +540,7 @@ Feature: The persistence of messages on a subscriber's queue
         | at-least-once | the durable header false | YES      |
 
     @may
-    Scenario Outline: A non-durable subscription, <quality>, <header>, DEFPSIST(<defpsist>): recorded
+    Scenario Outline: With <header> and DEFPSIST(<defpsist>), the persistence for a non-durable subscriber <quality> is recorded
       Given a topic with DEFPSIST(<defpsist>)
       And subscriber "reader" on the topic with quality of service <quality> that does not receive yet
       When message "m1" is sent to the topic with <header>
@@ -551,7 +551,7 @@ Feature: The persistence of messages on a subscriber's queue
         | at-least-once | the durable header false | YES      |
 
     @evidence @needs-subscription-ttl
-    Scenario Outline: With a time to live, <quality>, <header>, DEFPSIST(<defpsist>): <persistence>
+    Scenario Outline: With <header> and DEFPSIST(<defpsist>), a message for a subscription with a time to live and <quality> is <persistence>
       Given a topic with DEFPSIST(<defpsist>)
       And subscriber "reader" on the topic with <quality> and a subscription that lives for 1 h that does not receive yet
       When message "m1" is sent to the topic with <header>
@@ -565,7 +565,7 @@ Feature: The persistence of messages on a subscriber's queue
         | quality of service at-least-once | no durable header       | NO       | non-persistent |
 
     @kit
-    Scenario Outline: A durable subscription that was opened <first> and is opened again <then> keeps messages persistent
+    Scenario Outline: A message is persistent for a durable subscription that was opened <first> and is opened again <then>
       Given a topic
       And subscriber "first" on the topic with quality of service <first> and a durable subscription
       When the consumer of "first" is closed

@@ -369,7 +369,7 @@ Feature: The broker's copy of a message that is delivered
       Then "sure" sees "m1" again
 
     @kit @judges-client @needs-cut @needs-reconnect
-    Scenario: A client whose id another connection has when it connects again tries until the id is free
+    Scenario: A client that connects again while another connection has its id tries until the id is free
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with the durable header true
@@ -730,7 +730,7 @@ Feature: The broker's copy of a message that is delivered
 
     @kit
     @kit
-    Scenario Outline: An unacknowledged message goes to the other sharer when only the consumer is closed, <terms>
+    Scenario Outline: With <terms>, an unacknowledged message goes to the other sharer when only the consumer is closed
       Given a topic
       And subscriber "left" on the topic with quality of service at-least-once, no automatic confirmation, <terms>
       When messages "m1" to "m3" are sent to the topic with the durable header true

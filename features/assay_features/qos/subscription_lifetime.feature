@@ -80,7 +80,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
       And 4 s have passed since subscriber "lasting" left
       Then there is 1 subscription to the topic
 
-    Scenario Outline: Time with a connection does not count for a subscription whose connection is <ended> at last
+    Scenario Outline: The time before its connection is <ended> does not count in a subscription's time to live
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
       When 6 s pass
@@ -94,7 +94,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | closed |
         | lost   |
 
-    Scenario Outline: The time to live of a subscription ends after its connection was <ended>
+    Scenario Outline: A subscription ends when its time to live has passed since its connection was <ended>
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
       When the connection of "lasting" is <ended>
@@ -110,7 +110,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | lost   |
 
     @needs-shared-subscription
-    Scenario Outline: The last sharer to leave a subscription for <ttl> starts the time to live
+    Scenario Outline: The time to live of <ttl> of a shared subscription starts when its last sharer leaves
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for <ttl>
       And subscriber "right" on the topic with shared subscription "club", quality of service at-least-once and a subscription that lives for <ttl>
@@ -151,7 +151,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | closed |
 
     @evidence @needs-lasting-subscription
-    Scenario Outline: A subscription without an end exists <while> after its connection was <ended>
+    Scenario Outline: A subscription that never ends still exists <while> after its connection was <ended>
       Given a topic
       And subscriber "lasting" on the topic with quality of service <quality> and a durable subscription
       When the connection of "lasting" is <ended>
@@ -170,7 +170,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | closed | at-most-once  | 8 s   |
         | lost   | at-least-once | 8 s   |
 
-    Scenario Outline: Two subscriptions of one client each have their own time to live, the connection <ended>
+    Scenario Outline: When a client's connection is <ended>, its two subscriptions each have their own time to live
       Given a topic "one"
       And a topic "two"
       And subscriber "former" on topic "one" with quality of service at-least-once and a subscription that lives for <former>
@@ -253,7 +253,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
       And "lasting" never sees "missed"
 
     @kit
-    Scenario Outline: A client that unsubscribes from one topic keeps its other subscription, the connection <ended> afterwards
+    Scenario Outline: When its connection is <ended>, a client that unsubscribed from one topic keeps its other subscription
       Given a topic "one"
       And a topic "two"
       And subscriber "one" on topic "one" with quality of service at-least-once and a subscription that lives for 1 h
@@ -356,7 +356,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | event                    | terms                                                                  |
         | is killed and comes back | quality of service at-least-once and a subscription that lives for 1 h |
 
-    Scenario Outline: <almost> after its connection was <ended>, a subscriber gets all messages of its <ttl>
+    Scenario Outline: A subscriber with a time to live of <ttl> gets all messages <almost> after its connection was <ended>
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "lasting" is <ended>
@@ -404,7 +404,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | closed |
         | lost   |
 
-    Scenario Outline: The time to live of <ttl> starts again at each disconnection, each time the connection is <ended>
+    Scenario Outline: The time to live of <ttl> starts again each time that the connection is <ended>
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>
       When the connection of "lasting" is <ended>
@@ -594,7 +594,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
       And subscriber "lasting" comes back 8 s after it left
       Then "lasting" sees "missed" exactly once
 
-    Scenario Outline: Missed messages of a subscriber <quality> survive that the broker <event>
+    Scenario Outline: A subscriber <quality> gets its missed messages after the broker <event>
       Given a topic
       And subscriber "lasting" on the topic with quality of service <quality> and a subscription that lives for 1 h
       And subscriber "lasting" is inactive
@@ -880,7 +880,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | is killed and comes back |
 
     @evidence @needs-subscription-list
-    Scenario Outline: After a client's connection is <ended>, an administrator finds neither of its subscriptions, for <former> and <latter>
+    Scenario Outline: After a client's connection is <ended>, an administrator finds neither of its subscriptions, with times to live of <former> and <latter>
       Given a topic "one"
       And a topic "two"
       And subscriber "former" on topic "one" with quality of service at-least-once and a subscription that lives for <former>
@@ -913,7 +913,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
       And "first" never sees "missed"
       And "second" never sees "missed"
 
-    Scenario Outline: After a client's connection is <ended>, both its subscriptions, for <former> and <latter>, end
+    Scenario Outline: Both subscriptions of a client, with times to live of <former> and <latter>, end after its connection is <ended>
       Given a topic "one"
       And a topic "two"
       And subscriber "former" on topic "one" with quality of service at-least-once and a subscription that lives for <former>
