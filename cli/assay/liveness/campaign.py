@@ -168,9 +168,10 @@ def _live(relay: Relay, subject: Subject, interval_s: float) -> None:
         begun = subject.busy((_BUSY + 1) * interval_s)
         if not begun.wait(_LIMIT_S):
             raise NotHeardError("the client's listener did not get its message")
-        line.begin("busy")
-        line.over.wait(_BUSY * interval_s)
-        line.finish()
+        listening = _listening(relay, line)
+        listening.begin("busy")
+        listening.over.wait(_BUSY * interval_s)
+        listening.finish()
     if not line.over.is_set():
         line.over.wait(2 * interval_s)  # until the listener has ended
     if not line.over.is_set():
@@ -182,6 +183,11 @@ def _live(relay: Relay, subject: Subject, interval_s: float) -> None:
     line.begin("idle")
     line.over.wait(_IDLE * interval_s)
     line.finish()
+
+
+def _listening(relay: Relay, line: Line) -> Line:
+    """Return the connection that brought the listener its message; by default the client's first one."""
+    return next((one for one in reversed(relay.lines) if b"MESSAGE\n" in one.said(Side.SERVER)), line)
 
 
 def _connect(relay: Relay, subject: Subject) -> Line:

@@ -47,14 +47,14 @@ class _Mute(Faithful):
     The other end gets the heart-beats, because otherwise it would end the connection.
     """
 
-    def __init__(self, side: Side, phase: str | None = None, number: int | None = None) -> None:
+    def __init__(self, side: Side, phase: str | None = None, numbers: range | None = None) -> None:
         self._side = side
         self._phase = phase
-        self._number = number
+        self._numbers = numbers
 
     def passes(self, line: Line, side: Side, octets: bytes) -> tuple[bytes, bytes]:
         seen, sent = super().passes(line, side, octets)
-        wanted = self._phase in {None, line.phase} and self._number in {None, line.number}
+        wanted = self._phase in {None, line.phase} and (self._numbers is None or line.number in self._numbers)
         return (b"" if side is self._side and wanted and not octets.strip() else seen), sent
 
 
@@ -147,12 +147,14 @@ DEFECTS: tuple[Defect, ...] = (
         "CONNECT has a word in place of a number.",
         lambda _: _Garbled(Side.CLIENT, b"often,1000"),
     ),
-    Defect("mute-client", "SL-08", "The client sends no heart-beats.", lambda _: _Mute(Side.CLIENT, "idle", 1)),
+    Defect(
+        "mute-client", "SL-08", "The client sends no heart-beats.", lambda _: _Mute(Side.CLIENT, "idle", range(1, 2))
+    ),
     Defect(
         "starved-client",
         "SL-09",
         "The client sends no heart-beats while a listener is busy.",
-        lambda _: _Mute(Side.CLIENT, "busy", 1),
+        lambda _: _Mute(Side.CLIENT, "busy"),
     ),
     Defect(
         "frame-counting-client",
@@ -171,7 +173,7 @@ DEFECTS: tuple[Defect, ...] = (
         "once-client",
         "SL-13",
         "The client sends heart-beats on its first connection only.",
-        lambda _: _Mute(Side.CLIENT, None, 2),
+        lambda _: _Mute(Side.CLIENT, "idle", range(2, 1_000)),
     ),
 )
 """A defect for each rule."""

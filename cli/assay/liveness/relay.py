@@ -102,6 +102,10 @@ class Line:
         """Return the time of an end's last octets; 0 before the first."""
         return next((event.at_ms for event in reversed(self.events) if event.side is side and event.octets), 0.0)
 
+    def said(self, side: Side) -> bytes:
+        """Return all octets of an end."""
+        return b"".join(event.octets for event in tuple(self.events) if event.side is side)
+
     def give(self, side: Side, octets: bytes) -> None:
         """Send octets to an end; a connection that has ended is ignored."""
         with suppress(OSError):

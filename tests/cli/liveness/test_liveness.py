@@ -85,6 +85,31 @@ def test_the_connection_of_a_receiver_is_not_taken_for_the_second_connection(
     assert verdicts["SL-13"].verdict is Verdict.PASS, verdicts["SL-13"]
 
 
+def test_a_busy_listener_is_judged_by_the_connection_of_its_receiver(server: StompServing, tmp_path: Path) -> None:
+    each_its_own = replace(REFERENCE, unsubscribe_returns=False)
+    for every_ms in INTERVALS_MS:
+        verdicts = found(server, tmp_path, every_ms, Side.CLIENT, conventions=each_its_own)
+        if verdicts["SL-09"].verdict is Verdict.PASS:
+            break
+    assert verdicts["SL-09"].verdict is Verdict.PASS, verdicts["SL-09"]
+    lines = [msgspec.json.decode(line) for line in (tmp_path / "wire" / "client-busy.jsonl").read_bytes().splitlines()]
+    assert any("MESSAGE" in str(line) for line in lines)
+
+
+@pytest.mark.parametrize("name", ["starved-client", "once-client"])
+def test_a_defect_fails_its_rule_also_if_receivers_have_connections_of_their_own(
+    server: StompServing, tmp_path: Path, name: str
+) -> None:
+    each_its_own = replace(REFERENCE, unsubscribe_returns=False)
+    defect = next(one for one in DEFECTS if one.name == name)
+    for every_ms in INTERVALS_MS:
+        verdicts = found(server, tmp_path, every_ms, Side.CLIENT, defect=defect, conventions=each_its_own)
+        failed = [one.rule for one in verdicts.values() if one.verdict is Verdict.FAIL]
+        if failed == [defect.rule]:
+            return
+    assert failed == [defect.rule], [(one.rule, one.verdict, one.text) for one in verdicts.values()]
+
+
 def test_a_client_that_cannot_connect_is_inconclusive(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as gone:
         target = Target("127.0.0.1", gone.getsockname()[1])
