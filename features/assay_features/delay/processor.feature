@@ -128,6 +128,15 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "first" and "second" exactly once
 
     @needs-worker-dies
+    Scenario: The processor's worker dies again before it has restarted, and the message comes
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      When the worker of the delivery delay processor dies
+      And the worker of the delivery delay processor dies
+      Then the receiver sees "slow" exactly once
+
+    @needs-worker-dies
     Scenario: The processor's worker dies before a message is staged, and the message comes
       Given an empty queue
       And a receiver is waiting on the queue

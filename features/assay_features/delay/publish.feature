@@ -159,6 +159,17 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       And "three" sees "news" exactly once
 
     @needs-local-transaction
+    Scenario: The other subscribers get the publication of a unit of work although one has left between the send and the commit
+      Given a topic
+      And a non-durable subscriber "gone" on the topic
+      And a non-durable subscriber "stays" on the topic
+      And session "work" in transacted mode
+      When message "news" is sent in session "work" to the topic with a delivery delay of 1 s
+      And subscriber "gone" goes away
+      And session "work" is committed
+      Then "stays" sees "news" exactly once
+
+    @needs-local-transaction
     Scenario: A subscriber that comes between the send and the commit of its unit of work does not get the publication
       Given a topic
       And a non-durable subscriber "early" on the topic

@@ -956,6 +956,18 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "second" sees "missed" exactly once
       And "second" never sees "old"
 
+    @kit @needs-selector
+    Scenario: A durable subscription that is opened with another selector gets what the new selector selects
+      The new selector ends the subscription and makes another (Jakarta Messaging 3.1, section 8.3.3).
+
+      Given subscriber "first" with durable subscription "news" of client "reader" on topic "sport" for messages with "colour = 'red'"
+      And subscriber "first" is inactive
+      When subscriber "second" opens durable subscription "news" of client "reader" on topic "sport" for messages with "colour = 'blue'"
+      And message "red" is sent to topic "sport" with property colour = "red"
+      And message "blue" is sent to topic "sport" with property colour = "blue"
+      Then "second" sees "blue" exactly once
+      And "second" never sees "red"
+
     @kit @needs-selector @needs-restart @needs-topic-wildcard
     Scenario Outline: A reopened subscription to several topics has the messages that it selects, in order, after the broker <event>
       Given subscriber "first" with durable subscription "news" of client "reader" on topic "sport/#" for messages with "colour = 'red'"

@@ -241,9 +241,9 @@ Feature: A subscription outlives its application for its time to live, and no lo
       And "longer" sees "missed" exactly once
 
     @kit
-    Scenario: A subscriber that unsubscribes leaves no subscription, whatever its time to live
+    Scenario Outline: A subscriber with <subscription> leaves no subscription when it unsubscribes
       Given a topic
-      And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      And subscriber "lasting" on the topic with quality of service at-least-once and <subscription>
       When subscriber "lasting" unsubscribes
       And message "missed" is sent to the topic with the durable header true
       And the connection of "lasting" is closed
@@ -251,6 +251,11 @@ Feature: A subscription outlives its application for its time to live, and no lo
       And message "after" is sent to the topic with the durable header true
       Then "lasting" sees "after" exactly once
       And "lasting" never sees "missed"
+
+      Examples:
+        | subscription                      |
+        | a subscription that lives for 1 h |
+        | a durable subscription            |
 
     @kit
     Scenario Outline: When its connection is <ended>, a client that unsubscribed from one topic keeps its other subscription

@@ -56,7 +56,7 @@ def _matched_at_release() -> Seams:
     return commands(rewrite)
 
 
-@defect(commands, "unsubscribe-ignored", "DD-51", "PD-10")
+@defect(commands, "unsubscribe-ignored", "DD-51", "PD-10", "QS-20")
 def _unsubscribe_ignored(command: Command, _now_ms: int, _view: View) -> Commands | None:
     """Unsubscribing has no effect: the next subscriber with the same name gets all messages published meanwhile."""
     if not isinstance(command, core.Unsubscribe):

@@ -249,7 +249,7 @@ def _unsubscribing_unwritten(record: Record) -> tuple[Record, ...]:
     return () if isinstance(record, SubscriptionRemoved) else (record,)
 
 
-@defect(made, "gone-subscriber-undoes-unit", "PD-11")
+@defect(made, "gone-subscriber-undoes-unit", "DD-51", "PD-11")
 def _gone_undoes_unit() -> Seams:
     """A commit backs the unit of work out if a subscriber has left since the unit published a message for it."""
     of_units: dict[tuple[int, int], list[Attach]] = {}

@@ -162,6 +162,20 @@ def _opened_once() -> Seams:
     return commands(rewrite)
 
 
+@defect(made, "first-selector-stays", "PD-15")
+def _first_selector_stays() -> Seams:
+    """A durable subscription that is opened with another selector keeps its first selector."""
+    selectors: dict[tuple[str | None, str | None], str | None] = {}
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if not isinstance(command, Attach) or not is_durable(command):
+            return None
+        key = (None if command.everybodys else view.client_id(command.connection)), command.name
+        return (replace(command, selector=selectors.setdefault(key, command.selector)),)
+
+    return commands(rewrite)
+
+
 @defect(made, "pattern-handed-last-publication", "PD-14", "PD-26", "PD-34")
 def _handed_last() -> Seams:
     """When a client subscribes to a topic pattern, the broker publishes the last publication again."""
@@ -219,5 +233,6 @@ PERSISTENCE_SUBSCRIPTIONS_DURABLE_DEFECTS = (
     _every_other_dropped,
     _in_ascii,
     _opened_once,
+    _first_selector_stays,
     _handed_last,
 )

@@ -83,6 +83,10 @@ def failed(story: Story) -> None:
         office.alter(STAGING_QUEUE, PUT="DISABLED")
         office.alter(STAGING_QUEUE, PUT="ENABLED")
         story.run(500)
+        send(one, Q, "outlives two deaths of the worker", delay_ms=500)
+        story.queue_manager.worker_dies()
+        story.queue_manager.worker_dies()
+        story.run(2_000)
 
 
 def migrated(story: Story) -> None:

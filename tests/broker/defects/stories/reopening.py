@@ -154,8 +154,22 @@ def refused_before(story: Story) -> None:
     story.run(10)
 
 
+def with_another_selector(story: Story) -> None:
+    """Run a story of a durable subscription that is opened again with another selector."""
+    ann = story.client("ann", "ann")
+    ann.listen(3, TOPIC, DURABLE, "news", selector="colour = 'red'")
+    story.run(10)
+    ann.submit(driver.Close(ann.token()))
+    story.run(10)
+    again = story.client("ann again", "ann")
+    again.listen(3, TOPIC, DURABLE, "news", selector="JMSPriority >= 0")
+    again.put("selected now", 2)
+    story.run(10)
+
+
 REOPENING_STORIES = (
     refused_before,
+    with_another_selector,
     opened_again,
     of_one_name,
     without_their_own,

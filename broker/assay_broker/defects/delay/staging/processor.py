@@ -59,6 +59,12 @@ PROCESSOR_DEFECTS = (
         text="On distributed platforms a processor that has failed does not start again by itself.",
         apply=lambda: cells("distributed", {(_S.WATCHING, _I.FAILURE): (_S.FAILED, _A.REST)}),
     ),
+    Defect(
+        name="second-failure-final",
+        rules=("DD-65",),
+        text="On distributed platforms a processor that fails again before its restart does not start again by itself.",
+        apply=lambda: cells("distributed", {(_S.FAILED, _I.FAILURE): (_S.CLOSED, _A.REST)}),
+    ),
     _twice_after_failure,
     _early_after_death,
 )
