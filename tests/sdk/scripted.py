@@ -72,7 +72,8 @@ class FakeWire:
         self._places = count()
         self._deliveries = count(1)
         if opens:
-            runner.call_soon(lambda: sink(port.Opened(self.epoch, capabilities, self.peer)))
+            keeps_ids = Capability.MESSAGE_ID in capabilities
+            runner.call_soon(lambda: sink(port.Opened(self.epoch, capabilities, self.peer, message_ids=keeps_ids)))
 
     # methods for tests ------------------------------------------------------------------------------------------------
 

@@ -66,6 +66,8 @@ CAPABILITIES: Mapping[Capability, Source] = dict.fromkeys(
         Capability.CLIENT_ID,
         Capability.CHECKS_OFF,
         Capability.RELEASE,
+        Capability.MESSAGE_ID,
+        Capability.TYPED_PROPERTIES,
     ),
     _SOURCE,
 )

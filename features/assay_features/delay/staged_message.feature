@@ -5,7 +5,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
   Rule: A staged message has a new message id, and its original one as its correlation id
     Line 35.  The original message id is the one that the sender's message shows after the send.
 
-    @needs-non-persistent
+    @needs-non-persistent @needs-message-id
     Scenario Outline: A <mode> message is staged under a new id
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 h and delivery mode <mode>
@@ -15,18 +15,20 @@ Feature: A staged message can be found and taken back, and arrives unaltered
         | persistent     |
         | non-persistent |
 
+    @needs-message-id
     Scenario: A message with its own correlation id is staged under a new id
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 h and correlation id "order 7"
       Then "m1" on the staging queue has a new message id, and its original one as its correlation id
 
-    @needs-topic
+    @needs-topic @needs-message-id
     Scenario: A publication is staged under a new id
       Given a topic
       And a non-durable subscriber "reader" on the topic
       When message "news" is sent to the topic with a delivery delay of 1 h
       Then "news" on the staging queue has a new message id, and its original one as its correlation id
 
+    @needs-message-id
     Scenario Outline: After the broker <event>, a message is still staged under its new id
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 h
@@ -43,7 +45,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
         | event                    |
         | is killed and comes back |
 
-    @needs-local-transaction
+    @needs-local-transaction @needs-message-id
     Scenario: A message of a unit of work is staged under a new id
       Given an empty queue
       And session "work" in transacted mode
@@ -71,7 +73,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       When message "news" is sent to the topic with a delivery delay of 1 h
       Then the 2 copies of "news" on the staging queue have different message ids
 
-    @needs-xa
+    @needs-xa @needs-message-id
     Scenario: A message of a global unit of work is staged under a new id
       Given an empty queue
       And session "work" in xa mode
@@ -271,7 +273,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
     and the header is gone.  That properties, persistence, priority and body come through unaltered is our own
     expectation; those scenarios are tagged kit.
 
-    @needs-non-persistent @needs-queue-look
+    @needs-non-persistent @needs-queue-look @needs-message-id
     Scenario Outline: A <mode> message on its target has its original ids
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 s, delivery mode <mode> and correlation id "order 7"
@@ -281,19 +283,20 @@ Feature: A staged message can be found and taken back, and arrives unaltered
         | persistent     |
         | non-persistent |
 
-    @needs-queue-look
+    @needs-queue-look @needs-message-id
     Scenario: A message without a correlation id has none on its target
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 s
       Then "m1" on the queue has the ids that it was sent with
 
+    @needs-message-id
     Scenario: A receiver sees the message's original ids
       Given an empty queue
       And a receiver is waiting on the queue
       When message "m1" is sent to the queue with a delivery delay of 1 s and correlation id "order 7"
       Then the receiver sees "m1" with the ids that it was sent with
 
-    @evidence @needs-admin @needs-authority @own-instance
+    @evidence @needs-admin @needs-authority @own-instance @needs-message-id
     Scenario: A receiver sees the message's original ids although a user has browsed the staging queue
       Given an empty queue
       And a receiver is waiting on the queue
@@ -309,7 +312,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       And message "m1" is sent to the queue with a delivery delay of 1 s
       Then "m1" on the queue and the undelayed "plain" have the same headers
 
-    @needs-restart @needs-queue-look
+    @needs-restart @needs-queue-look @needs-message-id
     Scenario: After a restart during the delay, a message has its original ids
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 2 s and correlation id "order 7"
@@ -391,7 +394,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
         | event                    |
         | is killed and comes back |
 
-    @needs-topic
+    @needs-topic @needs-message-id
     Scenario: A subscriber sees the publication's original ids
       Given a topic
       And a non-durable subscriber "live" on the topic

@@ -1489,7 +1489,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | non-persistent | transacted | connection | lost   |
         | non-persistent | transacted | session    | closed |
 
-    @needs-selector
+    @needs-selector @needs-typed-properties
     Scenario Outline: Of two consumers, <first> and <second>, exactly one gets each message, and the rest waits
       Given an empty queue
       And receiver "a" is waiting on the queue for messages with "<first>"

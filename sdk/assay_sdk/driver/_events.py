@@ -47,11 +47,14 @@ class Opened(Struct, frozen=True, tag=True):
         epoch: Number of the `Wire`.
         capabilities: Capabilities of the connection.
         properties: Properties of the broker (``product``, ``version`` ..., `LEVEL_PROPERTY`).
+        message_ids: Whether the broker keeps the message ids of the client. If not, it gives each message an id that
+            the sender does not learn.
     """
 
     epoch: int
     capabilities: frozenset[Capability]
     properties: PeerProperties
+    message_ids: bool = True
 
 
 class Done(Struct, frozen=True, tag=True):

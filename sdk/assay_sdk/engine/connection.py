@@ -77,6 +77,7 @@ class EngineConnection:
         self.observe = observer
         self.client_id = target.client_id
         self.capabilities: frozenset[Capability] = frozenset()
+        self._keeps_ids = True
         self.peer: PeerProperties = {}
         self.started = False
         self.on_exception: ExceptionListener | None = None
@@ -211,8 +212,10 @@ class EngineConnection:
         self._numbers += 1
         return self._numbers
 
-    def next_message_id(self) -> str:
-        """Return a new JMSMessageID (JMS 2.0, 3.4.3)."""
+    def next_message_id(self) -> str | None:
+        """Return a new JMSMessageID (JMS 2.0, 3.4.3); None if the broker gives ids that the sender does not learn."""
+        if not self._keeps_ids:
+            return None
         self._messages += 1
         return message_id(self.options.id_prefix, self._messages)
 
@@ -317,6 +320,7 @@ class EngineConnection:
     def _opened(self, event: Opened) -> None:
         if self._life.take(LifeEvent.OPENED) is Act.GO:
             self.capabilities = event.capabilities
+            self._keeps_ids = event.message_ids
             self.peer = event.properties
             self._opening.resolve(None)
 

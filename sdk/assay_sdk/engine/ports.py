@@ -63,8 +63,8 @@ class ConnectionPort(Protocol):
         """Return a number for a session, link or unit of work; each number is used once on this connection."""
         ...
 
-    def next_message_id(self) -> str:
-        """Return a new JMSMessageID (JMS 2.0, 3.4.3)."""
+    def next_message_id(self) -> str | None:
+        """Return a new JMSMessageID (JMS 2.0, 3.4.3); None if the broker gives ids that the sender does not learn."""
         ...
 
     def route(self, link: int, owner: LinkOwner) -> None:

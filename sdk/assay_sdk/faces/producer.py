@@ -27,7 +27,8 @@ class Receipt:
     """Result of a send.
 
     Args:
-        message_id: JMSMessageID.
+        message_id: JMSMessageID; empty if the broker gives each message an id that the sender does not learn (ActiveMQ
+            and Artemis over STOMP).
         delivery_time: JMSDeliveryTime in milliseconds since the epoch; None without a delay.
         timestamp: JMSTimestamp in milliseconds since the epoch.
         expiration: JMSExpiration in milliseconds since the epoch; None for no expiry.

@@ -59,6 +59,10 @@ class Capability(StrEnum):
     RELEASE = "release"
     """A client gives single messages back, and the broker itself delivers them again (AMQP 1.0: the outcomes released
     and modified)."""
+    MESSAGE_ID = "message-id"
+    """The sender of a message learns the message id and the timestamp that receivers see."""
+    TYPED_PROPERTIES = "typed-properties"
+    """The broker learns the types of properties, so a selector can compare numbers."""
     NAMELESS_CONNECTION = "nameless-connection"
     """A connection may have no client id; over AMQP 1.0 each connection has one, its container id."""
     # administration, observation and faults that an instance offers to the kit

@@ -6,7 +6,7 @@ subscriptions.  All waits go through the broker instance's runner.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from itertools import takewhile
 
 from msgspec import Struct
@@ -17,6 +17,7 @@ from assay_adapters.ports.faults import DiskEvent
 from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_evidence import events
 from assay_sdk.driver import Durability
+from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind
 from assay_steps.cast.actors import Consumer, Producer, open_consumer, open_producer
 from assay_steps.cast.administration import Administrator
@@ -73,6 +74,7 @@ class World(Waiting):
         faces: The instance's clients, and the choice of the client that runs the scenario.
         rounds: The number of messages for "many" in a step; small on a real broker, because a kill takes seconds there.
         judges_client: Whether the scenario judges the client.
+        lacks: The capabilities that the pair lacks.
     """
 
     def __init__(
@@ -85,7 +87,9 @@ class World(Waiting):
         faces: Faces,
         rounds: int = 2,
         judges_client: bool = False,
+        lacks: Container[Capability] = (),
     ) -> None:
+        self.lacks = lacks
         self.recorder = Recorder(journal)
         self.sightings = Sightings(journal, instance.runner, self._lost, self._back)
         super().__init__(instance, limits, self.recorder, self.sightings, judges_client=judges_client)

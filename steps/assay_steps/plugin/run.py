@@ -313,6 +313,7 @@ class Run:
             faces=provided.faces,
             rounds=VIRTUAL_ROUNDS if self.virtual else REAL_ROUNDS,
             judges_client=case.judges_client,
+            lacks=self.backend.lacks,
         )
 
     @property

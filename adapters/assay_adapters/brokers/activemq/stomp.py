@@ -37,6 +37,10 @@ ACTIVEMQ_STOMP = over_stomp(
     },
     lacks={
         Capability.SHARED_SUBSCRIPTION: Source("A SUBSCRIBE has no name that clients could share.", _CONVERTER),
+        Capability.MESSAGE_ID: Source(
+            "The broker gives each message an id of its own, which the RECEIPT of the SEND does not name.",
+            "seen with ActiveMQ 6.3.1: docs/findings.md",
+        ),
         Capability.RELEASE: Source(
             "A NACK moves a message to the dead-letter queue, so the driver itself delivers returned messages again.",
             "seen with ActiveMQ 6.3.1 and a plain socket: docs/findings.md",

@@ -23,6 +23,8 @@ OF_THE_KIT: Mapping[Capability, Source] = {
     Capability.RELEASE: Source(
         "The client gives messages back with the outcomes released and modified.", "OASIS AMQP 1.0, 3.4.4 and 3.4.5"
     ),
+    Capability.MESSAGE_ID: Source("The client sets message-id and creation-time.", "OASIS AMQP 1.0, 3.2.4"),
+    Capability.TYPED_PROPERTIES: Source("Application properties have types.", "OASIS AMQP 1.0, 3.2.5"),
     Capability.AUTO_CONFIRM: MQLIGHT_CAPABILITIES[Capability.AUTO_CONFIRM],
     Capability.RECONNECT: MQLIGHT_CAPABILITIES[Capability.RECONNECT],
     Capability.RESTART: _CONTAINER,

@@ -45,6 +45,7 @@ def _lacks_of(title: str) -> dict[Capability, Source]:
             "Over STOMP our client keeps a message that a receiver gives back, and delivers it again itself.",
             "docs/stomp-driver.md",
         ),
+        Capability.TYPED_PROPERTIES: Source("The value of a header is a text.", "STOMP 1.2, Standard Headers"),
         Capability.KILL_AT_ANSWER: _UNREAD,
         Capability.KILL_AT_FIRST_SIGHT: _UNREAD,
         **{name: _MQ_LIGHT for name in MQ_LIGHT if name not in JMS},

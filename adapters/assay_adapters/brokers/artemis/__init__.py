@@ -23,4 +23,4 @@ def _open_stomp(options: BackendOptions) -> Backend:
 
 
 BACKEND = BackendEntry(_open, known=Path(__file__).with_name("known.toml"))
-STOMP = BackendEntry(_open_stomp)
+STOMP = BackendEntry(_open_stomp, known=Path(__file__).with_name("known_stomp.toml"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 from msgspec import Struct
 
@@ -17,6 +19,9 @@ _PATH = "/console/jolokia/"
 _DOMAIN = "org.apache.activemq.artemis"
 _PROPERTY = "applicationProperties."
 _CORRELATION = "properties.correlationId"
+_STOMP_CORRELATION = "JMSCorrelationID"
+_OF_THE_BROKER = re.compile(r"_|JMS|.*\.").match
+"""Matches the names that Artemis itself shows beside the properties of the application."""
 _SHOWN = 200
 """The most messages that Artemis shows in one answer (management-browse-page-size)."""
 _NS_PER_MS = 1_000_000
@@ -97,12 +102,12 @@ class ArtemisAdministrator(Administrator):
         strings = shown.strings or {}
         properties = {
             name.removeprefix(_PROPERTY): value for name, value in strings.items() if name.startswith(_PROPERTY)
-        }
+        } or {name: value for name, value in strings.items() if not _OF_THE_BROKER(name)}  # a message from STOMP
         if KID not in properties and (key := key_in(shown.text or "")):
             properties[KID] = key
         descriptor = descriptor_of(
             shown.message_id or "",
-            strings.get(_CORRELATION, ""),
+            strings.get(_CORRELATION) or strings.get(_STOMP_CORRELATION, ""),
             persistent=shown.durable,
             priority=shown.priority,
             expires_ms=shown.expiration,

@@ -32,6 +32,10 @@ ARTEMIS_STOMP = over_stomp(
         Capability.BROWSE: Source("A SUBSCRIBE cannot browse.", _STOMP),
         Capability.TEMPORARY_DESTINATION: Source("Over STOMP, Artemis has no temporary destinations.", _STOMP),
         Capability.SHARED_SUBSCRIPTION: Source("A SUBSCRIBE has no name that clients could share.", _SESSION),
+        Capability.MESSAGE_ID: Source(
+            "The broker gives each message an id of its own, which the RECEIPT of the SEND does not name.",
+            "seen with Artemis 2.56.0: docs/findings.md",
+        ),
         Capability.RELEASE: Source(
             "A NACK removes a message as an ACK does, so the driver itself delivers returned messages again.",
             "seen with Artemis 2.56.0 and a plain socket: docs/findings.md",

@@ -16,6 +16,9 @@ RABBITMQ_STOMP = over_stomp(
     conventions.RABBITMQ,
     has={
         Capability.TIME_TO_LIVE: Source("The expiration header holds the message's time to live.", _STOMP),
+        Capability.MESSAGE_ID: Source(
+            "The headers amqp-message-id and timestamp hold the sender's message id and time.", "rabbit_stomp_util.erl"
+        ),
         Capability.NON_PERSISTENT: Source("A message without the persistent header is not persistent.", _STOMP),
         Capability.TOPIC: Source("A destination /topic/KEY names the exchange amq.topic with this key.", _STOMP),
         Capability.LOCAL_TRANSACTION: Source(

@@ -237,7 +237,9 @@ class StompWire(NetworkWire[StompLine]):
         self._line.keep_alive(agreed(self._heart_beat, beats), agreed(beats, self._heart_beat))
         product, _, version = server.partition("/")
         told = {name: headers[name] for name in (LEVEL_PROPERTY, PLATFORM_PROPERTY) if name in headers}
-        self.answers.emit(Opened(self.epoch, self.capabilities, {"product": product, "version": version, **told}))
+        properties = {"product": product, "version": version, **told}
+        keeps_ids = bool(self.conventions.message_id)
+        self.answers.emit(Opened(self.epoch, self.capabilities, properties, message_ids=keeps_ids))
 
     def _refused(self, frame: Frame) -> None:
         """Handle an ERROR, which answers one frame; end the connection unless the ERROR has `CONNECTION_OPEN`."""

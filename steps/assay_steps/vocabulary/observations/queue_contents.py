@@ -15,6 +15,7 @@ import itertools
 
 from pytest_bdd import then, when
 
+from assay_sdk.model.capabilities import Capability
 from assay_steps.cast.claims import Evidence, listed
 from assay_steps.cast.messages import SentMessage
 from assay_steps.cast.queue_inspections import Inspection, headers_of, message_id_of
@@ -47,6 +48,9 @@ PERSISTENCE = {"PERSISTENT": "1", "NON_PERSISTENT": "0"}
 JMS_IDS = ("JMSMessageID", "JMSCorrelationID")
 JMS_MOMENTS = ("JMSTimestamp", "JMSDeliveryTime", "JMSExpiration")
 """The JMS headers with times that the client sets at the send (JMS 2.0, 3.4.4, 3.4.9, 3.4.13)."""
+
+BROKER_GIVES = ("JMSMessageID", "JMSTimestamp")
+"""The headers that a broker without the capability message-id replaces."""
 
 JMS_OTHERS = ("JMSDeliveryMode", "JMSPriority", "JMSReplyTo", "JMSType")
 
@@ -251,7 +255,7 @@ def _(world: World, evidence: Evidence, label: str, place: Place) -> None:
 @then(phrase("{name:Name} sees {label:Name} as it was sent"))
 def _(world: World, evidence: Evidence, label: str, name: str = RECEIVER) -> None:
     sent = world.messages[label]
-    same = _shown(sent, *JMS_IDS, *JMS_MOMENTS, *JMS_OTHERS) | _own_properties(sent)
+    same = _shown(world, sent, *JMS_IDS, *JMS_MOMENTS, *JMS_OTHERS) | _own_properties(sent)
     world.observe((name,), (sent.key,))
     fields = {f"field.{header}": value for header, value in same.items()}
     body = {"field.sha256": "sent", "field.body": sent.kind}
@@ -263,14 +267,20 @@ def _(world: World, evidence: Evidence, label: str, name: str = RECEIVER) -> Non
 def _(world: World, evidence: Evidence, label: str, name: str = RECEIVER) -> None:
     sent = world.messages[label]
     world.observe((name,), (sent.key,))
-    fields = {f"field.{header}": value for header, value in _shown(sent, *JMS_IDS).items()}
+    fields = {f"field.{header}": value for header, value in _shown(world, sent, *JMS_IDS).items()}
     evidence.claim("equal-fields", {"kid": sent.key, "actor": name} | fields)
 
 
-def _shown(sent: SentMessage, *headers: str) -> dict[str, str]:
-    """Return headers of a message, as the sender saw them after the send, for a claim."""
+def _shown(world: World, sent: SentMessage, *headers: str) -> dict[str, str]:
+    """Return headers of a message, as the sender saw them after the send, for a claim.
+
+    Headers that the broker replaces are left out.
+    """
     shown = sent.answer.needed().fields
-    return {header: "none" if shown[header] is None else str(shown[header]) for header in headers}
+    unknown = BROKER_GIVES if Capability.MESSAGE_ID in world.lacks else ()
+    return {
+        header: "none" if shown[header] is None else str(shown[header]) for header in headers if header not in unknown
+    }
 
 
 @then(phrase("{label:Name} on {place:Place} has an Expiry of the rest of {ttl:Duration}, in tenths of a second"))

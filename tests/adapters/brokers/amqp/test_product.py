@@ -74,6 +74,15 @@ def test_a_product_whose_broker_does_not_deliver_again_after_a_nack_lacks_releas
     assert Capability.RELEASE in STOMP_SERVER
 
 
+def test_a_product_whose_broker_gives_the_message_ids_lacks_message_id() -> None:
+    for product in OVER_STOMP:
+        assert product.stomp is not None
+        assert (Capability.MESSAGE_ID in product.capabilities) == bool(product.stomp.message_id)
+        assert Capability.TYPED_PROPERTIES in product.lacks
+    assert all({Capability.MESSAGE_ID, Capability.TYPED_PROPERTIES} <= {*product.capabilities} for product in PRODUCTS)
+    assert {Capability.MESSAGE_ID, Capability.TYPED_PROPERTIES} <= {*STOMP_SERVER}
+
+
 def test_a_variable_has_no_dash() -> None:
     assert structs.replace(ARTEMIS, name="broker-j").image_variable == "ASSAY_IMAGE_BROKER_J"
 

@@ -32,6 +32,14 @@ SHOWN = {
     },
     "type": 3,
 }
+FROM_STOMP = {
+    "userID": None,
+    "durable": True,
+    "priority": 4,
+    "expiration": 0,
+    "text": "hello",
+    "StringProperties": {"assay_kid": "abc/4", "colour": "red", "JMSCorrelationID": "order 7", "_AMQ_GROUP_ID": "g"},
+}
 BARE = {"userID": None, "durable": False, "priority": 4, "text": "abc/3 hello", "StringProperties": None}
 
 
@@ -45,7 +53,7 @@ def answering(_method: str, _path: str, body: Any) -> tuple[int, Any]:
         case {"type": "read", "attribute": attribute}:
             value = {"MessageCount": 5, "ScheduledCount": 2}[attribute]
         case {"operation": "browse()"}:
-            value = [SHOWN, BARE]
+            value = [SHOWN, BARE, FROM_STOMP]
         case _:
             value = None
     return 200, {"status": 200, "value": value}
@@ -55,7 +63,7 @@ def test_a_look_shows_what_the_steps_ask_for_and_no_bodies() -> None:
     with peer(answering) as there:
         seen = ArtemisAdministrator(Jolokia(there.server, "/")).browse("orders")
     assert isinstance(seen, Ok)
-    first, bare = seen.value
+    first, bare, stomp = seen.value
     assert first.descriptor == {
         "MsgId": "6319a3395e3db107285d45d6e87245030000000000000002",
         "CorrelId": "0" * 47 + "7",
@@ -65,6 +73,8 @@ def test_a_look_shows_what_the_steps_ask_for_and_no_bodies() -> None:
     }
     assert (first.properties, first.body) == ({"assay_kid": "abc/2"}, None)
     assert (bare.properties, bare.descriptor["Persistence"]) == ({"assay_kid": "abc/3"}, 0)
+    assert stomp.properties == {"assay_kid": "abc/4", "colour": "red"}
+    assert stomp.descriptor["CorrelId"] == b"order 7".hex().ljust(48, "0")
 
 
 def test_the_depth_leaves_out_what_waits_for_the_end_of_its_delay() -> None:

@@ -28,6 +28,7 @@ from assay_sdk.driver import (
     OpenReceiver,
     OpenSender,
     OpenSession,
+    Opened,
     Outcome,
     Prepare,
     Rollback,
@@ -426,3 +427,12 @@ def test_a_property_with_the_name_of_a_header_is_refused(peer: Peer) -> None:
         assert isinstance(answer, Failed)
         assert answer.refused.kind is JmsErrorKind.MESSAGE_FORMAT
         assert "the properties ack have the names of STOMP headers" in answer.refused.text
+
+
+@pytest.mark.parametrize(
+    ("server", "kept"), [("assay/1", True), ("RabbitMQ/4.0.5", True), ("ActiveMQ/6.3.1", False), ("", True)]
+)
+def test_the_client_learns_whether_the_broker_keeps_its_message_ids(peer: Peer, server: str, *, kept: bool) -> None:
+    with connected(peer, server=server) as client:
+        (opened,) = [event for event in client.events if isinstance(event, Opened)]
+        assert opened.message_ids == kept

@@ -35,6 +35,12 @@ def test_a_message_is_persistent_with_priority_four_and_never_expires_by_default
     assert message.message_id == "ID:t-1"
 
 
+def test_a_message_has_no_id_if_the_broker_gives_one_that_the_sender_does_not_learn() -> None:
+    bench = Bench(capabilities=frozenset(Capability) - {Capability.MESSAGE_ID})
+    assert bench.do(producer_of(bench).send(Message(body="a"))).message_id is None
+    assert sent(bench).message_id is None
+
+
 def test_settings_of_the_producer_hold_for_all_sends_and_those_of_a_send_for_it_alone() -> None:
     bench = Bench()
     producer = producer_of(bench)
