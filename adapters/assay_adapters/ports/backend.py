@@ -67,7 +67,7 @@ class Environment(Struct, frozen=True):
         product: The product's name.
         version: The product's version.
         details: Further details by name, such as the platform, the image digest and settings.
-        ours: Whether the product is the kit's own broker: `kit` rules fail only the kit's own parts.
+        ours: Whether the product is the kit's own broker. A rule of strength `kit` can fail only the kit's own parts.
     """
 
     product: str

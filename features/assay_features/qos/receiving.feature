@@ -137,7 +137,7 @@ Feature: The broker's copy of a message that is delivered
       And subscriber "once" on the topic with quality of service at-most-once and a durable subscription
       And subscriber "once" is inactive
       And messages "m1" to "m<count>" are sent to the topic with the durable header true
-      When subscriber "once" comes back, to be lost when "m1" is first seen
+      When subscriber "once" comes back, and its connection is lost when "m1" is first seen
       And the connection of "once" has been lost
       And subscriber "once" comes back
       And message "control" is sent to the topic with the durable header true
@@ -244,8 +244,8 @@ Feature: The broker's copy of a message that is delivered
       When messages "m1" to "m3" are sent to the topic with the durable header true
       And "sure" has seen "m1" to "m3"
       And "here" has seen "m1" to "m3"
-      Then what "sure" accepted of "m1" to "m3" was settled over the wire
-      And what "here" accepted of "m1" to "m3" was settled over the wire
+      Then each of "m1" to "m3" that "sure" accepted was settled over the wire
+      And each of "m1" to "m3" that "here" accepted was settled over the wire
 
     @needs-kill
     Scenario: A redelivered message is kept until it is acknowledged, even if the broker is killed twice

@@ -214,7 +214,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 30 s
       And subscriber "lasting" is inactive
       When message "missed" is sent to the topic with the durable header true
-      And subscriber "lasting" comes back 2 s after it left, to live for 0 ms
+      And subscriber "lasting" comes back 2 s after it left, with a subscription that lives for 0 ms
       And "lasting" has seen "missed"
       And the connection of "lasting" is <ended>
       And 1 s pass
@@ -514,7 +514,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
       When the connection of "lasting" is lost
-      And subscriber "lasting" comes back 1 s after it left, to live for 30 s
+      And subscriber "lasting" comes back 1 s after it left, with a subscription that lives for 30 s
       And the connection of "lasting" is lost
       And message "m1" is sent to the topic with the durable header true
       And subscriber "lasting" comes back 8 s after it left

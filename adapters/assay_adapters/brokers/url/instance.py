@@ -106,7 +106,7 @@ class Place(SdkInstance[Runner, ProxiedFaults | None]):
         return folder_holds(*self._data, octets)
 
     def close(self) -> None:
-        """Delete the destinations that the kit has created, and end the turn."""
+        """Delete the destinations that the kit has created, and let the next scenario use the shared broker."""
         try:
             if self._destinations is not None:
                 self._destinations.delete()

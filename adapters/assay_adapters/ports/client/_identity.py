@@ -30,7 +30,7 @@ class ClientIdentity(Struct, frozen=True):
         name: The client library's name.
         version: The library's version.
         face: The library's API that is under test.
-        ours: Whether the library is the kit's own SDK: `kit` rules fail only the kit's own parts.
+        ours: Whether the library is the kit's own SDK. A rule of strength `kit` can fail only the kit's own parts.
     """
 
     name: str

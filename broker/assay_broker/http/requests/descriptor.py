@@ -262,7 +262,7 @@ def _written(name: str, value: Property) -> str | None:
 
 
 def shown_id(version: Version, digits: object) -> str:
-    """Return an id as an answer of this version shows it.
+    """Return an id in the form in which answers of this version show ids.
 
     Args:
         version: The version of the interface.

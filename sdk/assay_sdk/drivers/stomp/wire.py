@@ -21,7 +21,7 @@ from assay_sdk.stomp.conventions import Conventions, conventions_of
 from assay_sdk.stomp.extensions import CONNECTION, CONNECTION_OPEN, EXTENSIONS, OPEN_ERRORS
 
 MOST_AHEAD = 64 << 20
-"""The octets of messages that may wait for credit.  If more wait, the client stops to read while it waits for no
+"""The octets of messages that may wait for credit.  If more wait, the client stops reading while it waits for no
 receipt, so that TCP makes the broker wait."""
 _TOO_FAR_AHEAD = 1 << 30
 """The octets of waiting messages with which the client ends the connection, as it waits for a receipt."""

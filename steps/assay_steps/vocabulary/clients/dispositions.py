@@ -37,7 +37,7 @@ def _(world: World, evidence: Evidence, name: str, labels: tuple[str, ...]) -> N
     _disposed(world, evidence, labels, name, times=0)
 
 
-@then(phrase("what {name:Name} accepted of {labels:Names} was settled over the wire"))
+@then(phrase("each of {labels:Names} that {name:Name} accepted was settled over the wire"))
 def _(world: World, evidence: Evidence, name: str, labels: tuple[str, ...]) -> None:
     _await(world, labels, name, settled=True)
     _disposed(world, evidence, labels, name, accepted=0)

@@ -87,7 +87,12 @@ def _(world: World, name: str) -> None:
 
 
 @when(phrase("subscriber {name:Name} comes back {span:Duration} after it left"))
-@when(phrase("subscriber {name:Name} comes back {span:Duration} after it left, to live for {ttl:Duration}"))
+@when(
+    phrase(
+        "subscriber {name:Name} comes back {span:Duration} after it left,"
+        " with a subscription that lives for {ttl:Duration}"
+    )
+)
 def _(world: World, name: str, span: int, ttl: int | None = None) -> None:
     role = world.roles[name]
     if ttl is not None:
@@ -97,7 +102,7 @@ def _(world: World, name: str, span: int, ttl: int | None = None) -> None:
     world.play(name, role).needed().listen(Script()).needed()
 
 
-@when(phrase("subscriber {name:Name} comes back, to be lost when {label:Name} is first seen"))
+@when(phrase("subscriber {name:Name} comes back, and its connection is lost when {label:Name} is first seen"))
 def _(world: World, name: str, label: str) -> None:
     consumer = world.play_again(name, world.roles[name])
     world.sightings.at_first_sight(world.coming_key(label), consumer.session.connection.abort)

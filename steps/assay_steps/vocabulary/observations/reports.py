@@ -116,7 +116,8 @@ def _(world: World, evidence: Evidence, label: str, place: Place, field: str, va
 
 @then(
     phrase(
-        "the report on {label:Name} on {place:Place} has an Expiry of the rest of {ttl:Duration}, in tenths of a second"
+        "the report on {label:Name} on {place:Place} has the rest of {ttl:Duration} as its Expiry,"
+        " in tenths of a second"
     )
 )
 def _(world: World, evidence: Evidence, label: str, place: Place, ttl: int) -> None:
