@@ -28,6 +28,7 @@ def parties(calls: DataFrame, case: tuple[str, ...]) -> DataFrame:
     return calls.groupBy(*case, "actor").agg(
         (any_of(made) & F.coalesce(F.bool_and(F.when(made, F.coalesce(careless, no()))), no())).alias("receives_once"),
         (any_of(sends & careless) & ~any_of(sends & (args["qos"] == "at-least-once"))).alias("sends_once"),
+        (any_of(sends & (args["qos"] == "at-least-once")) & ~any_of(sends & careless)).alias("sends_surely"),
         (any_of(made) & F.coalesce(F.bool_and(F.when(made, lasting)), no())).alias("lasts"),
         ((F.count_distinct(name) <= 1) & (F.count_distinct(client) <= 1)).alias("single"),
         any_of((F.col("op") == "connect") & args["member"].isNotNull()).alias("remote"),
@@ -42,7 +43,14 @@ def leaves(calls: DataFrame, case: tuple[str, ...]) -> DataFrame:
         case: The columns of the key.
     """
     return calls.where(F.col("op").isin(*LEAVING)).select(
-        *case, "actor", "at", "answered_at", (F.col("op") == "abort").alias("abrupt")
+        *case,
+        "actor",
+        "at",
+        "answered_at",
+        "op",
+        "destination",
+        F.coalesce("accepted", no()).alias("accepted"),
+        (F.col("op") == "abort").alias("abrupt"),
     )
 
 
@@ -88,3 +96,25 @@ def settles(told: DataFrame, case: tuple[str, ...]) -> DataFrame:
         .select(*case, "kid", "actor", "link", "at", F.col("ending.at").alias("final_at"))
     )
     return alone.unionByName(together)
+
+
+def alone(arrivals: DataFrame, consumers: DataFrame, case: tuple[str, ...]) -> DataFrame:
+    """Find the destinations of which all watches and consumers belong to one consumer that loses no message.
+
+    Args:
+        arrivals: The table ``arrivals``.
+        consumers: The table ``consumers``.
+        case: The columns of the key.
+
+    Returns:
+        The key, ``destination`` and ``alone``.
+    """
+    place = (*case, "destination")
+    actors = F.count_distinct(F.struct("at.writer", "actor"))
+    careless = consumers.groupBy(*place).agg(any_of(F.col("careless")).alias("careless"))
+    return (
+        arrivals.groupBy(*place)
+        .agg((actors == 1).alias("single"))
+        .join(careless, list(place), "left")
+        .select(*place, (F.col("single") & ~F.coalesce("careless", no())).alias("alone"))
+    )

@@ -15,8 +15,8 @@ from assay_evidence.concluding.weighing import STEP_VERDICTS
 from assay_evidence.subjects import Limits, Outcome, Subject
 from assay_evidence.verdicts import Verdict
 from assay_pipeline.bronze import Bronze, account, read_lines
-from assay_pipeline.examined import BY_RULE
-from assay_pipeline.history import CASE
+from assay_pipeline.examined import BY_RULE, OfTable, Rows, together
+from assay_pipeline.history import CASE, History
 from assay_pipeline.invariant import Invariant
 from assay_pipeline.journals import JournalFile
 from assay_pipeline.rules import invariants_of
@@ -26,7 +26,7 @@ from assay_pipeline.verdicts import SHOWN, Remark, RunOf, Tally
 _LINES = "lines"
 """The name of an intermediate table with every line and its event; the table is removed at the end."""
 EXAMINED = "examined"
-"""The table of all subjects, partitioned by rule."""
+"""The table of all subjects, partitioned by rule; a rule without subjects may lack its folder."""
 DAMAGE_SHOWN = 20
 """The largest number of sentences about a folder's damage in the verdicts; the tables hold all damage."""
 
@@ -91,9 +91,7 @@ def collect(
     bronze = account(spark, store(_LINES, read_lines(spark, listed)), listed)
     quarantine, missing = store("quarantine", bronze.quarantine), store("missing", bronze.missing)
     history = build_history(bronze.events, lambda name, table: store(f"history/{name}", table))
-    # One write for each invariant: the time for planning grows faster than the size of a plan.
-    for rule, invariant in invariants.items():
-        invariant.on_spark(history, limits).write.parquet(str(place / EXAMINED / f"rule={rule}"))
+    _examine(history, invariants, limits, place / EXAMINED)
     examined = tables[EXAMINED] = spark.read.schema(BY_RULE).parquet(str(place / EXAMINED))
     store("offending", examined.where(F.col("outcome") == Outcome.BROKEN.value))
     runs = _runs(bronze, {file.folder for file in listed})
@@ -114,6 +112,23 @@ def collect(
     )
     shutil.rmtree(place / _LINES)
     return collected
+
+
+def _examine(history: History, invariants: Mapping[str, Invariant], limits: Limits, place: Path) -> None:
+    """Write the subjects of all invariants.
+
+    There is one write for each invariant that joins tables, because the time for planning grows faster than the size of
+    a plan, and one for all invariants that read the rows of one table, because their plans are small.
+    """
+    by_table: dict[str, dict[str, Rows]] = {}
+    for rule, invariant in invariants.items():
+        form = invariant.on_spark
+        if isinstance(form, OfTable):
+            by_table.setdefault(form.table, {})[rule] = form.rows(limits)
+        else:
+            form(history, limits).write.parquet(str(place / f"rule={rule}"))
+    for name, rows in by_table.items():
+        together(getattr(history, name), rows).write.mode("append").partitionBy("rule").parquet(str(place))
 
 
 def _rows(tables: Mapping[str, DataFrame]) -> dict[str, int]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
-from assay_evidence.subjects import Outcome
-from assay_pipeline.history import CASE
+from assay_evidence.subjects import Limits, Outcome
+from assay_pipeline.history import CASE, History
 from assay_pipeline.moments import reference
 
 SUBJECT = (*CASE, "subject", "outcome", "figure", "ref")
@@ -37,16 +40,80 @@ def subjects(frame: DataFrame, *, subject: Column, outcome: Column, figure: Colu
     ).where(F.col("outcome").isNotNull())
 
 
-def of_copies(copies: DataFrame, which: Column, *, broken: Column, kept: Column) -> DataFrame:
-    """Make the table of subjects from copies of messages; the figure is how often the copy was seen.
+class Rows(Struct, frozen=True):
+    """What an invariant says of the rows of a stored table.
 
     Args:
-        copies: The table of `assay_pipeline.tables.copies`.
+        which: Whether the invariant examines a row.
+        subject: The subject's name, unique in its scenario.
+        outcome: The value of an `Outcome`; null for a row that cannot be examined.
+        figure: The number that decides the outcome.
+    """
+
+    which: Column
+    subject: Column
+    outcome: Column
+    figure: Column
+
+    def otherwise(self, other: Rows) -> Rows:
+        """Examine, as the other invariant does, the rows that this one does not examine; subject and figure stay."""
+        outcome = F.when(self.which, self.outcome).when(other.which, other.outcome)
+        return Rows(self.which | other.which, self.subject, outcome, self.figure)
+
+
+class OfTable(Struct, frozen=True):
+    """The Spark form of an invariant that reads single rows of one stored table.
+
+    The rules of one table are examined together, because Spark takes longer to plan a job than to run it.
+
+    Args:
+        table: The table's name in `History`; it has the columns of `CASE`, and ``at``.
+        rows: What the invariant says of the table's rows.
+    """
+
+    table: str
+    rows: Callable[[Limits], Rows]
+
+    def __call__(self, history: History, limits: Limits) -> DataFrame:
+        """Make the table of the invariant's subjects."""
+        return together(getattr(history, self.table), {"": self.rows(limits)}).drop("rule")
+
+
+def together(table: DataFrame, rows: Mapping[str, Rows]) -> DataFrame:
+    """Make the table of the subjects of several rules (`BY_RULE`).
+
+    Args:
+        table: The stored table.
+        rows: What the invariant of each rule says of its rows, by rule id.
+    """
+    found = F.array(
+        *(
+            F.struct(
+                F.lit(rule).alias("rule"),
+                one.subject.alias("subject"),
+                F.when(one.which, one.outcome).alias("outcome"),
+                F.coalesce(one.figure.cast("bigint"), F.lit(0).cast("bigint")).alias("figure"),
+            )
+            for rule, one in rows.items()
+        )
+    )
+    told = F.filter(found, lambda one: one["outcome"].isNotNull())
+    return table.select(*CASE, reference(F.col("at")).alias("ref"), F.explode(told).alias("one")).select(
+        *CASE, "one.subject", "one.outcome", "one.figure", "ref", "one.rule"
+    )
+
+
+def of_copies(which: Column, *, broken: Column, kept: Column, light: bool = False) -> Rows:
+    """Return what an invariant says of copies of messages; the figure is how often a holder's consumers received one.
+
+    Args:
         which: The examined copies.
         broken: The copies that break the rule.
         kept: The copies that keep the rule; `broken` counts first if a copy is in both. All other copies cannot be
             examined.
+        light: Whether to examine the messages of MQ Light clients, and no others.
     """
     name = F.when(F.col("kind") == "queue", F.col("kid")).otherwise(F.concat_ws(">", "kid", "holder"))
     outcome = F.when(broken, Outcome.BROKEN.value).when(kept, Outcome.KEPT.value)
-    return subjects(copies.where(which), subject=name, outcome=outcome, figure=F.col("seen"))
+    mine = F.col("light") if light else ~F.col("light")
+    return Rows(mine & which, name, outcome, F.col("seen"))

@@ -5,25 +5,27 @@ The invariants read only these tables:
 - ``sends``: one row for each send.  It holds destination, mode, priority (null if the destination chooses it), delay,
   time to live, unit of work, the call's answer, the message in the answer (``sent``) and the faults of the scenario.
   It also holds the time at which the send was *confirmed*: the time of its answer, or of the commit of its unit of
-  work.
+  work, and the first call after the send that was to commit the unit (``asked_at``).
 - ``sightings``: one row for each reception of a message by a consumer, with the message as received (``seen``), and one
   row (with ``look``) for each browse that listed the message on its own destination.  Other browses do not count: an
   administrator may find a message elsewhere, for example on the staging queue.
 - ``watches``: one row for each span in which a consumer could have received a message.  It holds the consumer's last
   activity in the span, and whether silence in the span shows that no message came (``telling``).
-  Each sighting and each watch has the holder from which the consumer receives (``source``).
+  Each sighting and each watch has the holder from which the consumer receives (``source``), and the creation of the
+  consumer (``opened``).
 - ``actors``: the properties of each consumer.
 - ``arrivals``: the times at which a consumer was created on a destination or began to watch it.
 - ``browses``: the times at which a destination was browsed.
 - ``admins``: the commands of administrators.
 - ``batches``: one row for each batch, with the size of its listener.
 - ``parties``: one row for each actor.  It tells whether all its consumers receive at most once (``receives_once``),
-  whether it sends at most once and never at least once (``sends_once``), whether all its subscriptions are durable or
-  shared (``lasts``), whether it has only one subscription name and one client id (``single``), and whether it connects
-  to another queue manager than the first (``remote``).
+  whether it sends at most once and never at least once (``sends_once``) or the reverse (``sends_surely``), whether all
+  its subscriptions are durable or shared (``lasts``), whether it has only one subscription name and one client id
+  (``single``), and whether it connects to another queue manager than the first (``remote``).
 - ``settles``: one row for each message that a client accepted outside of a unit of work, or in a unit of work that was
   committed; ``final_at`` is the time of the acceptance or of the commit.
-- ``leaves``: one row for each call that ends a consumer, a session or a connection.
+- ``leaves``: one row for each call that ends a consumer, a session or a connection, with its operation, the destination
+  of a consumer, and whether the client accepted it.
 - ``batched``: one row for each reception of a message in a batch, with its settlement and its next reception
   (`assay_pipeline.tables.batched`).
 - ``consumers``: one row for each consumer that was created, with the queue or subscription that holds its messages
@@ -31,8 +33,17 @@ The invariants read only these tables:
 - ``returns``: the times of events after which a broker may deliver a message again: faults, rollbacks, closed
   consumers, failed callbacks, messages that a client did not accept.  An event is ``orderly`` if it is a client's call
   that ends a consumer, a session or a connection.
+- ``endings``: one row for each session and each call that acknowledges its messages or ends its unit of work; an XA
+  session has such a call only if it worked in one branch.  It then has the numbers of the events with which this work
+  began (``begun``) and of the calls that ended it (``left``).
 - ``unsubscribed``: the names of subscriptions that a client tried to delete, with the times.
 - ``copies``: one row for each message and each holder of it (`assay_pipeline.tables.copies`).
+- ``latecomers``: one row for each publication, with what later subscribers got of it
+  (`assay_pipeline.tables.latecomers`).
+- ``lapses``: one row for each message that was sent while the only subscriber of a subscription with a time to live was
+  away (`assay_pipeline.tables.lapses`).
+- ``unsettled``: one row for each message that a consumer received and did not settle before it lost its connection
+  (`assay_pipeline.tables.unsettled`).
 
 The messages, actors and destinations of a scenario are separate from those of all other scenarios.  Events outside of
 scenarios belong to the scenario with the empty name.
@@ -67,5 +78,9 @@ class History(Struct, frozen=True):
     batched: DataFrame
     consumers: DataFrame
     returns: DataFrame
+    endings: DataFrame
     unsubscribed: DataFrame
     copies: DataFrame
+    lapses: DataFrame
+    latecomers: DataFrame
+    unsettled: DataFrame

@@ -24,6 +24,8 @@ from assay_pipeline.history import CASE, MESSAGE
 from assay_pipeline.moments import NS_PER_MS, any_of, elapsed, no, precedes
 
 FOREVER = 2**62
+LOSING = ("kill", "restart", "cut")
+"""The faults that end the connections of clients."""
 QUIET_MS = Limit(
     "quiet_ms", 1_000, "How long a watching consumer must have received no message before its silence counts."
 )
@@ -98,6 +100,19 @@ def quiet_tail(start: Column) -> Column:
     return F.when(F.col("telling") & (end > tail) & ~fault_touches(tail, end), end - tail)
 
 
+def unbroken() -> Column:
+    """Return whether no fault that ends connections touches a watch (columns ``begin`` and ``end``).
+
+    A client may notice late that its connection is lost, and then watches in vain for a while.
+    """
+
+    def touches_it(fault: Column) -> Column:
+        over = F.coalesce(precedes(fault["end"], F.col("begin")), no())
+        return fault["what"].isin(*LOSING) & ~over & ~precedes(F.col("end"), fault["begin"])
+
+    return ~F.coalesce(F.exists("faults", touches_it), no())
+
+
 def patience(limits: Limits, slow: Column) -> Column:
     """Return how long a silence must last so that it counts, in nanoseconds.
 
@@ -108,22 +123,23 @@ def patience(limits: Limits, slow: Column) -> Column:
     return F.when(slow, F.lit(limits[LATE_MS] * NS_PER_MS)).otherwise(F.lit(limits[QUIET_MS] * NS_PER_MS))
 
 
-def withheld(sends: DataFrame, admins: DataFrame) -> DataFrame:
+def withheld(sends: DataFrame, admins: DataFrame, key: tuple[str, ...] = MESSAGE) -> DataFrame:
     """Find the messages that an administrator's command may have kept from consumers.
 
     Any command counts except a definition before the send: for example, the administrator may have disabled a queue
     for gets, cleared it, or altered the staging queue.
 
     Args:
-        sends: The messages (`MESSAGE`, with ``at``).
+        sends: The messages, or their receptions, with ``at``: the moment from which on a command counts.
         admins: The administrators' commands (`History.admins`).
+        key: The columns of the key of `sends`.
 
     Returns:
-        `MESSAGE` and ``withheld``, for messages of scenarios with such commands.
+        The key and ``withheld``, for messages of scenarios with such commands.
     """
     acts = sends.join(admins.withColumnRenamed("at", "acted_at"), list(CASE))
     defined = F.col("command").startswith(DEFINE)
-    return acts.groupBy(*MESSAGE).agg(any_of(~defined | precedes(F.col("at"), F.col("acted_at"))).alias("withheld"))
+    return acts.groupBy(*key).agg(any_of(~defined | precedes(F.col("at"), F.col("acted_at"))).alias("withheld"))
 
 
 def special(admins: DataFrame, parties: DataFrame) -> DataFrame:

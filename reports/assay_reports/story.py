@@ -52,6 +52,8 @@ _PREPARING = frozenset({"session", "producer", "temporary-queue", "start-connect
 """The calls that a story leaves out if they are accepted."""
 _BY_DEFAULT: Mapping[str, Scalar] = {"priority": 4, "ttl_ms": 0, "delay_ms": 0, "checks": True, "on": True}
 """The arguments that a story leaves out if they have these values."""
+_UNTOLD = {"session", "ack"}
+"""The arguments that a story always leaves out."""
 _WORDS = {
     "acknowledge": "acknowledges",
     "browse": "browses",
@@ -268,7 +270,7 @@ class _Teller:
         shown = [
             _argument(name, value)
             for name, value in call.args.items()
-            if value is not None and value is not False and (name not in _BY_DEFAULT or value != _BY_DEFAULT[name])
+            if value is not None and value is not False and value != _BY_DEFAULT.get(name) and name not in _UNTOLD
         ]
         words = [
             _WORDS.get(call.op, f"calls {call.op}"),

@@ -77,8 +77,11 @@ class Tale(Story):
         shared: bool = False,
         no_local: bool = False,
         qos: str | None = None,
+        auto_confirm: bool | None = None,
+        ttl_ms: int | None = None,
+        session: str | None = None,
     ) -> None:
-        """Add the creation of a consumer."""
+        """Add the creation of a consumer; an MQ Light client has a quality of service, and may confirm by itself."""
         args: dict[str, ev.Scalar] = {
             "selector": selector,
             "durability": "durable" if name else "non-durable",
@@ -87,6 +90,8 @@ class Tale(Story):
             "no_local": no_local,
             "qos": qos,
         }
+        chosen: dict[str, ev.Scalar] = {"auto_confirm": auto_confirm, "ttl_ms": ttl_ms, "session": session}
+        args |= {name: value for name, value in chosen.items() if value is not None}
         self.answer(self.call("consumer", actor, args=args, destination=of))
 
     def listens(self, actor: str = "receiver", of: str = QUEUE, *, size: int | None = None) -> str:
@@ -163,9 +168,23 @@ class Tale(Story):
         """Add a browse of a queue that lists these messages."""
         self.answer(self.call("browse", "browser", destination=of), keys=keys)
 
+    def commands(self, command: str) -> None:
+        """Add a command of an administrator."""
+        self.tell(ev.Admin, call="c", command=command)
+
     def ends_unit(self, unit: str, op: Literal["begin", "prepare", "recover", "commit", "rollback"] = "commit") -> None:
         """Add the begin or end of a unit of work."""
         self.tell(ev.Unit, actor="sender", unit=unit, op=op)
+
+
+def preceded(act: Telling, telling: Telling) -> Telling:
+    """Make a scenario that begins with some more events."""
+
+    def tell(tale: Tale) -> None:
+        act(tale)
+        telling(tale)
+
+    return tell
 
 
 def write_run(

@@ -19,7 +19,9 @@ CATALOGUE = load_catalogue()
 
 
 def test_each_invariant_is_of_another_rule() -> None:
-    modules = [path.stem for path in Path(rules.__path__[0]).glob("*.py") if path.name != "__init__.py"]
+    root = Path(rules.__path__[0])
+    files = (path.relative_to(root).with_suffix("") for path in root.rglob("*.py") if path.name != "__init__.py")
+    modules = [".".join(path.parts) for path in files]
     declared = {module: declared_in(module) for module in modules}
     assert all(declared.values()), "each module of the folder must declare an invariant"
     assert sorted(INVARIANTS) == sorted(rule for declarations in declared.values() for rule in declarations)

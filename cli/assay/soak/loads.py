@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from assay.soak.workloads import Delays, Reader, Reading, Workload
 from assay_adapters.ports.client import AckMode, Qos, Script
 from assay_sdk.model.capabilities import Capability
@@ -75,7 +77,7 @@ WORKLOADS: tuple[Workload, ...] = (
     Workload(
         name="returns",
         title="a queue whose consumers leave and return",
-        rules=("QS-08", "PD-18", "PD-20"),
+        rules=("QS-08", "QS-09", "QS-14", "PD-18", "PD-20"),
         share=2,
         persistent_percent=80,
         reading=Reading.VISITING,
@@ -94,7 +96,7 @@ WORKLOADS: tuple[Workload, ...] = (
     Workload(
         name="units",
         title="units of work of one to five messages, one in five rolled back, to a queue",
-        rules=("PD-20", "DD-02", "DD-03"),
+        rules=("PD-20", "DD-02", "DD-03", "DD-26", "DD-27"),
         share=2,
         delays=Delays.SOME,
         in_units=True,
@@ -123,7 +125,7 @@ WORKLOADS: tuple[Workload, ...] = (
     Workload(
         name="batches",
         title="batch listeners in three acknowledgement modes, on a queue",
-        rules=("BT-04", "BT-08", "BT-16"),
+        rules=("BT-04", "BT-07", "BT-08", "BT-10", "BT-16"),
         share=3,
         together=(1, 12),
         reading=Reading.BATCHES,
@@ -153,9 +155,10 @@ WORKLOADS: tuple[Workload, ...] = (
     ),
     Workload(
         name="later",
-        title="delayed publications before their subscribers come",
-        rules=("DD-51",),
+        title="publications before their subscribers come, one in two delayed",
+        rules=("DD-51", "PD-14", "PD-27", "PD-34"),
         kind=AddressKind.TOPIC,
+        share=2,
         delays=Delays.LONG,
         persistent_percent=90,
         reading=Reading.LATER,
@@ -163,9 +166,19 @@ WORKLOADS: tuple[Workload, ...] = (
         needs=_TOPIC | {Capability.DELIVERY_DELAY},
     ),
     Workload(
+        name="passing",
+        title="publications for non-durable subscribers that come and go",
+        rules=("PD-12", "PD-14", "PD-27"),
+        kind=AddressKind.TOPIC,
+        share=2,
+        persistent_percent=80,
+        reading=Reading.VISITING,
+        needs=_TOPIC,
+    ),
+    Workload(
         name="durable",
         title="publications for durable subscribers of one name that come and go",
-        rules=("PD-11", "PD-13", "PD-16", "PD-23", "PD-24", "PD-25", "PD-28", "PD-29", "PD-30", "QS-08"),
+        rules=("PD-11", "PD-13", "PD-15", "PD-16", "PD-23", "PD-24", "PD-25", "PD-28", "PD-29", "PD-30", "QS-08"),
         kind=AddressKind.TOPIC,
         share=3,
         persistent_percent=60,
@@ -199,7 +212,7 @@ WORKLOADS: tuple[Workload, ...] = (
     Workload(
         name="qos1",
         title="MQ Light clients that send and receive at least once, and come and go",
-        rules=("QS-08",),
+        rules=("QS-04", "QS-05", "QS-08"),
         kind=AddressKind.TOPIC,
         qos=Qos.AT_LEAST_ONCE,
         reading=Reading.VISITING,
@@ -210,3 +223,17 @@ WORKLOADS: tuple[Workload, ...] = (
     ),
 )
 """All workloads.  A soak leaves out a workload whose capabilities the pair lacks, and says so."""
+UNTRIED: Mapping[str, str] = {
+    "DD-55": "No workload's messages have a delay and a time to live.",
+    "QS-10": "No workload has a shared durable subscription.",
+    "QS-20": "No workload has subscriptions with a time to live.",
+    "QS-21": "No workload has subscriptions with a time to live.",
+    "QS-22": "No workload has subscriptions with a time to live.",
+    "QS-31": "No workload's MQ Light clients have non-durable subscriptions.",
+    "QS-32": "No workload has JMS senders and MQ Light subscribers.",
+    "BT-11": "The scripts acknowledge in callbacks, and the journal does not record these calls.",
+    "BT-12": "No workload has batch listeners in transacted sessions.",
+    "BT-13": "No workload has global units of work.",
+    "BT-15": "No workload's batches have messages with a delay or a time to live.",
+}
+"""The rules with an invariant that no workload tries, with the reasons."""

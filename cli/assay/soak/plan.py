@@ -246,7 +246,7 @@ def _delay(delays: Delays, rng: random.Random) -> int:
         case Delays.SOME:
             return rng.choice((0, 0, rng.randint(SHORTEST_MS, LONGEST_MS)))
         case Delays.LONG:
-            return rng.randint(LONGEST_MS * 2 // 3, LONGEST_MS)
+            return rng.choice((0, rng.randint(LONGEST_MS * 2 // 3, LONGEST_MS)))
         case _:
             return 0
 

@@ -31,7 +31,7 @@ class Delays(StrEnum):
     SOME = "some"
     """One message of three has a uniform delay."""
     LONG = "long"
-    """Uniform between two thirds of `LONGEST_MS` and `LONGEST_MS`."""
+    """One message of two has a delay that is uniform between two thirds of `LONGEST_MS` and `LONGEST_MS`."""
 
 
 class Reading(StrEnum):

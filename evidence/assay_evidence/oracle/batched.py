@@ -21,6 +21,8 @@ class Delivery(Struct, frozen=True):
     turn: int
     ack: str | None
     over: Callback | None
+    ahead: bool
+    owed: bool
     settled: Settle | None
     again: Seen | None
     following: Seen | None
@@ -42,11 +44,16 @@ def _deliveries(story: Story) -> Iterator[Delivery]:
         for place, event in enumerate(acts):
             if isinstance(event, Seen) and event.batch is not None:
                 consumer = holders.consumer(event, event.actor)
-                yield _delivery(event, turn, consumer.ack if consumer else None, acts[place + 1 :])
+                before = [e for e in acts[:place] if isinstance(e, (Seen, Settle)) and e.msg.key == event.msg.key]
+                ahead = bool(before) and all(isinstance(e, Settle) and e.outcome == "accepted" for e in before[-1:])
+                ahead = ahead and not any(isinstance(e, Seen) for e in before)
+                owed = 2 * sum(isinstance(e, Seen) for e in before) > len(before)
+                ack = consumer.ack if consumer else None
+                yield _delivery(event, turn, ack, acts[place + 1 :], ahead=ahead, owed=owed)
             turn += isinstance(event, Callback)
 
 
-def _delivery(seen: Seen, turn: int, ack: str | None, rest: Sequence[Act]) -> Delivery:
+def _delivery(seen: Seen, turn: int, ack: str | None, rest: Sequence[Act], *, ahead: bool, owed: bool) -> Delivery:
     same = [e for e in rest if isinstance(e, (Seen, Settle)) and e.msg.key == seen.msg.key]
     over = next((e for e in rest if isinstance(e, Callback) and e.batch == seen.batch), None)
     first = next((place for place, e in enumerate(rest) if isinstance(e, Callback)), len(rest))
@@ -55,6 +62,8 @@ def _delivery(seen: Seen, turn: int, ack: str | None, rest: Sequence[Act]) -> De
         turn=turn,
         ack=ack,
         over=over,
+        ahead=ahead,
+        owed=owed,
         settled=same[0] if same and isinstance(same[0], Settle) else None,
         again=next((e for e in same if isinstance(e, Seen)), None),
         following=next((e for e in rest[first:] if isinstance(e, Seen)), None),

@@ -29,6 +29,7 @@ class Copy(Struct, frozen=True, kw_only=True):
     seen: int
     handed: int
     outlived: int
+    weathered: int
     altered: int
     twice: bool
     watchers: int
@@ -36,11 +37,15 @@ class Copy(Struct, frozen=True, kw_only=True):
     reopened: bool
     shaken: bool
     quiet_ns: int
+    unbroken_ns: int
     through_ns: int
     alone: bool
     inherited: bool
     common: bool
     withheld: bool
+    light: bool
+    surely: bool
+    to_light: bool
 
     @property
     def delayed(self) -> bool:
@@ -54,8 +59,13 @@ class Copy(Struct, frozen=True, kw_only=True):
 
 
 def copies(story: Story) -> Sequence[Copy]:
+    """Return the copies of a scenario without those of MQ Light senders; computed once for all invariants."""
+    return story.noted(copies, lambda: tuple(copy for copy in all_copies(story) if not copy.light))
+
+
+def all_copies(story: Story) -> Sequence[Copy]:
     """Return all copies of a scenario; computed at the first call and then kept for all invariants."""
-    return story.noted(copies, lambda: tuple(_Copies(story)))
+    return story.noted(all_copies, lambda: tuple(_Copies(story)))
 
 
 def giving_back(story: Story) -> list[Event]:
@@ -81,7 +91,7 @@ class _Copies:
     def __iter__(self) -> Iterator[Copy]:
         for send in (*self.story.lasting("queue://"), *self.story.lasting("topic://")):
             chosen = send.call.args.get("mode") in ("persistent", "non-persistent")
-            if chosen and send.call.actor not in self.story.light:
+            if chosen:
                 for holder in self._holders_of(send):
                     copy = self._copy(send, holder)
                     if copy.watchers or holder.kind != "non-durable":
@@ -129,6 +139,7 @@ class _Copies:
             seen=len(seen),
             handed=len(mine),
             outlived=sum(any(_after(fault, event) for fault in fatal) for event, _ in seen),
+            weathered=sum(self._is_after_a_cut(send, event) for event, _ in seen),
             altered=sum(event.msg.sha256 != body for event in mine),
             twice=self._twice(send, [event for event in mine if not event.redelivered and event.count <= 1]),
             watchers=len({span.begin.actor for span in through}),
@@ -139,11 +150,15 @@ class _Copies:
             reopened=self._reopened(send, holder),
             shaken=any(end is None or not precedes(end, send.call) for end in self._ends),
             quiet_ns=max((self.story.silence(send, span, start) for span in spans), default=0) if over else 0,
+            unbroken_ns=self._unbroken(send, spans, start) if over else 0,
             through_ns=max((self.story.silence(send, span, send.due) for span in calm), default=0),
-            alone=self._alone(send.destination),
+            alone=self.holders.is_alone(send.destination),
             inherited=holder.kind == "durable" and any(_inherits(holder, fault, send) for fault in self.story.faults),
             common=holder.name in self._common,
             withheld=self.story.withheld(send) or self.story.special or bool(self._deletions(holder)),
+            light=send.call.actor in self.story.light,
+            surely=send.call.actor in self.story.sure,
+            to_light=holder.kind == "durable" and any(one.call.args.get("qos") for one in holder.attachments),
         )
 
     @cached_property
@@ -151,6 +166,16 @@ class _Copies:
         """The ends of lost connections and of faults that do not end the broker; None for each that is not over."""
         passed = [(begin, end) for begin, end in self.story.losses if not _ends_the_broker(begin)]
         return [end for _, end in passed]
+
+    def _is_after_a_cut(self, send: Send, event: Event) -> bool:
+        """Return whether an event came after the begin of a cut that followed a send."""
+        begun = (fault.begin for fault in self.story.faults if fault.begin.what == "cut")
+        return any(precedes(send.call, begin) and precedes(begin, event) for begin in begun)
+
+    def _unbroken(self, send: Send, spans: list[Span], start: int) -> int:
+        """Return the longest silence of the watches that no fault touches which ends connections."""
+        whole = (span for span in spans if self.story.unbroken(span))
+        return max((self.story.silence(send, span, start) for span in whole), default=0)
 
     def _reopened(self, send: Send, holder: Holder) -> bool:
         """Return whether a consumer of a queue or a durable subscription was created after the confirmation."""
@@ -184,10 +209,6 @@ class _Copies:
             not precedes(gave, send.call) and any(not precedes(event, gave) for event in unmarked)
             for gave in giving_back(self.story)
         )
-
-    def _alone(self, destination: str) -> bool:
-        careless = any(one.careless and one.call.destination == destination for one in self.holders.attachments)
-        return len({(event.writer, actor) for actor, event in self.story.came(destination)}) == 1 and not careless
 
     @cached_property
     def _common(self) -> set[str]:

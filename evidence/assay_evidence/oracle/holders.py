@@ -122,7 +122,8 @@ class Holders:
             elif call.op == "consumer" and (answer is None or answer.refused is None):
                 numbers[call.actor] += 1
                 actor = (call.writer, call.actor)
-                known = clients.get(actor), numbers[call.actor], modes.get(actor), faces.get(actor)
+                ack = str(call.args["ack"]) if call.args.get("ack") is not None else modes.get(actor)
+                known = clients.get(actor), numbers[call.actor], ack, faces.get(actor)
                 made.append(Attachment(call, answer, *known))
         return made
 
@@ -167,6 +168,11 @@ class Holders:
         if consumer is not None:
             return self.name(consumer)
         return destination if destination.startswith("queue://") else None
+
+    def is_alone(self, destination: str) -> bool:
+        """Return whether a destination's watches and consumers belong to one consumer that loses no message."""
+        careless = any(one.careless and one.call.destination == destination for one in self.attachments)
+        return len({(event.writer, actor) for actor, event in self._story.came(destination)}) == 1 and not careless
 
     def consumer(self, event: Event, actor: str) -> Attachment | None:
         """Return the consumer that an actor had created last before an event; None without such a consumer."""

@@ -14,6 +14,8 @@ from assay_evidence.oracle.moments import NS_PER_MS, elapsed, precedes
 from assay_evidence.subjects import DEFINE, SPECIAL
 
 FOREVER = 2**62
+LOSING = ("kill", "restart", "cut")
+"""The faults that end the connections of clients."""
 MQLIGHT = "mqlight"
 """The face of an MQ Light client."""
 T = TypeVar("T")
@@ -28,6 +30,7 @@ class Send(Struct, frozen=True, kw_only=True):
         answer: The call's return; None if the call did not return.
         ending: The first later event that ended the send's unit of work: a commit, a rollback, or the begin of another
             unit of the same name; None if no event did.
+        asked: The first later call that was to commit the unit of work; None for none.
         times: How often the scenario sent a message with this key.
     """
 
@@ -35,6 +38,7 @@ class Send(Struct, frozen=True, kw_only=True):
     key: str
     answer: Return | None
     ending: Unit | None
+    asked: Call | None
     times: int
 
     @property
@@ -203,6 +207,7 @@ class Story:
                 key=call.msg.key,
                 answer=answer,
                 ending=self._ending(call),
+                asked=self._asked(call),
                 times=times[call.msg.key],
             )
             for call, answer in sent
@@ -218,6 +223,16 @@ class Story:
         for send in self.sends:
             if send.destination.startswith(scheme) and send.confirmed and send.ttl_ns == 0 and send.times == 1:
                 yield send
+
+    def _asked(self, call: Call) -> Call | None:
+        commits = (
+            one
+            for one, _ in self.calls
+            if one.op in ("commit", "xa-commit")
+            and (one.writer, one.unit) == (call.writer, call.unit)
+            and one.seq > call.seq
+        )
+        return min(commits, key=lambda one: one.seq, default=None) if call.unit is not None else None
 
     def _ending(self, call: Call) -> Unit | None:
         if call.unit is None:
@@ -333,6 +348,13 @@ class Story:
         }
 
     @cached_property
+    def sure(self) -> set[str]:
+        """The actors that send at least once with an MQ Light client, and never at most once."""
+        made = [call for call, _ in self.calls if call.op == "producer"]
+        once = {call.actor for call in made if call.args.get("qos") == "at-most-once"}
+        return {call.actor for call in made if call.args.get("qos") == "at-least-once"} - once
+
+    @cached_property
     def consumers(self) -> dict[str, Consumer]:
         """All actors that made a call, by name."""
         known: dict[str, Consumer] = {call.actor: Consumer() for call, _ in self.calls}
@@ -388,6 +410,14 @@ class Story:
         return any(
             send.since(fault.begin) < end and (send.since(fault.end) if fault.end else FOREVER) > start
             for fault in self.faults
+        )
+
+    def unbroken(self, span: Span) -> bool:
+        """Return whether no fault that ends connections touches a watch: its client may notice the loss late."""
+        return all(
+            (fault.end is not None and precedes(fault.end, span.begin)) or precedes(span.end, fault.begin)
+            for fault in self.faults
+            if fault.begin.what in LOSING
         )
 
     def quiet(self, send: Send, span: Span, start: int, quiet_ns: int) -> bool:

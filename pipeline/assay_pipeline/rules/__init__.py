@@ -1,14 +1,15 @@
 """The invariants: rules of the catalogue as conditions on the history of a run.
 
-Each module of this package examines one topic.  Its docstring describes the module's invariants, and each invariant is
-a constant of the module (`assay_pipeline.invariant.Invariant`).  The package finds a new module without a registration.
+Each module of this package, or of a package in it, examines one topic.  Its docstring describes the module's
+invariants, and each invariant is a constant of the module (`assay_pipeline.invariant.Invariant`).  The package finds a
+new module without a registration.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
 from assay_features import load_catalogue
 from assay_pipeline.errors import NoInvariantError
@@ -16,8 +17,8 @@ from assay_pipeline.invariant import Invariant
 
 
 def _declared() -> Iterator[Invariant]:
-    for module in iter_modules(__path__):
-        constants = vars(import_module(f"{__name__}.{module.name}")).values()
+    for module in walk_packages(__path__, f"{__name__}."):
+        constants = vars(import_module(module.name)).values()
         yield from (constant for constant in constants if isinstance(constant, Invariant))
 
 

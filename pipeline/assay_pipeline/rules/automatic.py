@@ -1,8 +1,8 @@
-"""BT-08, BT-09, BT-16: in automatic mode, a batch is acknowledged as a whole after its callback.
+"""BT-08, BT-09, BT-10, BT-16: a batch is acknowledged after its callback, in automatic mode as a whole.
 
 *Examined*, in sessions with automatic acknowledgement (`assay_pipeline.tables.batched`):
 
-- BT-08: every batch whose callback ended
+- BT-08: every batch whose callback ended; BT-10: the same in sessions with dups-ok acknowledgement
 - BT-09: every message of a batch whose callback raised an error, if the consumer received the message again on the same
   link
 - BT-16: every message of a batch whose callback returned, if the client accepted the message and the link then began a
@@ -16,6 +16,8 @@ For BT-09 and BT-16, the message's id was sent once.
 
 - BT-08: the client accepted a message of the batch before the callback ended, or after the callback had raised an error
   and before the message came again
+- BT-10: as BT-08, or the client accepted a message before it gave it to the application.  Such an acceptance can lose
+  the message, and dups-ok acknowledgement permits only duplicates.
 - BT-09: the message was not marked as redelivered
 - BT-16: a consumer received the message from the same destination and holder again, certainly after the later batch had
   begun
@@ -24,6 +26,7 @@ For BT-09 and BT-16, the message's id was sent once.
 
 - BT-08: the callback returned and the client then accepted every message; or it raised an error, and every message came
   again or was given back
+- BT-10: as BT-08, but a message may also come again after the callback returned
 - BT-09: the message was marked as redelivered
 - BT-16: the message did not come again, although a failure after which a broker may deliver again came after the begin
   of the later batch, and before the last reception from the same holder.  The orderly end of a consumer, a session or a
@@ -32,17 +35,20 @@ For BT-09 and BT-16, the message's id was sent once.
 *Not examinable*:
 
 - a consumer whose session is unknown or has another acknowledgement mode
-- for BT-08, a batch of which some messages have no known fate, for example because the connection was lost
+- for BT-08 and BT-10, a batch of which some messages have no known fate, for example because the connection was lost;
+  for BT-10, also a message of which an earlier reception on the link was not settled before: the next settlement may
+  belong to that one
 - for BT-16, a subscription that is no holder (`assay_pipeline.tables.holders`), and a message after which nothing
   failed
 
-*Figure*: for BT-08 the number of the batch's messages; for BT-09 and BT-16 how often the message came again.
+*Figure*: for BT-08 and BT-10 the number of the batch's messages; for BT-09 and BT-16 how often the message came again.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
@@ -62,8 +68,8 @@ from assay_pipeline.quiet import since_send, touches
 from assay_pipeline.rules.repeats import SETTLED_MS
 
 
-def _automatic(history: History) -> DataFrame:
-    return history.batched.where((F.col("ack") == "auto") & F.col("ended_at").isNotNull())
+def _automatic(history: History, ack: str = "auto") -> DataFrame:
+    return history.batched.where((F.col("ack") == ack) & F.col("ended_at").isNotNull())
 
 
 def _sent_once(history: History) -> DataFrame:
@@ -74,19 +80,20 @@ def _named() -> tuple[str, ...]:
     return (*CASE, "process", "link", "turn", "batch")
 
 
-def _whole(history: History, limits: Limits) -> DataFrame:  # noqa: ARG001 - all invariants have this signature
+def _whole(history: History, _limits: Limits, *, lazily: bool = False) -> DataFrame:
     accepted = F.coalesce(F.col("outcome") == "accepted", no())
     raised = F.col("ended") == "raised"
+    owed = F.col("owed") & F.lit(lazily)
     ahead = accepted & (F.col("settled_at.seq") < F.col("ended_at.seq"))
     back = (F.col("settled_at").isNotNull() & ~accepted) | F.col("again_at").isNotNull()
-    well = F.when(raised, back).otherwise(accepted)
+    well = F.when(raised, back).otherwise(accepted | (F.col("again_at").isNotNull() & F.lit(lazily)))
     batches = (
-        _automatic(history)
+        _automatic(history, "dups-ok" if lazily else "auto")
         .groupBy(*_named())
         .agg(
             F.min_by("at", "at.seq").alias("at"),
-            F.bool_or(ahead | (accepted & raised)).alias("early"),
-            F.bool_and(well).alias("well"),
+            F.bool_or(((ahead | (accepted & raised)) & ~owed) | (F.col("ahead") & F.lit(lazily))).alias("early"),
+            F.bool_and(well & ~owed).alias("well"),
             F.count("*").alias("messages"),
         )
     )
@@ -153,16 +160,16 @@ def _earlier(history: History, limits: Limits) -> DataFrame:
     )
 
 
-def _ended(story: Story) -> list[Delivery]:
-    return [delivery for delivery in deliveries(story) if delivery.ack == "auto" and delivery.over is not None]
+def _ended(story: Story, ack: str = "auto") -> list[Delivery]:
+    return [delivery for delivery in deliveries(story) if delivery.ack == ack and delivery.over is not None]
 
 
-def _batches(story: Story, limits: Limits) -> Iterator[Examined]:  # noqa: ARG001 - all invariants have this signature
+def _batches(story: Story, _limits: Limits, *, lazily: bool = False) -> Iterator[Examined]:
     batches: dict[tuple[str, str, int, int | None], list[Delivery]] = defaultdict(list)
-    for one in _ended(story):
+    for one in _ended(story, "dups-ok" if lazily else "auto"):
         batches[one.seen.writer, one.seen.link, one.turn, one.seen.batch].append(one)
     for (_, link, turn, batch), members in batches.items():
-        fates = {_fate(member) for member in members}
+        fates = {_lazy_fate(member) if lazily else _fate(member) for member in members}
         if "early" in fates or fates == {"well"}:
             outcome = Outcome.BROKEN if "early" in fates else Outcome.KEPT
             yield f"{link}/{turn}/{batch}", outcome, len(members), members[0].seen
@@ -174,6 +181,16 @@ def _fate(one: Delivery) -> str:
         before = one.over is not None and one.settled.seq < one.over.seq
         return "early" if failed or before else "well"
     return "well" if failed and (one.settled is not None or one.again is not None) else "unknown"
+
+
+def _lazy_fate(one: Delivery) -> str:
+    returned = one.over is not None and one.over.ended == "returned"
+    if one.ahead:
+        return "early"
+    if one.owed:
+        return "unknown"
+    fate = _fate(one)
+    return "well" if fate == "unknown" and returned and one.again is not None else fate
 
 
 def _sent_only_once(story: Story) -> set[str]:
@@ -256,6 +273,14 @@ MARKED = Invariant(
     wording=Wording("a mark on each message that comes again", "received again {0}", one="time"),
     on_spark=_marks,
     in_python=_marked,
+    certain=True,
+)
+LAZY = Invariant(
+    rule="BT-10",
+    text="in dups-ok mode, no message of a batch is acknowledged before its callback has returned.",
+    wording=Wording("every message of the batch accepted after the callback, or received again", "{0}", one="message"),
+    on_spark=partial(_whole, lazily=True),
+    in_python=partial(_batches, lazily=True),
     certain=True,
 )
 EARLIER = Invariant(

@@ -43,14 +43,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
 from assay_evidence.oracle import Examined, Story
 from assay_evidence.oracle.copies import Copy, copies
 from assay_evidence.subjects import Limits, Outcome
-from assay_pipeline.examined import of_copies
-from assay_pipeline.history import History
+from assay_pipeline.examined import OfTable, Rows, of_copies
 from assay_pipeline.invariant import Invariant, Wording
 from assay_pipeline.moments import NS_PER_MS
 from assay_pipeline.quiet import LATE_MS, QUIET_MS, patience
@@ -66,10 +65,10 @@ def _lost(limits: Limits) -> Column:
     return (F.col("seen") == 0) & waited & ~F.col("withheld") & ~F.col("shared")
 
 
-def _stored(history: History, limits: Limits, which: Column, kept: Column) -> DataFrame:
+def _stored(limits: Limits, which: Column, kept: Column) -> Rows:
     """Examine persistent copies of durable subscriptions."""
     durable = (F.col("kind") == "durable") & _persistent() & which
-    return of_copies(history.copies, durable, broken=_lost(limits), kept=kept)
+    return of_copies(durable, broken=_lost(limits), kept=kept)
 
 
 def _seen() -> Column:
@@ -81,40 +80,40 @@ def _missed() -> Column:
     return _seen() & F.col("reopened")
 
 
-def _pd_13(history: History, limits: Limits) -> DataFrame:
-    return _stored(history, limits, F.col("idle") & (F.col("fatal") == 0), _missed())
+def _pd_13(limits: Limits) -> Rows:
+    return _stored(limits, F.col("idle") & (F.col("fatal") == 0), _missed())
 
 
-def _pd_16(history: History, limits: Limits) -> DataFrame:
-    return _stored(history, limits, F.col("common"), _seen())
+def _pd_16(limits: Limits) -> Rows:
+    return _stored(limits, F.col("common"), _seen())
 
 
-def _pd_23(history: History, limits: Limits) -> DataFrame:
-    return _stored(history, limits, F.col("fatal") > 0, F.col("outlived") > 0)
+def _pd_23(limits: Limits) -> Rows:
+    return _stored(limits, F.col("fatal") > 0, F.col("outlived") > 0)
 
 
-def _pd_24(history: History, limits: Limits) -> DataFrame:
-    return _stored(history, limits, F.col("watchers") > 0, _seen())
+def _pd_24(limits: Limits) -> Rows:
+    return _stored(limits, F.col("watchers") > 0, _seen())
 
 
-def _pd_25(history: History, limits: Limits) -> DataFrame:
-    return _stored(history, limits, F.col("idle"), _missed())
+def _pd_25(limits: Limits) -> Rows:
+    return _stored(limits, F.col("idle"), _missed())
 
 
-def _in_memory(history: History, which: Column) -> DataFrame:
+def _in_memory(which: Column) -> Rows:
     """Examine non-persistent copies of inactive durable subscriptions."""
     parked = (F.col("kind") == "durable") & ~_persistent() & F.col("idle") & which
     odd = F.col("twice") | (F.col("altered") > 0)
-    return of_copies(history.copies, parked, broken=odd, kept=_missed())
+    return of_copies(parked, broken=odd, kept=_missed())
 
 
-def _pd_29(history: History, limits: Limits) -> DataFrame:  # noqa: ARG001 - all invariants have this signature
-    return _in_memory(history, F.col("fatal") == 0)
+def _pd_29(limits: Limits) -> Rows:  # noqa: ARG001 - all invariants have this signature
+    return _in_memory(F.col("fatal") == 0)
 
 
-def _pd_30(history: History, limits: Limits) -> DataFrame:
-    inherited = _stored(history, limits, F.col("inherited"), _seen())
-    return _in_memory(history, F.col("fatal") > 0).unionByName(inherited)
+def _pd_30(limits: Limits) -> Rows:
+    inherited = _stored(limits, F.col("inherited"), _seen())
+    return _in_memory(F.col("fatal") > 0).otherwise(inherited)
 
 
 def _of(story: Story, *, persistent: bool) -> Iterator[Copy]:
@@ -196,7 +195,7 @@ MISSED = Invariant(
     rule="PD-13",
     text="a durable subscription stores the persistent messages that come while it is inactive.",
     wording=Wording("every message of the inactive time received later", _RECEIVED, one="time"),
-    on_spark=_pd_13,
+    on_spark=OfTable("copies", _pd_13),
     in_python=_missed_ones,
     limits=(QUIET_MS, LATE_MS),
 )
@@ -204,7 +203,7 @@ NAMESAKES = Invariant(
     rule="PD-16",
     text="durable subscriptions of one name and several client ids each have a copy of each persistent message.",
     wording=Wording("a copy for the subscription of each client id", _RECEIVED, one="time"),
-    on_spark=_pd_16,
+    on_spark=OfTable("copies", _pd_16),
     in_python=_namesakes,
     limits=(QUIET_MS, LATE_MS),
 )
@@ -212,7 +211,7 @@ ON_DISK = Invariant(
     rule="PD-23",
     text="a durable subscription's copy of a persistent message is not lost when the broker is restarted or killed.",
     wording=Wording("every copy received after the restart", _RECEIVED, one="time"),
-    on_spark=_pd_23,
+    on_spark=OfTable("copies", _pd_23),
     in_python=_on_disk,
     limits=(QUIET_MS, LATE_MS),
 )
@@ -220,7 +219,7 @@ ACTIVE = Invariant(
     rule="PD-24",
     text="an active durable subscriber gets each persistent message.",
     wording=Wording("a copy for each active durable subscriber", _RECEIVED, one="time"),
-    on_spark=_pd_24,
+    on_spark=OfTable("copies", _pd_24),
     in_python=_active,
     limits=(QUIET_MS, LATE_MS),
 )
@@ -228,7 +227,7 @@ INACTIVE = Invariant(
     rule="PD-25",
     text="an inactive durable subscriber gets each persistent message when it becomes active.",
     wording=Wording("every missed message received later, also after a restart", _RECEIVED, one="time"),
-    on_spark=_pd_25,
+    on_spark=OfTable("copies", _pd_25),
     in_python=_inactive,
     limits=(QUIET_MS, LATE_MS),
 )
@@ -236,7 +235,7 @@ IN_MEMORY = Invariant(
     rule="PD-29",
     text="a non-persistent message for an inactive durable subscription never comes twice or altered.",
     wording=Wording("no message altered or received twice without a reason", _RECEIVED, one="time"),
-    on_spark=_pd_29,
+    on_spark=OfTable("copies", _pd_29),
     in_python=_parked,
     certain=True,
 )
@@ -244,7 +243,7 @@ AFTER_RESTARTS = Invariant(
     rule="PD-30",
     text="after a restart, a durable subscription collects messages again, and its older ones come unaltered or not.",
     wording=Wording("the subscription goes on, and no message comes altered or twice", _RECEIVED, one="time"),
-    on_spark=_pd_30,
+    on_spark=OfTable("copies", _pd_30),
     in_python=_after_restarts,
     limits=(QUIET_MS, LATE_MS),
 )

@@ -28,37 +28,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
 from assay_evidence.oracle import Examined, Story
 from assay_evidence.oracle.copies import copies
 from assay_evidence.oracle.holders import Kind
 from assay_evidence.subjects import Limits, Outcome
-from assay_pipeline.examined import of_copies
-from assay_pipeline.history import History
+from assay_pipeline.examined import OfTable, Rows, of_copies
 from assay_pipeline.invariant import Invariant, Wording
 from assay_pipeline.moments import NS_PER_MS
 from assay_pipeline.quiet import LATE_MS, QUIET_MS, patience
 
 
-def _received(history: History, limits: Limits, mode: str, kind: str) -> DataFrame:
+def _received(limits: Limits, mode: str, kind: str) -> Rows:
     live = (F.col("mode") == mode) & (F.col("kind") == kind) & (F.col("watchers") > 0) & ~F.col("shared")
     waited = F.col("through_ns") >= patience(limits, F.col("delayed"))
     missed = (F.col("seen") == 0) & waited & ~F.col("withheld")
-    return of_copies(history.copies, live, broken=missed, kept=F.col("seen") > 0)
+    return of_copies(live, broken=missed, kept=F.col("seen") > 0)
 
 
-def _pd_26(history: History, limits: Limits) -> DataFrame:
-    return _received(history, limits, "persistent", "non-durable")
+def _pd_26(limits: Limits) -> Rows:
+    return _received(limits, "persistent", "non-durable")
 
 
-def _pd_28(history: History, limits: Limits) -> DataFrame:
-    return _received(history, limits, "non-persistent", "durable")
+def _pd_28(limits: Limits) -> Rows:
+    return _received(limits, "non-persistent", "durable")
 
 
-def _pd_33(history: History, limits: Limits) -> DataFrame:
-    return _received(history, limits, "non-persistent", "non-durable")
+def _pd_33(limits: Limits) -> Rows:
+    return _received(limits, "non-persistent", "non-durable")
 
 
 def _arrived(story: Story, limits: Limits, kind: Kind, *, persistent: bool) -> Iterator[Examined]:
@@ -90,7 +88,7 @@ HEAVY_TO_LIVE = Invariant(
     rule="PD-26",
     text="an active non-durable subscriber gets a copy of each persistent message.",
     wording=Wording(_DEMANDS, "received {0}", one="time"),
-    on_spark=_pd_26,
+    on_spark=OfTable("copies", _pd_26),
     in_python=_heavy_to_live,
     limits=(QUIET_MS, LATE_MS),
 )
@@ -98,7 +96,7 @@ LIGHT_TO_DURABLE = Invariant(
     rule="PD-28",
     text="an active durable subscriber gets a copy of each non-persistent message.",
     wording=Wording(_DEMANDS, "received {0}", one="time"),
-    on_spark=_pd_28,
+    on_spark=OfTable("copies", _pd_28),
     in_python=_light_to_durable,
     limits=(QUIET_MS, LATE_MS),
 )
@@ -106,7 +104,7 @@ LIGHT_TO_LIVE = Invariant(
     rule="PD-33",
     text="an active non-durable subscriber gets a copy of each non-persistent message.",
     wording=Wording(_DEMANDS, "received {0}", one="time"),
-    on_spark=_pd_33,
+    on_spark=OfTable("copies", _pd_33),
     in_python=_light_to_live,
     limits=(QUIET_MS, LATE_MS),
 )

@@ -50,14 +50,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
 from assay_evidence.oracle import Examined, Story
 from assay_evidence.oracle.copies import Copy, copies
 from assay_evidence.subjects import Limits, Outcome
-from assay_pipeline.examined import of_copies
-from assay_pipeline.history import History
+from assay_pipeline.examined import OfTable, Rows, of_copies
 from assay_pipeline.invariant import Invariant, Wording
 from assay_pipeline.moments import NS_PER_MS
 from assay_pipeline.quiet import LATE_MS, QUIET_MS, patience
@@ -79,32 +78,31 @@ def _vanished(waited: str, limits: Limits, slow: Column) -> Column:
     return (F.col("seen") == 0) & F.col("alone") & ~F.col("withheld") & long
 
 
-def _pd_18(history: History, limits: Limits) -> DataFrame:
+def _pd_18(limits: Limits) -> Rows:
     crowded = (F.col("kind") == "queue") & (F.col("watchers") > 1)
     parked = _on_queue(persistent=True) & F.col("idle") & (F.col("fatal") == 0)
     slow = F.col("delayed") | F.col("shaken")
     return of_copies(
-        history.copies,
         crowded | parked,
         broken=(crowded & F.col("twice")) | (parked & _vanished("quiet_ns", limits, slow)),
         kept=(crowded & _dispatched_once()) | (parked & (F.col("seen") == 1) & F.col("reopened")),
     )
 
 
-def _pd_21(history: History, limits: Limits) -> DataFrame:
+def _pd_21(limits: Limits) -> Rows:
     awaited = _on_queue(persistent=False) & (F.col("watchers") > 0) & (F.col("fatal") == 0)
     broken = F.col("twice") | _vanished("through_ns", limits, F.col("delayed"))
-    return of_copies(history.copies, awaited, broken=broken, kept=_dispatched_once())
+    return of_copies(awaited, broken=broken, kept=_dispatched_once())
 
 
-def _pd_22(history: History, limits: Limits) -> DataFrame:  # noqa: ARG001 - all invariants have this signature
+def _pd_22(limits: Limits) -> Rows:  # noqa: ARG001 - all invariants have this signature
     shaken = _on_queue(persistent=False) & (F.col("fatal") > 0)
-    return of_copies(history.copies, shaken, broken=_odd(), kept=F.col("outlived") > 0)
+    return of_copies(shaken, broken=_odd(), kept=F.col("outlived") > 0)
 
 
-def _pd_32(history: History, limits: Limits) -> DataFrame:  # noqa: ARG001 - all invariants have this signature
+def _pd_32(limits: Limits) -> Rows:  # noqa: ARG001 - all invariants have this signature
     parked = _on_queue(persistent=False) & F.col("idle") & (F.col("fatal") == 0)
-    return of_copies(history.copies, parked, broken=_odd(), kept=(F.col("seen") > 0) & F.col("reopened"))
+    return of_copies(parked, broken=_odd(), kept=(F.col("seen") > 0) & F.col("reopened"))
 
 
 def _dispatched_once() -> Column:
@@ -168,7 +166,7 @@ SHARED = Invariant(
     rule="PD-18",
     text="each message of a queue goes to exactly one of its consumers, and is kept while there is none.",
     wording=Wording("each message seen once", _SEEN, one="time"),
-    on_spark=_pd_18,
+    on_spark=OfTable("copies", _pd_18),
     in_python=_shared,
     limits=(QUIET_MS, LATE_MS),
 )
@@ -176,7 +174,7 @@ DISPATCHED = Invariant(
     rule="PD-21",
     text="a non-persistent message to a queue with a consumer comes, and comes once.",
     wording=Wording("each message seen once", _SEEN, one="time"),
-    on_spark=_pd_21,
+    on_spark=OfTable("copies", _pd_21),
     in_python=_dispatched,
     limits=(QUIET_MS, LATE_MS),
 )
@@ -184,7 +182,7 @@ RESTARTED = Invariant(
     rule="PD-22",
     text="a non-persistent message on a queue never comes twice or altered after a restart or kill.",
     wording=Wording("no message altered or received twice without a reason", _SEEN, one="time"),
-    on_spark=_pd_22,
+    on_spark=OfTable("copies", _pd_22),
     in_python=_restarted,
     certain=True,
 )
@@ -192,7 +190,7 @@ PARKED = Invariant(
     rule="PD-32",
     text="a non-persistent message to a queue without a consumer never comes twice or altered.",
     wording=Wording("no message altered or received twice without a reason", _SEEN, one="time"),
-    on_spark=_pd_32,
+    on_spark=OfTable("copies", _pd_32),
     in_python=_parked,
     certain=True,
 )

@@ -13,9 +13,16 @@ from assay_pipeline.moments import any_of, duration, moment, no, number
 from assay_pipeline.tables.batched import batched
 from assay_pipeline.tables.copies import copies
 from assay_pipeline.tables.holders import MQLIGHT, attachments, held_by
+from assay_pipeline.tables.lapses import lapses
+from assay_pipeline.tables.latecomers import latecomers
+from assay_pipeline.tables.unsettled import unsettled
 
 GIVING_BACK = ("abort", "close-connection", "close-consumer", "close-session", "recover", "unsubscribe")
 """The calls by which a client gives messages back that it has not acknowledged."""
+COMMITTING = ("commit", "xa-commit")
+"""The calls that commit a unit of work."""
+BRANCH_BEGINS, BRANCH_ENDS = ("xa-start", "xa-join", "xa-resume"), ("xa-end", "xa-suspend", "xa-fail")
+"""The calls that begin and end a session's work in a branch of a global unit of work."""
 FAILING = ("abort", "recover")
 """The calls in `GIVING_BACK` that count as failures; the others end a consumer, a session or a connection normally."""
 
@@ -35,11 +42,11 @@ def build_history(events: DataFrame, store: Callable[[str, DataFrame], DataFrame
     began = told.where((F.col("kind") == "watch") & (F.col("phase") == "begin")).select(*place)
     browses = calls.where((F.col("op") == "browse") & F.col("accepted"))
     gone = calls.where(F.col("op") == "unsubscribe")
-    made = attachments(calls, CASE)
+    consumers = attachments(calls, CASE)
     tables = {
         "sends": sends.join(_faults(told), list(CASE), "left"),
-        "sightings": held_by(_sightings(told, calls, sends), made, CASE),
-        "watches": held_by(_watches(told, actors), made, CASE).drop("at"),
+        "sightings": held_by(_sightings(told, calls, sends), consumers, CASE),
+        "watches": held_by(_watches(told, actors), consumers, CASE).drop("at"),
         "actors": actors,
         "arrivals": came.unionByName(began),
         "browses": browses.select(*CASE, "destination", F.col("answered_at").alias("at")),
@@ -48,13 +55,20 @@ def build_history(events: DataFrame, store: Callable[[str, DataFrame], DataFrame
         "parties": parties(calls, CASE),
         "settles": settles(told, CASE),
         "leaves": leaves(calls, CASE),
-        "batched": batched(told, made),
-        "consumers": made,
+        "batched": batched(told, consumers),
+        "consumers": consumers,
         "returns": _returns(told, calls),
+        "endings": _endings(calls),
         "unsubscribed": gone.select(*CASE, F.col("args")["name"].alias("name"), "at"),
     }
     stored = {name: store(name, table) for name, table in tables.items()}
-    return History(**stored, copies=store("copies", copies(stored)))
+    made = {
+        "copies": copies(stored),
+        "lapses": lapses(stored, told),
+        "latecomers": latecomers(stored, told),
+        "unsettled": unsettled(stored, told),
+    }
+    return History(**stored, **{name: store(name, table) for name, table in made.items()})
 
 
 def _calls(told: DataFrame) -> DataFrame:
@@ -102,13 +116,21 @@ def _sends(told: DataFrame, calls: DataFrame) -> DataFrame:
     units = told.where((F.col("kind") == "unit") & F.col("op").isin("begin", "commit", "rollback")).select(
         *IN_WRITER, "unit", F.struct("seq", F.col("op").alias("end"), "at").alias("ending")
     )
+    asked = calls.where(F.col("op").isin(*COMMITTING)).select(
+        *IN_WRITER, "unit", F.struct("at.seq", F.lit("asked").alias("end"), "at").alias("ending")
+    )
+    ends = F.col("ending.end") != "asked"
     ended = (
         sends.where(F.col("unit").isNotNull())
         .select(*IN_WRITER, "unit", "id", F.col("at.seq").alias("sent_seq"))
-        .join(units, [*IN_WRITER, "unit"])
+        .join(units.unionByName(asked), [*IN_WRITER, "unit"])
         .where(F.col("ending.seq") > F.col("sent_seq"))
         .groupBy(*IN_WRITER, "id")
-        .agg(F.min_by("ending", "ending.seq").alias("ending"))
+        .agg(
+            F.min_by("ending", F.when(ends, F.col("ending.seq"))).alias("ending"),
+            F.min_by("ending.at", F.when(~ends, F.col("ending.seq"))).alias("asked_at"),
+        )
+        .withColumn("ending", F.when(ends, F.col("ending")))
     )
     confirmed = F.when(
         F.col("accepted"),
@@ -119,7 +141,8 @@ def _sends(told: DataFrame, calls: DataFrame) -> DataFrame:
         .withColumn("confirmed_at", confirmed)
         .select(
             *MESSAGE, "sends", "actor", "destination", "mode", "priority", "delay_ns", "ttl_ns", "unit",
-            F.col("ending.end").alias("unit_end"), "at", "answered_at", "accepted", "confirmed_at", "sent",
+            F.col("ending.end").alias("unit_end"), F.col("ending.at").alias("unit_ended_at"), "asked_at",
+            "at", "answered_at", "accepted", "confirmed_at", "sent",
             "sha256", "careless",
         )
     )  # fmt: skip
@@ -139,7 +162,7 @@ def _sightings(told: DataFrame, calls: DataFrame, sends: DataFrame) -> DataFrame
     seen = told.where(F.col("kind") == "seen").select(
         *CASE, F.col("msg.kid").alias("kid"), "actor", "destination", "at",
         F.lit("false").cast("boolean").alias("look"), F.col("msg").alias("seen"),
-        "writer", "link", (F.col("redelivered") | (F.col("count") > 1)).alias("marked"),
+        "writer", "link", "batch", (F.col("redelivered") | (F.col("count") > 1)).alias("marked"),
     )  # fmt: skip
     sent_to = sends.select(*MESSAGE, "destination").distinct()
     looks = (
@@ -240,6 +263,36 @@ def _returns(told: DataFrame, calls: DataFrame) -> DataFrame:
         .unionByName(called.select(*CASE, "at", "orderly"))
         .unionByName(answered.select(*CASE, F.col("answered_at").alias("at"), "orderly"))
     )  # fmt: skip
+
+
+def _endings(calls: DataFrame) -> DataFrame:
+    """Make a table with one row for each call that acknowledges messages or ends a unit of work, and each session."""
+    op, session = F.col("op"), F.col("actor").alias("session")
+    mode = F.when(op == "acknowledge", "client").when(op.isin("commit", "rollback"), "transacted")
+    told = ("op", F.col("at").alias("ended_at"), "answered_at", F.coalesce("accepted", no()).alias("accepted"))
+    plain = (
+        calls.withColumn("ack", mode)
+        .where(F.col("ack").isNotNull())
+        .select(*CASE, F.col("writer").alias("process"), session, "ack", *told)
+    )
+    begins, ends = op.isin(*BRANCH_BEGINS), op.isin(*BRANCH_ENDS)
+    branches = (
+        calls.where((begins | ends) & F.col("unit").isNotNull())
+        .groupBy(*IN_WRITER, session)
+        .agg(
+            F.count_distinct(F.when(begins, F.col("unit"))).alias("units"),
+            F.first(F.when(begins, F.col("unit")), ignorenulls=True).alias("unit"),
+            F.collect_list(F.when(begins & F.col("accepted"), F.col("answered_at.seq"))).alias("begun"),
+            F.collect_list(F.when(ends, F.col("at.seq"))).alias("left"),
+        )
+        .where(F.col("units") == 1)
+    )
+    of_branch = calls.where(op.isin("xa-commit", "xa-rollback")).select(*IN_WRITER, "unit", *told)
+    xa = of_branch.join(branches, [*IN_WRITER, "unit"]).select(
+        *CASE, F.col("writer").alias("process"), "session", F.lit("xa").alias("ack"), "op", "ended_at", "answered_at",
+        "accepted", "begun", "left",
+    )  # fmt: skip
+    return plain.unionByName(xa, allowMissingColumns=True)
 
 
 def _batches(told: DataFrame, calls: DataFrame) -> DataFrame:

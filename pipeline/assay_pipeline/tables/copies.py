@@ -1,7 +1,7 @@
 """The table of copies: one row for each message and each holder of it, with all facts about the copy.
 
 *Messages*: the confirmed sends of messages that never expire and whose ids were sent once.  The sender chose the
-persistence, so it is no MQ Light client (which may also send at most once).
+persistence, or is an MQ Light client (``light``), for which the topic chooses it; most rules leave such messages out.
 
 *Holders* (`assay_pipeline.tables.holders`) of a message on a topic are the subscriptions that existed before the send:
 a durable one from the answer to its first consumer on, unless a client tried to delete it before the send; a
@@ -14,6 +14,7 @@ The columns, beside the message's and the holder's:
 - ``handed``: how many of these times a consumer of the holder received it from the destination to which it was sent
 - ``outlived``: how many of these times are after the end of a kill or restart (``fatal``) that followed the send.
   Between begin and end, the broker may still run, or run already.
+- ``weathered``: how many of these times are after the begin of a cut that followed the send
 - ``altered``: how many times it had another body than when it was sent
 - ``twice``: the holder's consumers received it twice without a mark, and no event of the history permits that: none
   after which a broker may deliver again, and no new connection of a consumer
@@ -26,11 +27,14 @@ The columns, beside the message's and the holder's:
   A broker may notice late that a connection is lost, and then still keeps a message for it.
 - ``quiet_ns``: the longest quiet tail of a watch (`assay_pipeline.quiet`), after the message was due and all ``fatal``
   faults were over; 0 without a quiet tail
+- ``unbroken_ns``: the same for watches that no fault touches which ends connections
 - ``through_ns``: the same for watches through the send that no fault overlaps
 - ``alone``: all watches and consumers of the destination belong to one consumer, which loses no message on its way
 - ``inherited``: the durable subscription existed before a kill or restart that was over before the send, and no client
   opened it between the two
 - ``common``: another client id uses the name of the subscription, too
+- ``light``: an MQ Light client sent the message; ``surely``: it sends at least once, and never at most once
+- ``to_light``: an MQ Light client opened the subscription
 - ``withheld``: an administrator may have kept the message back, a client tried to delete the subscription later, or the
   message may have gone elsewhere (`quiet.special`)
 """
@@ -42,10 +46,10 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
-from assay_pipeline.clients import losses
+from assay_pipeline.clients import alone, losses
 from assay_pipeline.history import CASE, MESSAGE, QUEUE, TOPIC
 from assay_pipeline.moments import any_of, elapsed, no, precedes, uncertainty
-from assay_pipeline.quiet import due, fault_touches, quiet_tail, since_send, special, withheld
+from assay_pipeline.quiet import due, fault_touches, quiet_tail, since_send, special, unbroken, withheld
 from assay_pipeline.tables.holders import DURABLE, NON_DURABLE, QUEUE_KIND, several_clients
 
 FATAL = ("kill", "restart")
@@ -64,12 +68,14 @@ def copies(tables: Mapping[str, DataFrame]) -> DataFrame:
     messages = (
         tables["sends"]
         .where((F.col("ttl_ns") == 0) & (F.col("sends") == 1) & F.col("confirmed_at").isNotNull())
-        .where(F.col("mode").isin("persistent", "non-persistent") & ~F.col("careless"))
+        .where(F.col("mode").isin("persistent", "non-persistent"))
+        .join(tables["parties"].select(*CASE, "actor", "sends_surely"), [*CASE, "actor"], "left")
         .withColumn("fatal", upon)
         .join(losses(tables["leaves"], CASE), list(CASE), "left")
         .select(
             *MESSAGE, "destination", "mode", "delay_ns", "sha256", "at", "answered_at", "confirmed_at", "faults",
             "fatal", (F.col("delay_ns") > 0).alias("delayed"), _shaken().alias("shaken"),
+            F.col("careless").alias("light"), (F.col("careless") & F.coalesce("sends_surely", no())).alias("surely"),
         )
     )  # fmt: skip
     held = _held(messages, tables)
@@ -78,18 +84,18 @@ def copies(tables: Mapping[str, DataFrame]) -> DataFrame:
         held.join(_watched(held, tables["watches"]), list(COPY), "left")
         .join(seen, list(COPY), "left")
         .join(_permitted(seen, tables["returns"]), list(COPY), "left")
-        .join(_alone(tables["arrivals"], tables["consumers"]), [*CASE, "destination"], "left")
+        .join(alone(tables["arrivals"], tables["consumers"], CASE), [*CASE, "destination"], "left")
         .join(several_clients(tables["consumers"], CASE), [*CASE, "holder"], "left")
         .join(withheld(messages, tables["admins"]), list(MESSAGE), "left")
         .join(special(tables["admins"], tables["parties"]), list(CASE), "left")
     )
     nothing = F.lit(0).cast("bigint")
-    counts = ("seen", "handed", "outlived", "altered", "watchers", "quiet_ns", "through_ns")
+    counts = ("seen", "handed", "outlived", "weathered", "altered", "watchers", "quiet_ns", "unbroken_ns", "through_ns")
     kept_back = F.coalesce("withheld", no()) | F.coalesce("special", no()) | F.col("deleted")
     again = (F.size("unmarked") > 1) & (F.col("links") == F.col("actors")) & ~F.coalesce("permitted", no())
     return found.select(
         *COPY, "kind", "shared", "destination", "mode", "at", "inherited", "reopened", "delayed",
-        "shaken",
+        "shaken", "light", "surely", "to_light",
         F.when(F.col("fatal").isNull(), F.lit(0)).otherwise(F.size("fatal")).alias("fatal"),
         *(F.coalesce(name, nothing).alias(name) for name in counts),
         *(F.coalesce(name, no()).alias(name) for name in ("alone", "common")),
@@ -113,14 +119,14 @@ def _held(messages: DataFrame, tables: Mapping[str, DataFrame]) -> DataFrame:
     created = tables["consumers"].groupBy(*place).agg(F.collect_list("at").alias("created"))
     on_queue = messages.where(F.col("destination").like(QUEUE)).join(created, list(place), "left").select(
         *messages.columns, F.col("destination").alias("holder"), F.lit(QUEUE_KIND).alias("kind"), no().alias("shared"),
-        no().alias("inherited"), no().alias("deleted"), _later("created").alias("reopened"),
+        no().alias("inherited"), no().alias("deleted"), no().alias("to_light"), _later("created").alias("reopened"),
     )  # fmt: skip
     published = messages.where(F.col("destination").like(TOPIC))
     opened = consumers.where((F.col("kind") == NON_DURABLE) & F.col("accepted")).select(
         *CASE, "destination", "holder", "kind", "shared", F.col("answered_at").alias("opened_at")
     )
     live = published.join(opened, [*CASE, "destination"]).where(precedes(F.col("opened_at"), F.col("at")))
-    unlike = ("inherited", "deleted", "reopened")
+    unlike = ("inherited", "deleted", "reopened", "to_light")
     return (
         on_queue.unionByName(live.drop("opened_at").withColumns(dict.fromkeys(unlike, no())))
         .unionByName(_lasting(published, consumers, tables["unsubscribed"]))
@@ -140,6 +146,7 @@ def _lasting(published: DataFrame, consumers: DataFrame, unsubscribed: DataFrame
         .agg(
             F.collect_list(F.when(F.col("accepted"), F.col("answered_at"))).alias("opened"),
             F.collect_list("at").alias("tried"),
+            any_of(F.col("qos").isNotNull()).alias("to_light"),
         )
         .join(ends, [*CASE, "name"], "left")
     )
@@ -177,13 +184,15 @@ def _watched(held: DataFrame, watches: DataFrame) -> DataFrame:
     )  # fmt: skip
     apart = precedes(end, F.col("at")) | precedes(F.col("confirmed_at"), begin)
     calm = ~fault_touches(since_send(begin), since_send(end))
+    tail = quiet_tail(F.greatest(due(), ends))
     return (
         held.join(spans, [*CASE, "destination", "holder"])
         .groupBy(*COPY)
         .agg(
             F.count_distinct(F.when(through, F.col("watcher"))).alias("watchers"),
             F.bool_and(apart).alias("idle"),
-            F.max(F.when(over, quiet_tail(F.greatest(due(), ends)))).alias("quiet_ns"),
+            F.max(F.when(over, tail)).alias("quiet_ns"),
+            F.max(F.when(over & unbroken(), tail)).alias("unbroken_ns"),
             F.max(F.when(through & calm, quiet_tail(due()))).alias("through_ns"),
         )
     )
@@ -202,6 +211,9 @@ def _seen(held: DataFrame, sightings: DataFrame) -> DataFrame:
         by_clock = elapsed(fault["end"], seen_at) > uncertainty(fault["end"], seen_at)
         return F.coalesce(precedes(fault["end"], seen_at) | by_clock, no())
 
+    def weathered(fault: Column) -> Column:
+        return (fault["what"] == "cut") & precedes(F.col("at"), fault["begin"]) & precedes(fault["begin"], seen_at)
+
     return (
         held.join(seen, list(MESSAGE))
         .where(mine | (F.col("kind") == QUEUE_KIND))
@@ -211,6 +223,7 @@ def _seen(held: DataFrame, sightings: DataFrame) -> DataFrame:
             F.count("*").alias("seen"),
             F.count(F.when(plain, 1)).alias("handed"),
             F.count(F.when(F.exists("fatal", after), 1)).alias("outlived"),
+            F.count(F.when(F.coalesce(F.exists("faults", weathered), no()), 1)).alias("weathered"),
             F.count(F.when(plain & (F.col("body") != F.col("sha256")), 1)).alias("altered"),
             F.collect_list(F.when(fresh, seen_at)).alias("unmarked"),
             F.count_distinct(F.when(fresh, F.struct("seen_at.writer", "actor", "link"))).alias("links"),
@@ -228,16 +241,4 @@ def _permitted(seen: DataFrame, returns: DataFrame) -> DataFrame:
         .join(returns.withColumnRenamed("at", "gave_at"), list(CASE))
         .groupBy(*COPY)
         .agg(any_of(within).alias("permitted"))
-    )
-
-
-def _alone(arrivals: DataFrame, consumers: DataFrame) -> DataFrame:
-    place = (*CASE, "destination")
-    actors = F.count_distinct(F.struct("at.writer", "actor"))
-    careless = consumers.groupBy(*place).agg(any_of(F.col("careless")).alias("careless"))
-    return (
-        arrivals.groupBy(*place)
-        .agg((actors == 1).alias("single"))
-        .join(careless, list(place), "left")
-        .select(*place, (F.col("single") & ~F.coalesce("careless", no())).alias("alone"))
     )

@@ -22,7 +22,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
-from assay_pipeline.moments import any_of, no
+from assay_pipeline.moments import any_of, no, number
 
 DURABLE, NON_DURABLE, QUEUE_KIND = "durable", "non-durable", "queue"
 """The kinds of holders."""
@@ -34,9 +34,10 @@ def attachments(calls: DataFrame, case: tuple[str, ...]) -> DataFrame:
     """Make a table with one row for each consumer that a client created or tried to create.
 
     Refused calls are left out.  The columns beside the key and the call's: ``kind``, ``holder`` (null for none),
-    ``shared``, ``name``, the acknowledgement mode ``ack`` of the last session of the same actor (null without one), and
-    ``careless``: the consumer has the quality of service at most once, or confirms messages before the application has
-    them.
+    ``shared``, ``name``, the name of its ``session``, the quality of service ``qos``, the time to live ``ttl_ms`` of
+    the subscription, and the acknowledgement mode ``ack`` of its session, or else of the last session of the same actor
+    (null without one).  A consumer is ``careless`` if it has the quality of service at most once, or confirms messages
+    before the application has them, and ``chosen`` if it selects messages.
 
     Args:
         calls: All calls with their answers.
@@ -47,13 +48,15 @@ def attachments(calls: DataFrame, case: tuple[str, ...]) -> DataFrame:
     client = F.struct(F.coalesce(args["client_id"], F.lit("")).alias("id"), args["face"].alias("face"))
     made = (
         calls.where(F.col("op").isin("connect", "session", "consumer"))
-        .withColumn("ack", F.last(F.when(F.col("op") == "session", args["ack"]), ignorenulls=True).over(of_actor))
+        .withColumn("mode", F.last(F.when(F.col("op") == "session", args["ack"]), ignorenulls=True).over(of_actor))
+        .withColumn("ack", F.when(F.col("op") == "consumer", F.coalesce(args["ack"], F.col("mode"))))
         .withColumn("client", F.last(F.when(F.col("op") == "connect", client), ignorenulls=True).over(of_actor))
         .where((F.col("op") == "consumer") & F.coalesce("accepted", ~no()))
         .withColumn("name", args["name"])
         .withColumn("shared", F.coalesce(args["shared"], F.lit("false")) == "true")
         .withColumn("kind", _kind(F.col("destination"), args))
         .withColumn("careless", _careless(args))
+        .withColumn("chosen", F.coalesce(args["selector"].isNotNull() | (args["no_local"] == "true"), no()))
         .withColumn("whole", _whole(args))
         .withColumn("turn", F.row_number().over(Window.partitionBy(*case, "actor").orderBy("at.writer", "at.seq")))
     )
@@ -61,7 +64,8 @@ def attachments(calls: DataFrame, case: tuple[str, ...]) -> DataFrame:
         made.join(_definite(made, case), [*case, "name"], "left")
         .withColumn("holder", _holder())
         .select(*case, "writer", "actor", "destination", "at", "answered_at", "accepted", "kind", "holder", "shared",
-                "name", "ack", "careless")
+                "name", args["session"].alias("session"), args["qos"].alias("qos"),
+                number(args, "ttl_ms").alias("ttl_ms"), "ack", "careless", "chosen")
     )  # fmt: skip
 
 
@@ -72,8 +76,7 @@ def _kind(destination: Column, args: Column) -> Column:
 
 def _whole(args: Column) -> Column:
     """Return whether a subscription gets every message and keeps it: no selector, no time limit, no loss by design."""
-    chosen = args["selector"].isNotNull() | (args["no_local"] == "true")
-    return ~F.coalesce(chosen, no()) & args["ttl_ms"].isNull() & ~F.col("careless")
+    return ~F.col("chosen") & args["ttl_ms"].isNull() & ~F.col("careless")
 
 
 def _careless(args: Column) -> Column:
@@ -112,14 +115,16 @@ def held_by(events: DataFrame, made: DataFrame, case: tuple[str, ...]) -> DataFr
     """Add to events of consumers (``writer``, ``actor``, ``at``) the holder from which the consumer received.
 
     It is the holder of the actor's last consumer before the event, in the column ``source``.  Without a consumer it is
-    the event's destination if that is a queue, and otherwise null.  The column ``ack`` is the mode of its session.
+    the event's destination if that is a queue, and otherwise null.  The column ``ack`` is the mode of its session, and
+    ``opened`` the consumer itself: the time ``at`` of the call that created it, ``kind``,
+    ``shared``, ``qos``, ``name`` and ``session``.
 
     Args:
         events: The events.
         made: The table of `attachments`.
         case: The columns of the key.
     """
-    owner = F.struct("holder", "ack")
+    owner = F.struct("holder", "ack", F.struct("at", "kind", "shared", "qos", "name", "session").alias("opened"))
     begun = made.where("accepted").select(*case, "writer", "actor", "at", owner.alias("owner"))
     on_queue = F.when(F.col("destination").startswith("queue://"), F.col("destination"))
     before = Window.partitionBy(*case, "writer", "actor").orderBy("at.seq")
@@ -129,6 +134,7 @@ def held_by(events: DataFrame, made: DataFrame, case: tuple[str, ...]) -> DataFr
         .where("told")
         .withColumn("source", F.when(F.col("owner").isNull(), on_queue).otherwise(F.col("owner.holder")))
         .withColumn("ack", F.col("owner.ack"))
+        .withColumn("opened", F.col("owner.opened"))
         .drop("told", "owner", "writer")
     )
 

@@ -247,6 +247,8 @@ def open_consumer(
         "name": origin.name,
         "shared": origin.shared,
         "no_local": origin.no_local,
+        "session": session.name,
+        "ack": session.ack.value,
     }
     chosen: dict[str, Scalar] = {
         "ttl_ms": origin.ttl_ms,

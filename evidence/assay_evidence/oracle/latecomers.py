@@ -1,0 +1,193 @@
+"""Publications and their later subscribers for the oracle.
+
+`latecomers` computes, for one scenario, the facts that `assay_pipeline.tables.latecomers` describes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import Struct
+
+from assay_evidence.events import Event, Seen
+from assay_evidence.oracle.holders import Attachment, Holders
+from assay_evidence.oracle.moments import precedes
+from assay_evidence.oracle.publications import is_stored, publications
+from assay_evidence.oracle.story import FaultSpan, Send, Span, Story
+
+FATAL = ("kill", "restart")
+PATTERN = "#*+%"
+SUBSCRIPTIONS = "SUB("
+ONCE = "at-most-once"
+LEAVING = ("close-connection", "close-session", "close-consumer")
+
+
+class Reach(Struct, frozen=True):
+    """What one kind of later consumers got of a publication.
+
+    Args:
+        seen: How often they received it.
+        quiet_ns: Their longest silence after it, in nanoseconds; 0 for none.
+    """
+
+    seen: int
+    quiet_ns: int
+
+
+class Publication(Struct, frozen=True, kw_only=True):
+    """A publication.  `assay_pipeline.tables.latecomers` describes the fields."""
+
+    send: Send
+    live: Reach
+    after: Reach
+    any: Reach
+    once: Reach
+    held: bool
+    held_once: bool
+    waiting: bool
+    waiting_once: bool
+    closed: bool
+    bare: bool
+    stored: bool
+    spared: bool
+    stopped: bool
+
+
+def latecomers(story: Story) -> Sequence[Publication]:
+    """Return all publications of one scenario; computes them once for all invariants."""
+    return story.noted(latecomers, lambda: tuple(_Latecomers(story)))
+
+
+class _Latecomers:
+    def __init__(self, story: Story) -> None:
+        self.story = story
+        self.holders = Holders(story)
+        self.on_topics = [one for one in self.holders.attachments if one.kind != "queue"]
+        self.asked = [
+            call for call, _ in story.calls if call.op == "consumer" and (call.destination or "").startswith("topic://")
+        ]
+        self.seen: dict[str, list[tuple[Seen, Attachment]]] = {}
+        links: dict[tuple[str, str], Seen] = {}
+        for event in story.events:
+            if not isinstance(event, Seen):
+                continue
+            first = links.setdefault((event.actor, event.link), event)
+            consumer = self.holders.consumer(event, event.actor)
+            if consumer is not None and precedes(consumer.call, first):
+                self.seen.setdefault(event.msg.key, []).append((event, consumer))
+
+    def __iter__(self) -> Iterator[Publication]:
+        if any(call.op == "connect" and call.args.get("member") is not None for call, _ in self.story.calls):
+            return
+        for send in publications(self.story):
+            yield self._publication(send)
+
+    def _publication(self, send: Send) -> Publication:
+        here = [one for one in self.on_topics if one.call.destination == send.destination]
+        plain = [one for one in here if one.kind == "non-durable" and not one.shared and one.answer is not None]
+        before = [one for one in plain if one.answer is not None and precedes(one.answer, send.call)]
+        confirmed = send.confirmed
+        wide = any(set(PATTERN) & set(call.destination or "") for call in self.asked) or any(
+            SUBSCRIPTIONS in act.command for act in self.story.admins
+        )
+        asked = [call for call in self.asked if call.destination == send.destination]
+        stored = is_stored(self.story, send)
+        fatal = [fault.begin.what for fault in self.story.faults if _is_upon(fault, send)]
+        waiting = [self._of(span) for span in self.story.watching(send.destination) if self._waits(span, send)]
+        return Publication(
+            send=send,
+            live=self._reach(send, self._is_live),
+            after=self._reach(send, self._is_after),
+            any=self._reach(send, lambda _send, _one, _from: True),
+            once=self._reach(
+                send,
+                lambda sent, one, start: one.call.args.get("qos") == ONCE and self._is_after(sent, one, start),
+            ),
+            held=bool(before),
+            held_once=any(one.call.args.get("qos") == ONCE for one in before),
+            waiting=bool(waiting),
+            waiting_once=any(one is not None and one.call.args.get("qos") == ONCE for one in waiting),
+            closed=any(self._closed(one, send) for one in plain),
+            bare=not wide and all(confirmed is not None and precedes(confirmed, call) for call in asked),
+            stored=stored,
+            spared=stored or not fatal,
+            stopped=stored or "kill" not in fatal,
+        )
+
+    def _waits(self, span: Span, send: Send) -> bool:
+        """Return whether a subscriber watched from before a send until the broker ended, and never had the message."""
+        one, confirmed = self._of(span), send.confirmed
+        if one is None or one.kind != "non-durable" or one.shared or not precedes(span.begin, send.call):
+            return False
+        if any(sighting.actor == span.begin.actor for sighting in self.story.handed(send.key)):
+            return False
+        return any(
+            fault.begin.what in FATAL
+            and confirmed is not None
+            and precedes(confirmed, fault.begin)
+            and precedes(fault.begin, span.end)
+            for fault in self.story.faults
+        )
+
+    def _closed(self, one: Attachment, send: Send) -> bool:
+        """Return whether a client had closed a subscription before a send, and its consumer had no other place."""
+        places = {other.call.destination for other in self.holders.attachments if other.call.actor == one.call.actor}
+        return len(places) == 1 and any(
+            call.actor == one.call.actor
+            and call.op in LEAVING
+            and answer is not None
+            and answer.refused is None
+            and one.answer is not None
+            and precedes(one.answer, call)
+            and precedes(answer, send.call)
+            for call, answer in self.story.calls
+        )
+
+    def _reach(self, send: Send, which: Callable[[Send, Attachment, Event], bool]) -> Reach:
+        seen = [
+            one
+            for event, one in self.seen.get(send.key, [])
+            if event.destination == send.destination and self._is_later(send, one) and which(send, one, one.call)
+        ]
+        silences = [
+            self.story.silence(send, span, send.due)
+            for span in self.story.watching(send.destination)
+            if self.story.unbroken(span)
+            and (one := self._of(span)) is not None
+            and self._is_later(send, one)
+            and which(send, one, span.begin)
+        ]
+        return Reach(len(seen), max(silences, default=0))
+
+    def _of(self, span: Span) -> Attachment | None:
+        return self.holders.consumer(span.begin, span.begin.actor)
+
+    @staticmethod
+    def _is_later(send: Send, one: Attachment) -> bool:
+        return send.confirmed is not None and precedes(send.confirmed, one.call)
+
+    def _is_live(self, send: Send, one: Attachment, start: Event) -> bool:
+        plain = one.kind == "non-durable" and not one.shared
+        begun = (fault.begin for fault in self.story.faults if fault.begin.what in FATAL)
+        return plain and all(precedes(begin, send.call) or precedes(start, begin) for begin in begun)
+
+    def _is_after(self, send: Send, one: Attachment, _start: Event) -> bool:
+        confirmed = send.confirmed
+        return (
+            one.kind == "non-durable"
+            and not one.shared
+            and any(
+                fault.begin.what in FATAL
+                and confirmed is not None
+                and precedes(confirmed, fault.begin)
+                and fault.end is not None
+                and precedes(fault.end, one.call)
+                for fault in self.story.faults
+            )
+        )
+
+
+def _is_upon(fault: FaultSpan, send: Send) -> bool:
+    """Return whether a kill or restart was not over before a send."""
+    over = fault.end is not None and precedes(fault.end, send.call)
+    return fault.begin.what in FATAL and not over

@@ -1,0 +1,32 @@
+"""The publications that a broker certainly had when they were confirmed, for the oracle.
+
+`publications` finds, for one scenario, what `assay_pipeline.tables.publications` describes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assay_evidence.oracle.story import Send, Story
+
+RETAIN = "JMS_IBM_Retain"
+
+
+def publications(story: Story) -> Iterator[Send]:
+    """Return the publications of one scenario for which a rule about later subscribers has an answer."""
+    for send in story.lasting("topic://"):
+        retained = send.answer is not None and send.answer.msg is not None and RETAIN in send.answer.msg.fields
+        if send.delay_ns == 0 and not retained and _has_arrived(story, send):
+            yield send
+
+
+def _has_arrived(story: Story, send: Send) -> bool:
+    actor = send.call.actor
+    if actor in story.light:
+        return actor in story.sure
+    return send.persistent or send.call.unit is not None
+
+
+def is_stored(story: Story, send: Send) -> bool:
+    """Return whether a publication is persistent and its sender is no MQ Light client."""
+    return send.persistent and send.call.actor not in story.light
