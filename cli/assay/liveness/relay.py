@@ -183,6 +183,7 @@ class Relay:
         except OSError:
             client.close()
             return
+        self._forget()  # a new socket may have the number of one that a defect has closed since the last look
         line = Line(len(self.lines) + 1, client, server)
         for side, one in line.sockets.items():
             one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
