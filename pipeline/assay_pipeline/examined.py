@@ -41,7 +41,7 @@ def subjects(frame: DataFrame, *, subject: Column, outcome: Column, figure: Colu
 
 
 class Rows(Struct, frozen=True):
-    """What an invariant says of the rows of a stored table.
+    """The part of an invariant that examines the rows of a stored table.
 
     Args:
         which: Whether the invariant examines a row.

@@ -23,7 +23,7 @@ LEAVING = ("close-connection", "close-session", "close-consumer")
 
 
 class Reach(Struct, frozen=True):
-    """What one kind of later consumers got of a publication.
+    """The receptions of a publication by one kind of later consumers.
 
     Args:
         seen: How often they received it.
