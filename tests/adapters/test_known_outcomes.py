@@ -13,6 +13,8 @@ from tests.adapters import test_registry
 from assay_adapters.known import KnownOutcome, KnownOutcomes, KnownOutcomesError, known_outcomes, read_outcomes
 from assay_adapters.registry import backend_names
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
+from assay_features.folder import feature_root
+from assay_features.titles import titles
 
 TODAY = date(2026, 11, 21)
 ENTRY = """\
@@ -43,6 +45,24 @@ def found(name: str, verdict: Verdict) -> ScenarioVerdict:
 @pytest.mark.parametrize("backend", backend_names())
 def test_what_ships_with_the_kit_can_be_read(backend: str) -> None:
     assert isinstance(known_outcomes(backend), KnownOutcomes)
+
+
+@pytest.fixture(scope="module")
+def scenarios() -> set[str]:
+    """The ids of all scenarios and of all rows of outlines."""
+    single = re.compile(r"^\s*Scenario: (.*\S)", re.MULTILINE)
+    root = feature_root()
+    return {*titles()} | {
+        f"{file.relative_to(root).as_posix()}::{name}"
+        for file in root.rglob("*.feature")
+        for name in single.findall(file.read_text(encoding="utf-8"))
+    }
+
+
+@pytest.mark.parametrize("backend", backend_names())
+def test_each_entry_that_ships_with_the_kit_is_about_a_scenario(backend: str, scenarios: set[str]) -> None:
+    entries = known_outcomes(backend).entries
+    assert [one.scenario for one in entries if not any(one.covers(scenario) for scenario in scenarios)] == []
 
 
 def test_an_entry_is_read_as_written(tmp_path: Path) -> None:
