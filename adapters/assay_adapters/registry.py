@@ -69,8 +69,8 @@ def names_without_file() -> tuple[str, ...]:
     return tuple(name for name in backend_names() if (entry := _loadable(name)) is None or not entry.takes_file)
 
 
-def known_file(name: str) -> Path | None:
-    """Return the file of known outcomes that a backend's entry names; None if it names none.
+def known_files(name: str) -> tuple[Path, ...]:
+    """Return the files of known outcomes that a backend's entry names.
 
     Raises:
         UnknownBackendError: No backend has that name.
@@ -79,7 +79,8 @@ def known_file(name: str) -> Path | None:
     """
     entry, file = _load(name), _file(name)
     if file is not None and entry.known_of is not None:
-        return entry.known_of(file)
+        named = entry.known_of(file)
+        return () if named is None else (named,)
     return entry.known
 
 

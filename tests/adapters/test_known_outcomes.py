@@ -82,7 +82,7 @@ def test_the_example_of_the_page_is_read_as_written(tmp_path: Path) -> None:
 
 def theirs(monkeypatch: pytest.MonkeyPatch, folder: Path, known: Path) -> None:
     """Install a backend of another package that names this file of known outcomes."""
-    monkeypatch.setattr(test_registry, "THEIRS", structs.replace(test_registry.THEIRS, known=known))
+    monkeypatch.setattr(test_registry, "THEIRS", structs.replace(test_registry.THEIRS, known=(known,)))
     test_registry.install(monkeypatch, folder, "acme", f"acme = {test_registry.__name__}:THEIRS")
 
 

@@ -295,7 +295,7 @@ def test_a_malformed_file_of_known_outcomes_is_named_with_its_line(
     assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "reference.toml").write_text('[[outcome]]\nscenario = "a"\n')
-    monkeypatch.setattr(outcomes, "known_file", lambda _name: tmp_path / "reference.toml")
+    monkeypatch.setattr(outcomes, "known_files", lambda _name: (tmp_path / "reference.toml",))
     ended = assay("run", "--out", tmp_path / "out")
     assert ended.code is Exit.USAGE
     assert f"{tmp_path / 'reference.toml'}:1: " in sentence(ended.err)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct, ValidationError, convert
 
-from assay_adapters.registry import known_file
+from assay_adapters.registry import known_files
 from assay_evidence.names import matches
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 from assay_features.places import Place, line_of_error, places
@@ -131,11 +131,10 @@ def known_outcomes(backend: str) -> KnownOutcomes:
     """Return the known outcomes of a backend; none if its entry names no file.
 
     Raises:
-        KnownOutcomesError: The backend's file is not valid, or does not exist.
+        KnownOutcomesError: A file of the backend is not valid, or does not exist.
         LookupError: The backend is unknown, or cannot be used.
     """
-    file = known_file(backend)
-    return KnownOutcomes() if file is None else read_outcomes(file)
+    return KnownOutcomes(tuple(entry for file in known_files(backend) for entry in read_outcomes(file).entries))
 
 
 def read_outcomes(file: Path) -> KnownOutcomes:

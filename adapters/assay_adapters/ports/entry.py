@@ -57,7 +57,7 @@ class BackendEntry(Struct, frozen=True):
         has_defects: Whether the backend supports `BackendOptions.defect` and `BackendOptions.wire`.
         has_stores: Whether the backend supports `BackendOptions.store`.
         has_variants: Whether the backend supports `BackendOptions.variant`.
-        known: The file of the backend's known outcomes (docs/known-outcomes.md); None for no file.
+        known: The files of the backend's known outcomes (docs/known-outcomes.md); two backends may share a file.
         takes_file: Whether a colon and a file follow the backend's name, as in ``url:acme.toml``.
         known_of: Returns the file of known outcomes that such a file names; None if it names none.
         not_run_here: For ``assay backends``, a sentence that tells the user that the backend's authors have never run
@@ -69,7 +69,7 @@ class BackendEntry(Struct, frozen=True):
     has_defects: bool = False
     has_stores: bool = False
     has_variants: bool = False
-    known: Path | None = None
+    known: tuple[Path, ...] = ()
     takes_file: bool = False
     known_of: Callable[[Path], Path | None] | None = None
     not_run_here: str = ""

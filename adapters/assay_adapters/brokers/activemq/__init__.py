@@ -22,5 +22,8 @@ def _open_stomp(options: BackendOptions) -> Backend:
     return ProductBackend(ACTIVEMQ_STOMP, shared=options.shared, wire=options.wire, meetings=options.meetings)
 
 
-BACKEND = BackendEntry(_open, known=Path(__file__).with_name("known.toml"))
-STOMP = BackendEntry(_open_stomp, known=Path(__file__).with_name("known_stomp.toml"))
+_SCHEDULER = Path(__file__).with_name("known_scheduler.toml")
+"""The known outcomes of the broker's scheduler, which is the same for both protocols."""
+
+BACKEND = BackendEntry(_open, known=(_SCHEDULER, Path(__file__).with_name("known.toml")))
+STOMP = BackendEntry(_open_stomp, known=(_SCHEDULER, Path(__file__).with_name("known_stomp.toml")))

@@ -22,5 +22,5 @@ def _open_stomp(options: BackendOptions) -> Backend:
     return ProductBackend(ARTEMIS_STOMP, shared=options.shared, wire=options.wire, meetings=options.meetings)
 
 
-BACKEND = BackendEntry(_open, known=Path(__file__).with_name("known.toml"))
-STOMP = BackendEntry(_open_stomp, known=Path(__file__).with_name("known_stomp.toml"))
+BACKEND = BackendEntry(_open, known=(Path(__file__).with_name("known.toml"),))
+STOMP = BackendEntry(_open_stomp, known=(Path(__file__).with_name("known_stomp.toml"),))

@@ -15,4 +15,4 @@ def _open(options: BackendOptions) -> Backend:
     return ProductBackend(BROKER_J, shared=options.shared, wire=options.wire, meetings=options.meetings)
 
 
-BACKEND = BackendEntry(_open, known=Path(__file__).with_name("known.toml"))
+BACKEND = BackendEntry(_open, known=(Path(__file__).with_name("known.toml"),))

@@ -16,4 +16,4 @@ def _open(options: BackendOptions) -> Backend:
     return ProductBackend(IBM_MQ, shared=options.shared, wire=options.wire, meetings=options.meetings)
 
 
-BACKEND = BackendEntry(_open, known=Path(__file__).with_name("known.toml"), not_run_here=NOT_RUN)
+BACKEND = BackendEntry(_open, known=(Path(__file__).with_name("known.toml"),), not_run_here=NOT_RUN)

@@ -28,7 +28,7 @@ from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.ports.client import AckMode, Draft, Endpoint, Origin
 from assay_adapters.ports.faults import BeforeAnswer, Cut, Kill, Restart
 from assay_adapters.ports.outcome import Ok, Outcome, Refused
-from assay_adapters.registry import FileOfBackendError, known_file, open_backend
+from assay_adapters.registry import FileOfBackendError, known_files, open_backend
 from assay_broker.server.accounts import add_user
 from assay_broker.server.addresses import HostPort
 from assay_broker.server.options import ServerOptions
@@ -388,7 +388,7 @@ def test_the_name_is_url_and_the_file(tmp_path: Path) -> None:
     assert backend.name == f"url:{file}"
     assert backend.environment.product == "Acme MQ"
     assert backend.environment.details["url"] == "amqp://127.0.0.1:1"
-    assert known_file(f"url:{file}") == tmp_path / "k.toml"
+    assert known_files(f"url:{file}") == (tmp_path / "k.toml",)
     (tmp_path / "k.toml").write_text("")
     assert known_outcomes(f"url:{file}").entries == ()
 
