@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
 
 import msgspec
 from msgspec import Struct
@@ -18,10 +18,11 @@ from assay_sdk.runners.machine_clock import MachineClock
 _PATH = "/console/jolokia/"
 _DOMAIN = "org.apache.activemq.artemis"
 _PROPERTY = "applicationProperties."
-_CORRELATION = "properties.correlationId"
+_SECTION = "properties."
+_CORRELATION = f"{_SECTION}correlationId"
 _STOMP_CORRELATION = "JMSCorrelationID"
-_OF_THE_BROKER = re.compile(r"_|JMS|.*\.").match
-"""Matches the names that Artemis itself shows beside the properties of the application."""
+_RESERVED = ("_AMQ", "__AMQ", "JMS")
+"""The beginnings of names that Artemis shows beside the properties of a message from STOMP."""
 _SHOWN = 200
 """The most messages that Artemis shows in one answer (management-browse-page-size)."""
 _NS_PER_MS = 1_000_000
@@ -100,9 +101,7 @@ class ArtemisAdministrator(Administrator):
 
     def _raw(self, shown: _Shown) -> RawMessage:
         strings = shown.strings or {}
-        properties = {
-            name.removeprefix(_PROPERTY): value for name, value in strings.items() if name.startswith(_PROPERTY)
-        } or {name: value for name, value in strings.items() if not _OF_THE_BROKER(name)}  # a message from STOMP
+        properties = _properties(strings)
         if KID not in properties and (key := key_in(shown.text or "")):
             properties[KID] = key
         descriptor = descriptor_of(
@@ -114,6 +113,16 @@ class ArtemisAdministrator(Administrator):
             now_ms=self._clock.wall_ns() // _NS_PER_MS,
         )
         return RawMessage(descriptor=descriptor, properties={**properties}, body=None)
+
+
+def _properties(strings: Mapping[str, str]) -> dict[str, str]:
+    """Return the application's properties among the texts that Artemis shows of a message.
+
+    Only a message from AMQP has names with the beginning ``applicationProperties.`` or ``properties.``.
+    """
+    if any(name.startswith((_PROPERTY, _SECTION)) for name in strings):
+        return {name.removeprefix(_PROPERTY): value for name, value in strings.items() if name.startswith(_PROPERTY)}
+    return {name: value for name, value in strings.items() if not name.startswith(_RESERVED)}
 
 
 def _of_queue(queue: str) -> str:
