@@ -6,6 +6,7 @@ from typing import Literal
 
 from tests.pipeline.case import BROKEN, KEPT, UNDECIDED, Case
 from tests.pipeline.miniatures import (
+    at_least_once_cases,
     automatic_cases,
     batch_cases,
     batch_sizes,
@@ -15,7 +16,6 @@ from tests.pipeline.miniatures import (
     late_cases,
     publications,
     repeats,
-    sure_cases,
     unit_cases,
     unsettled_cases,
 )
@@ -394,10 +394,10 @@ CASES = (
     *late_cases.LATE,
     *unit_cases.UNITS,
     *unsettled_cases.UNSETTLED,
-    *sure_cases.SURE_CASES,
+    *at_least_once_cases.AT_LEAST_ONCE,
     *lapse_cases.LAPSES,
     *batch_cases.BATCHES,
     *late_cases.MORE,
-    *sure_cases.MORE,
+    *at_least_once_cases.MORE,
 )
 """All miniature scenarios.  The random histories have their seeds from the numbers of the cases, so add cases last."""

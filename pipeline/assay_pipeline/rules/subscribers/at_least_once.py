@@ -1,4 +1,4 @@
-"""QS-04, QS-05, QS-32: messages that are sure to arrive at durable subscriptions, for clients like MQ Light's.
+"""QS-04, QS-05, QS-32: messages that a client sends at least once, or that are persistent, reach durable subscriptions.
 
 *Examined*: confirmed messages that never expire (`assay_pipeline.tables.copies`):
 

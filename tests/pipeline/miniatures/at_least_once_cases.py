@@ -246,7 +246,7 @@ def _lazily(
 
 
 _COPY, _FIRST = "m>s|c", "receiver-1/0/0"
-SURE_CASES = (
+AT_LEAST_ONCE = (
     Case("QS-04", "it is there for a subscriber that was away", _light(), {_COPY: KEPT}),
     Case("QS-04", "it is not there", _light(0), {_COPY: BROKEN}),
     Case("QS-04", "it is there after a cut", _light(fault="cut", away=False), {_COPY: KEPT}),
