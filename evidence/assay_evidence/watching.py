@@ -22,10 +22,25 @@ CATCHING_UP_NS = 100_000_000
 """The time after a delay, in nanoseconds, in which the harness may still note events that happened during the delay."""
 
 
+TIMES = ("delay_ms", "ttl_ms")
+"""The arguments of sends and consumers after which the broker acts by itself."""
+
+
 def was_prompt(event: Event, history: History) -> bool:
     """Return whether all delays of the harness before an event are known and at most `HELD_UP_NS` in total."""
     before = (late for late in history.delays if follows(event, late))
     return history.delays_placed and sum(late.late_ns for late in before) <= HELD_UP_NS
+
+
+def is_timeless(history: History) -> bool:
+    """Return whether a late harness changes nothing that a watch can find.
+
+    This holds if all delays of the harness are known, and no message and no subscription of the scenario has a delay or
+    a time to live.  Then a message that waits at the begin of a watch has waited at every earlier moment, too, and the
+    delays do not count as silence (`Axis.quiet`).
+    """
+    used = (*history.all_sends(), *history.consumers)
+    return history.delays_placed and not any(call.args.get(name) for call in used for name in TIMES)
 
 
 class Watchers(Struct, frozen=True):

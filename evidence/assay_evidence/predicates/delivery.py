@@ -26,7 +26,7 @@ from assay_evidence.predicates.claims import (
 )
 from assay_evidence.spans import clip, subtract, total
 from assay_evidence.verdicts import Finding
-from assay_evidence.watching import NS_PER_MS, Axis, Mark, Silence, release_marks, was_prompt, watchers_of
+from assay_evidence.watching import NS_PER_MS, Axis, Mark, Silence, is_timeless, release_marks, was_prompt, watchers_of
 
 DEFAULT_TIMES = 1
 _NOT_ENOUGH = "A message did not come, or not often enough."
@@ -208,8 +208,9 @@ def never_seen(claim: Claim, history: History) -> Finding:
     silence = axis.quiet(watchers, marks, quiet_ns(claim))
     observed = f"never seen; watched for {duration(covered)}, {heard(silence)}"
     if covered >= window_ns and silence.span is not None:
-        # After a late watch the pass is not certain: the message may have expired before the watch.
-        return say.passed("The actors watched, and no such message came.", observed, certain=was_prompt(claim, history))
+        # After a late watch it may not be: the message may have expired, or the watch may have missed its delay.
+        certain = was_prompt(claim, history) or is_timeless(history)
+        return say.passed("The actors watched, and no such message came.", observed, certain=certain)
     if total(watched) >= window_ns and (silence.span is not None or silence.spoiled):
         return say.held_up("it may not have noted messages that came meanwhile", observed)
     return say.not_demonstrated("The actors did not watch long enough.", observed)
