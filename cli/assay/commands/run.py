@@ -44,7 +44,7 @@ REFERENCE = "reference"
 """The name of the default backend: the reference broker in this process."""
 CORES = 4
 """The largest number of processes for the in-process backend; a run with more takes longer, because each must start."""
-REAL_WORKERS = 24
+REAL_WORKERS = 30
 """The number of processes for a real broker. Scenarios on it mostly wait, so many processes can share a few cores."""
 OWN_WORKERS = 24
 """The number of processes for the kit's own server. A server starts faster than a JVM, so more scenarios can run."""

@@ -43,6 +43,8 @@ DELAYED = pytest.StashKey[bool]()
 """The key under which a pytest item holds whether circumstances of the run left its last attempt open."""
 FEWER = 4
 """The factor by which each round of repeated scenarios has fewer processes, so that the machine is less busy."""
+FEWEST = 2
+"""The smallest number of processes of a round, unless the run has fewer: a single process would mostly wait."""
 ROUNDS = 3
 """The largest number of attempts at a scenario."""
 REPLACEMENTS = 4
@@ -206,7 +208,7 @@ class Forks:
         freeze()
         numbers: Sequence[int] = range(len(session.items))
         for attempt in range(1, ROUNDS + 1):
-            count = max(1, self._count // FEWER ** (attempt - 1))
+            count = max(min(FEWEST, self._count), self._count // FEWER ** (attempt - 1))
             with closing(_Tickets(_portions(session.items, numbers, self._order))) as tickets:
                 self._try_all(session, tickets, min(count, len(numbers)))
             numbers, self._again = sorted(self._again), []

@@ -30,7 +30,7 @@ Groups = dict[str, str]
 """The groups of tests, by the tests' ids; tests without a group are missing."""
 
 
-SHARERS = {Capability.RESTART: 10, Capability.KILL: 6}
+SHARERS = {Capability.RESTART: 16, Capability.KILL: 6}
 """The number of workers whose scenarios share one broker and its faults (`Needs.shared_fault`), by the fault."""
 
 _ALONE = "faults"
