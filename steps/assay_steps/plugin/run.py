@@ -45,14 +45,14 @@ from assay_steps.plugin.cases import Case
 from assay_steps.plugin.folder import GROUPS, JOURNALS, KNOWN, MEETINGS, UNJUDGED, VERDICTS, make_room
 from assay_steps.plugin.provisioning import Provided, Provisioning
 from assay_steps.plugin.request import Pair, RunRequest
-from assay_steps.processes.heartbeat import Heartbeat
+from assay_steps.processes.heartbeat import BEAT_S, Heartbeat
 from assay_steps.processes.interrupts import Interrupts
 from assay_steps.variants.model import Variant
 from assay_steps.words.spans import set_pace
 
 VIRTUAL_LIMITS = TimeLimits(expected_ms=60_000, quiet_ms=5_000, late_ms=5_000)
 """The limits in virtual time; the time of silence is long, because virtual time costs nothing."""
-REAL_LIMITS = TimeLimits(expected_ms=15_000, quiet_ms=1_500, late_ms=5_000)
+REAL_LIMITS = TimeLimits(expected_ms=15_000, quiet_ms=1_500, late_ms=5_000, beat_ms=round(1.2 * BEAT_S * 1_000))
 """The limits in real time: a queue counts as silent 1.5 s after its last message."""
 
 VIRTUAL_ROUNDS, REAL_ROUNDS = 20, 2

@@ -15,12 +15,14 @@ class TimeLimits(Struct, frozen=True):
         late_ms: How long after the end of its delay a message may arrive.
         at_once_ms: For a message that the broker must not hold back, the time by which it may be slower than an
             ordinary message.
+        beat_ms: The time after which the harness has noted every delay of its own up to now; 0 if it has no delays.
     """
 
     expected_ms: int
     quiet_ms: int
     late_ms: int
     at_once_ms: int = 1_000
+    beat_ms: int = 0
 
     def with_lateness(self, late_ms: int) -> TimeLimits:
         """Return the limits for a broker that may deliver delayed messages late.

@@ -127,7 +127,8 @@ class Waiting:
     def listen_for(self, span_ms: int, actors: Collection[str] = ()) -> None:
         """Wait for a time in which the actors receive no message, as evidence of silence.
 
-        A delay of the harness and a message to one of the actors prolong the wait.
+        A delay of the harness and a message to one of the actors prolong the wait.  The wait lasts until the harness
+        has noted a delay at the end of the silence, too; otherwise this delay would spoil the silence.
 
         Args:
             span_ms: The length of the silence, in milliseconds.
@@ -141,7 +142,13 @@ class Waiting:
             if missing_ns <= 0:
                 return
             self._run_until(lambda: False, now_ns + missing_ns)
+            self._await_beat()
             now_ns = self.instance.clock.monotonic_ns()
+
+    def _await_beat(self) -> None:
+        """Wait until the harness has noted its delays up to now."""
+        if self.limits.beat_ms:
+            self.pass_time(self.limits.beat_ms)
 
     def _listened_ns(self, begun_ns: int, now_ns: int) -> int:
         """Return the time between two moments without the delays of the harness (`Axis.held`), in nanoseconds."""
@@ -204,12 +211,14 @@ class Waiting:
     def _drain(self, consumer: Consumer, complete: Callable[[], bool], expected_ms: int) -> None:
         spoiled = 0
         while spoiled < MOST_SPOILED:
-            timeout = self.limits.quiet_ms if complete() else expected_ms
+            timeout = self.limits.quiet_ms * (1 + spoiled) if complete() else expected_ms
             begun_ns = self.instance.clock.monotonic_ns()
             answer = consumer.receive(timeout)
             if not isinstance(answer.outcome, Ok):
                 return
             if answer.outcome.value is None:
-                if self._listened_ns(begun_ns, self.instance.clock.monotonic_ns()) >= self.limits.quiet_ms * NS_PER_MS:
+                ended_ns = self.instance.clock.monotonic_ns()
+                self._await_beat()
+                if self._listened_ns(begun_ns, ended_ns) >= self.limits.quiet_ms * NS_PER_MS:
                     return
-                spoiled += 1  # the harness was delayed during the receive
+                spoiled += 1  # the harness was delayed during the receive, so the next one lasts longer
