@@ -2,6 +2,7 @@
 
 The invariants read only these tables:
 
+- ``calls``: one row for each call of a client, with its arguments and its answer (``accepted`` is null without one).
 - ``sends``: one row for each send.  It holds destination, mode, priority (null if the destination chooses it), delay,
   time to live, unit of work, the call's answer, the message in the answer (``sent``) and the faults of the scenario.
   It also holds the time at which the send was *confirmed*: the time of its answer, or of the commit of its unit of
@@ -51,7 +52,8 @@ scenarios belong to the scenario with the empty name.
 
 from __future__ import annotations
 
-from msgspec import Struct
+from collections.abc import Callable, Mapping
+
 from pyspark.sql import DataFrame
 
 CASE = ("folder", "run", "scenario")
@@ -61,9 +63,18 @@ MESSAGE = (*CASE, "kid")
 QUEUE, TOPIC = "queue://%", "topic://%"
 
 
-class History(Struct, frozen=True):
-    """The tables that the module's docstring describes; all have the columns of `CASE`."""
+class History:
+    """The tables that the module's docstring describes; all have the columns of `CASE`.
 
+    Each table is computed and stored when it is first read, because Spark takes longer to plan a small table than to
+    fill it, and no rule reads all tables.
+
+    Args:
+        plans: How each table is made from other tables of the history, by name.
+        store: Stores a table under a name, and returns the stored table.
+    """
+
+    calls: DataFrame
     sends: DataFrame
     sightings: DataFrame
     watches: DataFrame
@@ -84,3 +95,36 @@ class History(Struct, frozen=True):
     lapses: DataFrame
     latecomers: DataFrame
     unsettled: DataFrame
+
+    def __init__(
+        self,
+        plans: Mapping[str, Callable[[History], DataFrame]],
+        store: Callable[[str, DataFrame], DataFrame],
+    ) -> None:
+        self._plans = plans
+        self._store = store
+
+    def __getattr__(self, name: str) -> DataFrame:
+        """Return a table that has not been read before.
+
+        Raises:
+            AttributeError: The history has no table of this name.
+        """
+        if name not in self._plans:
+            raise AttributeError(name)
+        table = self._store(name, self._plans[name](self))
+        setattr(self, name, table)
+        return table
+
+    def with_sends(self, sends: DataFrame) -> History:
+        """Return this history with another table of sends; all other tables are the same.
+
+        Args:
+            sends: Rows of the table ``sends``.
+        """
+
+        def same(name: str) -> Callable[[History], DataFrame]:
+            return lambda _: getattr(self, name)
+
+        plans = {name: same(name) for name in self._plans}
+        return History({**plans, "sends": lambda _: sends}, lambda _, table: table)

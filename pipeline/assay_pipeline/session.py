@@ -34,6 +34,8 @@ LOCAL = "local[*]"
 LOOPBACK = "127.0.0.1"
 SMALL_OCTETS = 64 * 1024 * 1024
 """For journals of at most this many bytes, the virtual machine compiles quickly: better code would cost more time."""
+TINY_OCTETS = 8 * 1024 * 1024
+"""Journals of at most this many bytes are one partition, because each partition of each table costs milliseconds."""
 OCTETS_A_PARTITION = 32 * 1024 * 1024
 _EXIT_SECONDS = 120
 
@@ -56,13 +58,19 @@ def _settings(master: str, octets: int, options: tuple[str, ...], scratch: Path)
         "spark.sql.codegen.factoryMode": "NO_CODEGEN" if small else "FALLBACK",
         "spark.sql.legacy.timeParserPolicy": "CORRECTED",
         "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": str(2 if small else max(8, octets // OCTETS_A_PARTITION)),
+        "spark.sql.shuffle.partitions": str(_partitions(octets)),
         # The driver lists the files faster than a Spark job does.
         "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
+
+
+def _partitions(octets: int) -> int:
+    if octets < TINY_OCTETS:
+        return 1
+    return 2 if octets < SMALL_OCTETS else max(8, octets // OCTETS_A_PARTITION)
 
 
 def _change_environment(changes: Mapping[str, str | None]) -> Mapping[str, str | None]:

@@ -10,6 +10,7 @@ from tests.pipeline.judgement import Judgement
 from tests.pipeline.tales import write_run
 
 from assay_evidence.subjects import Outcome
+from assay_pipeline.history import History
 from assay_pipeline.job import MANIFEST, Manifest, judge_with
 from assay_pipeline.journals import find_journals
 
@@ -45,6 +46,14 @@ def test_only_the_chosen_rules_are_judged(spark: SparkSession, tmp_path: Path) -
     assert [rule.id for run in result.runs for rule in run.verdicts.rules] == ["DD-39"]
     assert result.disagreements == ()
     assert [path.name for path in (tmp_path / "out" / "examined").glob("rule=*")] == ["rule=DD-39"]
+    stored = {path.name for path in (tmp_path / "out" / "history").iterdir()}
+    assert "sends" in stored
+    assert not stored & {"copies", "lapses", "latecomers", "unsettled"}, "no table that only other rules read is made"
+
+
+def test_a_judgement_of_all_rules_reads_every_table(judgement: Judgement) -> None:
+    stored = {path.name for path in (judgement.result.out / "history").iterdir()}
+    assert stored == set(History.__annotations__)
 
 
 def test_each_run_of_many_has_its_own_verdicts(judgement: Judgement) -> None:

@@ -27,7 +27,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from msgspec.structs import replace
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
@@ -146,7 +145,7 @@ def _patient(limits: Limits) -> Limits:
 
 def _existing_on_spark(history: History, limits: Limits) -> DataFrame:
     delayed = history.sends.where(F.col("delay_ns") > 0)
-    return copies.INVARIANT.on_spark(replace(history, sends=delayed), _patient(limits))
+    return copies.INVARIANT.on_spark(history.with_sends(delayed), _patient(limits))
 
 
 def _existing_in_python(story: Story, limits: Limits) -> Iterator[Examined]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
@@ -28,47 +28,37 @@ FAILING = ("abort", "recover")
 
 
 def build_history(events: DataFrame, store: Callable[[str, DataFrame], DataFrame]) -> History:
-    """Compute the tables of the history.
+    """Plan the tables of the history.
 
     Args:
         events: The parsed lines (`assay_pipeline.bronze.Bronze.events`).
         store: Stores a table under a name, and returns the stored table.
     """
     told = events.withColumn("scenario", F.coalesce("scenario", F.lit(""))).withColumn("at", moment())
-    calls = _calls(told)
-    actors, sends = _actors(calls), _sends(told, calls)
-    place = (*CASE, "actor", "destination", "at")
-    came = calls.where((F.col("op") == "consumer") & F.col("accepted")).select(*place)
-    began = told.where((F.col("kind") == "watch") & (F.col("phase") == "begin")).select(*place)
-    browses = calls.where((F.col("op") == "browse") & F.col("accepted"))
-    gone = calls.where(F.col("op") == "unsubscribe")
-    consumers = attachments(calls, CASE)
-    tables = {
-        "sends": sends.join(_faults(told), list(CASE), "left"),
-        "sightings": held_by(_sightings(told, calls, sends), consumers, CASE),
-        "watches": held_by(_watches(told, actors), consumers, CASE).drop("at"),
-        "actors": actors,
-        "arrivals": came.unionByName(began),
-        "browses": browses.select(*CASE, "destination", F.col("answered_at").alias("at")),
-        "admins": told.where(F.col("kind") == "admin").select(*CASE, "at", "command"),
-        "batches": _batches(told, calls),
-        "parties": parties(calls, CASE),
-        "settles": settles(told, CASE),
-        "leaves": leaves(calls, CASE),
-        "batched": batched(told, consumers),
-        "consumers": consumers,
-        "returns": _returns(told, calls),
-        "endings": _endings(calls),
-        "unsubscribed": gone.select(*CASE, F.col("args")["name"].alias("name"), "at"),
+    plans: Mapping[str, Callable[[History], DataFrame]] = {
+        "calls": lambda _: _calls(told),
+        "sends": lambda history: _sends(told, history.calls).join(_faults(told), list(CASE), "left"),
+        "sightings": lambda history: held_by(_sightings(told, history), history.consumers, CASE),
+        "watches": lambda history: held_by(_watches(told, history.actors), history.consumers, CASE).drop("at"),
+        "actors": lambda history: _actors(history.calls),
+        "arrivals": lambda history: _arrivals(told, history.calls),
+        "browses": lambda history: _browses(history.calls),
+        "admins": lambda _: told.where(F.col("kind") == "admin").select(*CASE, "at", "command"),
+        "batches": lambda history: _batches(told, history.calls),
+        "parties": lambda history: parties(history.calls, CASE),
+        "settles": lambda _: settles(told, CASE),
+        "leaves": lambda history: leaves(history.calls, CASE),
+        "batched": lambda history: batched(told, history.consumers),
+        "consumers": lambda history: attachments(history.calls, CASE),
+        "returns": lambda history: _returns(told, history.calls),
+        "endings": lambda history: _endings(history.calls),
+        "unsubscribed": lambda history: _unsubscribed(history.calls),
+        "copies": copies,
+        "lapses": lambda history: lapses(history, told),
+        "latecomers": lambda history: latecomers(history, told),
+        "unsettled": lambda history: unsettled(history, told),
     }
-    stored = {name: store(name, table) for name, table in tables.items()}
-    made = {
-        "copies": copies(stored),
-        "lapses": lapses(stored, told),
-        "latecomers": latecomers(stored, told),
-        "unsettled": unsettled(stored, told),
-    }
-    return History(**stored, **{name: store(name, table) for name, table in made.items()})
+    return History(plans, store)
 
 
 def _calls(told: DataFrame) -> DataFrame:
@@ -158,20 +148,36 @@ def _careless(calls: DataFrame) -> DataFrame:
     return calls.where(light).select(*CASE, "actor", (~no()).alias("careless")).distinct()
 
 
-def _sightings(told: DataFrame, calls: DataFrame, sends: DataFrame) -> DataFrame:
+def _sightings(told: DataFrame, history: History) -> DataFrame:
     seen = told.where(F.col("kind") == "seen").select(
         *CASE, F.col("msg.kid").alias("kid"), "actor", "destination", "at",
         F.lit("false").cast("boolean").alias("look"), F.col("msg").alias("seen"),
         "writer", "link", "batch", (F.col("redelivered") | (F.col("count") > 1)).alias("marked"),
     )  # fmt: skip
-    sent_to = sends.select(*MESSAGE, "destination").distinct()
+    sent_to = history.sends.select(*MESSAGE, "destination").distinct()
     looks = (
-        calls.where((F.col("op") == "browse") & F.col("accepted"))
+        history.calls.where((F.col("op") == "browse") & F.col("accepted"))
         .select(*CASE, "destination", F.explode("kids").alias("kid"), "actor", F.col("answered_at").alias("at"))
         .join(sent_to, [*MESSAGE, "destination"])
         .select(*MESSAGE, "actor", "destination", "at", F.lit("true").cast("boolean").alias("look"))
     )
     return seen.unionByName(looks, allowMissingColumns=True)
+
+
+def _arrivals(told: DataFrame, calls: DataFrame) -> DataFrame:
+    place = (*CASE, "actor", "destination", "at")
+    came = calls.where((F.col("op") == "consumer") & F.col("accepted")).select(*place)
+    began = told.where((F.col("kind") == "watch") & (F.col("phase") == "begin")).select(*place)
+    return came.unionByName(began)
+
+
+def _browses(calls: DataFrame) -> DataFrame:
+    browses = calls.where((F.col("op") == "browse") & F.col("accepted"))
+    return browses.select(*CASE, "destination", F.col("answered_at").alias("at"))
+
+
+def _unsubscribed(calls: DataFrame) -> DataFrame:
+    return calls.where(F.col("op") == "unsubscribe").select(*CASE, F.col("args")["name"].alias("name"), "at")
 
 
 def _actors(calls: DataFrame) -> DataFrame:

@@ -41,13 +41,11 @@ The columns, beside the message's and the holder's:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
 from assay_pipeline.clients import alone, losses
-from assay_pipeline.history import CASE, MESSAGE, QUEUE, TOPIC
+from assay_pipeline.history import CASE, MESSAGE, QUEUE, TOPIC, History
 from assay_pipeline.moments import any_of, elapsed, no, precedes, uncertainty
 from assay_pipeline.quiet import due, fault_touches, quiet_tail, since_send, special, unbroken, withheld
 from assay_pipeline.tables.holders import DURABLE, NON_DURABLE, QUEUE_KIND, several_clients
@@ -58,36 +56,36 @@ COPY = (*MESSAGE, "holder")
 """The key of the table."""
 
 
-def copies(tables: Mapping[str, DataFrame]) -> DataFrame:
+def copies(history: History) -> DataFrame:
     """Make the table of copies.
 
     Args:
-        tables: The stored tables of the history from which the table of copies is made, by name.
+        history: The history, of which the function reads other tables.
     """
     upon = F.filter("faults", lambda fault: fault["what"].isin(*FATAL) & precedes(F.col("at"), fault["begin"]))
     messages = (
-        tables["sends"]
+        history.sends
         .where((F.col("ttl_ns") == 0) & (F.col("sends") == 1) & F.col("confirmed_at").isNotNull())
         .where(F.col("mode").isin("persistent", "non-persistent"))
-        .join(tables["parties"].select(*CASE, "actor", "sends_surely"), [*CASE, "actor"], "left")
+        .join(history.parties.select(*CASE, "actor", "sends_surely"), [*CASE, "actor"], "left")
         .withColumn("fatal", upon)
-        .join(losses(tables["leaves"], CASE), list(CASE), "left")
+        .join(losses(history.leaves, CASE), list(CASE), "left")
         .select(
             *MESSAGE, "destination", "mode", "delay_ns", "sha256", "at", "answered_at", "confirmed_at", "faults",
             "fatal", (F.col("delay_ns") > 0).alias("delayed"), _shaken().alias("shaken"),
             F.col("careless").alias("light"), (F.col("careless") & F.coalesce("sends_surely", no())).alias("surely"),
         )
     )  # fmt: skip
-    held = _held(messages, tables)
-    seen = _seen(held, tables["sightings"])
+    held = _held(messages, history)
+    seen = _seen(held, history.sightings)
     found = (
-        held.join(_watched(held, tables["watches"]), list(COPY), "left")
+        held.join(_watched(held, history.watches), list(COPY), "left")
         .join(seen, list(COPY), "left")
-        .join(_permitted(seen, tables["returns"]), list(COPY), "left")
-        .join(alone(tables["arrivals"], tables["consumers"], CASE), [*CASE, "destination"], "left")
-        .join(several_clients(tables["consumers"], CASE), [*CASE, "holder"], "left")
-        .join(withheld(messages, tables["admins"]), list(MESSAGE), "left")
-        .join(special(tables["admins"], tables["parties"]), list(CASE), "left")
+        .join(_permitted(seen, history.returns), list(COPY), "left")
+        .join(alone(history.arrivals, history.consumers, CASE), [*CASE, "destination"], "left")
+        .join(several_clients(history.consumers, CASE), [*CASE, "holder"], "left")
+        .join(withheld(messages, history.admins), list(MESSAGE), "left")
+        .join(special(history.admins, history.parties), list(CASE), "left")
     )
     nothing = F.lit(0).cast("bigint")
     counts = ("seen", "handed", "outlived", "weathered", "altered", "watchers", "quiet_ns", "unbroken_ns", "through_ns")
@@ -113,10 +111,10 @@ def _shaken() -> Column:
     return F.coalesce(other, no()) | F.coalesce(F.exists("losses", upon), no())
 
 
-def _held(messages: DataFrame, tables: Mapping[str, DataFrame]) -> DataFrame:
-    consumers = tables["consumers"].where(F.col("holder").isNotNull())
+def _held(messages: DataFrame, history: History) -> DataFrame:
+    consumers = history.consumers.where(F.col("holder").isNotNull())
     place = (*CASE, "destination")
-    created = tables["consumers"].groupBy(*place).agg(F.collect_list("at").alias("created"))
+    created = history.consumers.groupBy(*place).agg(F.collect_list("at").alias("created"))
     on_queue = messages.where(F.col("destination").like(QUEUE)).join(created, list(place), "left").select(
         *messages.columns, F.col("destination").alias("holder"), F.lit(QUEUE_KIND).alias("kind"), no().alias("shared"),
         no().alias("inherited"), no().alias("deleted"), no().alias("to_light"), _later("created").alias("reopened"),
@@ -129,7 +127,7 @@ def _held(messages: DataFrame, tables: Mapping[str, DataFrame]) -> DataFrame:
     unlike = ("inherited", "deleted", "reopened", "to_light")
     return (
         on_queue.unionByName(live.drop("opened_at").withColumns(dict.fromkeys(unlike, no())))
-        .unionByName(_lasting(published, consumers, tables["unsubscribed"]))
+        .unionByName(_lasting(published, consumers, history.unsubscribed))
     )  # fmt: skip
 
 

@@ -29,12 +29,10 @@ The columns, beside the message's and the subscriber's ``actor``:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
-from assay_pipeline.history import CASE, MESSAGE, TOPIC
+from assay_pipeline.history import CASE, MESSAGE, TOPIC, History
 from assay_pipeline.moments import NS_PER_MS, any_of, elapsed, no, precedes, uncertainty
 from assay_pipeline.quiet import due, quiet_tail, special, unbroken, withheld
 from assay_pipeline.tables.publications import publications
@@ -42,25 +40,25 @@ from assay_pipeline.tables.publications import publications
 AWAY = (*MESSAGE, "actor", "turn")
 
 
-def lapses(tables: Mapping[str, DataFrame], told: DataFrame) -> DataFrame:
+def lapses(history: History, told: DataFrame) -> DataFrame:
     """Make the table.
 
     Args:
-        tables: The stored tables of the history that it is made from, by name.
+        history: The history, of which the function reads other tables.
         told: All events.
     """
-    away = _absences(tables, told)
-    sends = publications(tables)
+    away = _absences(history, told)
+    sends = publications(history)
     gone, back = F.col("gone_at"), F.col("back.at")
     meanwhile = precedes(gone, F.col("at")) & precedes(F.col("confirmed_at"), back)
     missed = sends.join(away, [*CASE, "destination"]).where(meanwhile).where(~_upset())
     names = [*CASE, "name"]
-    deleted = tables["unsubscribed"].select(*names, F.lit("true").cast("boolean").alias("deleted")).distinct()
+    deleted = history.unsubscribed.select(*names, F.lit("true").cast("boolean").alias("deleted")).distinct()
     found = (
-        missed.join(_seen(missed, tables["sightings"]), list(AWAY), "left")
-        .join(_waited(missed, tables["watches"]), list(AWAY), "left")
-        .join(withheld(missed.select(*MESSAGE, "at").distinct(), tables["admins"]), list(MESSAGE), "left")
-        .join(special(tables["admins"], tables["parties"]), list(CASE), "left")
+        missed.join(_seen(missed, history.sightings), list(AWAY), "left")
+        .join(_waited(missed, history.watches), list(AWAY), "left")
+        .join(withheld(missed.select(*MESSAGE, "at").distinct(), history.admins), list(MESSAGE), "left")
+        .join(special(history.admins, history.parties), list(CASE), "left")
         .join(deleted, names, "left")
     )
     nothing = F.lit(0).cast("bigint")
@@ -81,12 +79,10 @@ def lapses(tables: Mapping[str, DataFrame], told: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
-def _absences(tables: Mapping[str, DataFrame], told: DataFrame) -> DataFrame:
+def _absences(history: History, told: DataFrame) -> DataFrame:
     series = Window.partitionBy(*CASE, "writer", "actor", "destination", "name").orderBy("at.seq")
-    limited = (
-        tables["consumers"]
-        .where(F.col("destination").like(TOPIC) & F.col("ttl_ms").isNotNull())
-        .where(F.col("name").isNotNull())
+    limited = history.consumers.where(F.col("destination").like(TOPIC) & F.col("ttl_ms").isNotNull()).where(
+        F.col("name").isNotNull()
     )
     plain = F.coalesce("accepted", no()) & ~F.col("shared") & ~F.col("chosen")
     visits = (
@@ -100,7 +96,7 @@ def _absences(tables: Mapping[str, DataFrame], told: DataFrame) -> DataFrame:
         .select(*CASE, "actor", "destination", "name", "turn", "first_at", "back", "ttl_ns", "careless",
                 F.col("answered_at").alias("opened_at"))
     )  # fmt: skip
-    leaves = tables["leaves"].select(
+    leaves = history.leaves.select(
         *CASE, "actor", F.col("at").alias("leave_at"), F.when(F.col("accepted"), F.col("answered_at")).alias("left_at"),
         F.col("op").isin("abort", "close-connection").alias("whole"),
     )  # fmt: skip

@@ -33,12 +33,10 @@ The columns, beside the message's:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
-from assay_pipeline.history import CASE, MESSAGE, TOPIC
+from assay_pipeline.history import CASE, MESSAGE, TOPIC, History
 from assay_pipeline.moments import any_of, no, precedes
 from assay_pipeline.quiet import due, quiet_tail, unbroken
 from assay_pipeline.tables.holders import NON_DURABLE
@@ -53,18 +51,18 @@ ONCE = "at-most-once"
 PLACE = (*CASE, "destination")
 
 
-def latecomers(tables: Mapping[str, DataFrame], told: DataFrame) -> DataFrame:
+def latecomers(history: History, told: DataFrame) -> DataFrame:
     """Make the table.
 
     Args:
-        tables: The stored tables of the history that it is made from, by name.
+        history: The history, of which the function reads other tables.
         told: All events.
     """
-    published = _published(tables)
+    published = _published(history)
     found = (
-        published.join(_seen(published, tables["sightings"]), list(MESSAGE), "left")
-        .join(_waited(published, tables["watches"]), list(MESSAGE), "left")
-        .join(_before(published, tables, told), list(MESSAGE), "left")
+        published.join(_seen(published, history.sightings), list(MESSAGE), "left")
+        .join(_waited(published, history.watches), list(MESSAGE), "left")
+        .join(_before(published, history, told), list(MESSAGE), "left")
     )
     nothing = F.lit(0).cast("bigint")
     kinds = ("live", "after", "any", "once")
@@ -88,12 +86,12 @@ def latecomers(tables: Mapping[str, DataFrame], told: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
-def _published(tables: Mapping[str, DataFrame]) -> DataFrame:
-    distant = tables["parties"].groupBy(*CASE).agg(any_of(F.col("remote")).alias("distant"))
-    handed = tables["sightings"].where(~F.col("look"))
+def _published(history: History) -> DataFrame:
+    distant = history.parties.groupBy(*CASE).agg(any_of(F.col("remote")).alias("distant"))
+    handed = history.sightings.where(~F.col("look"))
     receivers = handed.groupBy(*MESSAGE).agg(F.collect_set("actor").alias("receivers"))
     return (
-        publications(tables)
+        publications(history)
         .join(distant, list(CASE), "left")
         .where(~F.coalesce("distant", no()))
         .drop("distant")
@@ -181,13 +179,12 @@ def _waited(published: DataFrame, watches: DataFrame) -> DataFrame:
     )
 
 
-def _before(published: DataFrame, tables: Mapping[str, DataFrame], told: DataFrame) -> DataFrame:
+def _before(published: DataFrame, history: History, told: DataFrame) -> DataFrame:
     """Find what subscriptions there were before each publication."""
-    topics = tables["consumers"].where(F.col("destination").like(TOPIC))
-    single = tables["consumers"].groupBy(*CASE, "actor").agg(F.count_distinct("destination").alias("places"))
+    topics = history.consumers.where(F.col("destination").like(TOPIC))
+    single = history.consumers.groupBy(*CASE, "actor").agg(F.count_distinct("destination").alias("places"))
     gone = (
-        tables["leaves"]
-        .where(~F.col("abrupt") & F.col("accepted"))
+        history.leaves.where(~F.col("abrupt") & F.col("accepted"))
         .join(single.where(F.col("places") == 1), [*CASE, "actor"])
         .select(*CASE, "actor", F.col("at").alias("left_at"), F.col("answered_at").alias("gone_at"))
     )
@@ -207,7 +204,7 @@ def _before(published: DataFrame, tables: Mapping[str, DataFrame], told: DataFra
     calls = told.where((F.col("kind") == "call") & (F.col("op") == "consumer") & F.col("destination").like(TOPIC))
     asked = calls.groupBy(*PLACE).agg(F.collect_list("at").alias("asked"))
     patterns = calls.where(F.col("destination").rlike(PATTERN)).select(*CASE)
-    administered = tables["admins"].where(F.col("command").contains(SUBSCRIPTIONS)).select(*CASE)
+    administered = history.admins.where(F.col("command").contains(SUBSCRIPTIONS)).select(*CASE)
     wide = patterns.unionByName(administered).distinct().withColumn("wide", F.lit("true").cast("boolean"))
     at = F.col("at")
     return (

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
-from assay_pipeline.history import CASE, MESSAGE, TOPIC
+from assay_pipeline.history import CASE, MESSAGE, TOPIC, History
 from assay_pipeline.moments import no
 
 RETAIN = "JMS_IBM_Retain"
 """The property of a publication that the broker retains for later subscribers."""
 
 
-def publications(tables: Mapping[str, DataFrame]) -> DataFrame:
+def publications(history: History) -> DataFrame:
     """Find the confirmed publications without a delay that never expire, whose ids were sent once.
 
     The function leaves out publications that the broker retains, and publications that may still be on their way when
@@ -24,18 +22,17 @@ def publications(tables: Mapping[str, DataFrame]) -> DataFrame:
     The column ``stored`` tells whether the publication is persistent and its sender is no MQ Light client.
 
     Args:
-        tables: The stored tables of the history, by name.
+        history: The history, of which the function reads other tables.
     """
     retained = F.coalesce(F.map_contains_key(F.col("sent.fields"), RETAIN), no())
     lasting = (F.col("ttl_ns") == 0) & (F.col("sends") == 1) & F.col("confirmed_at").isNotNull()
-    surely = tables["parties"].where("sends_surely").select(*CASE, "actor", "sends_surely")
+    surely = history.parties.where("sends_surely").select(*CASE, "actor", "sends_surely")
     persistent = F.coalesce(F.col("mode") == "persistent", no())
     arrived = F.when(F.col("careless"), F.coalesce("sends_surely", no())).otherwise(
         persistent | F.col("unit").isNotNull()
     )
     return (
-        tables["sends"]
-        .where(F.col("destination").like(TOPIC) & (F.col("delay_ns") == 0) & lasting & ~retained)
+        history.sends.where(F.col("destination").like(TOPIC) & (F.col("delay_ns") == 0) & lasting & ~retained)
         .join(surely, [*CASE, "actor"], "left")
         .where(arrived)
         .withColumn("stored", persistent & ~F.col("careless"))

@@ -32,13 +32,11 @@ The columns, beside the message's:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
 from assay_pipeline.clients import alone
-from assay_pipeline.history import CASE, IN_WRITER, MESSAGE
+from assay_pipeline.history import CASE, IN_WRITER, MESSAGE, History
 from assay_pipeline.moments import no, precedes
 from assay_pipeline.quiet import LOSING, due, quiet_tail, since_send, special, unbroken, withheld
 from assay_pipeline.tables.copies import FATAL
@@ -51,37 +49,35 @@ HELD = (*MESSAGE, "source")
 LINK = (*CASE, "actor", "link")
 
 
-def unsettled(tables: Mapping[str, DataFrame], told: DataFrame) -> DataFrame:
+def unsettled(history: History, told: DataFrame) -> DataFrame:
     """Make the table.
 
     Args:
-        tables: The stored tables of the history that it is made from, by name.
+        history: The history, of which the function reads other tables.
         told: All events.
     """
     settles = told.where(F.col("kind") == "settle").select(
         *CASE, "actor", "link", F.col("msg.kid").alias("kid"), "outcome", "unit", "at"
     )
-    lost = _lost(_first(tables), tables["leaves"]).join(settles, [*LINK, "kid"], "left_anti")
+    lost = _lost(_first(history), history.leaves).join(settles, [*LINK, "kid"], "left_anti")
     accepted = settles.where((F.col("outcome") == "accepted") & F.col("unit").isNull())
     tells, looked = (F.lit("true").cast("boolean").alias(name) for name in ("tells", "looked"))
-    looks = tables["sightings"].where("look").select(*MESSAGE, looked).distinct()
+    looks = history.sightings.where("look").select(*MESSAGE, looked).distinct()
     asking = told.where((F.col("kind") == "call") & F.col("op").isin(*SETTLING))
-    orderly = tables["leaves"].where(~F.col("abrupt")).groupBy(*CASE).agg(F.collect_list("at").alias("closings"))
-    gone = (
-        tables["unsubscribed"].select(*CASE, F.col("name"), F.lit("true").cast("boolean").alias("deleted")).distinct()
-    )
+    orderly = history.leaves.where(~F.col("abrupt")).groupBy(*CASE).agg(F.collect_list("at").alias("closings"))
+    gone = history.unsubscribed.select(*CASE, F.col("name"), F.lit("true").cast("boolean").alias("deleted")).distinct()
     found = (
-        lost.join(_created(tables["consumers"]), [*CASE, "actor"], "left")
+        lost.join(_created(history.consumers), [*CASE, "actor"], "left")
         .join(settles.select(*CASE, "actor", tells).distinct(), [*CASE, "actor"], "left")
         .join(accepted.groupBy(*LINK).agg(F.collect_list("at").alias("acceptances")), list(LINK), "left")
         .join(asking.groupBy(*IN_WRITER).agg(F.collect_list("at").alias("asking")), list(IN_WRITER), "left")
         .join(orderly, list(CASE), "left")
-        .join(_sharers(tables["consumers"]), [*CASE, "source"], "left")
+        .join(_sharers(history.consumers), [*CASE, "source"], "left")
         .join(looks, list(MESSAGE), "left")
-        .join(_watched(lost, tables["watches"]), list(HELD), "left")
-        .join(alone(tables["arrivals"], tables["consumers"], CASE), [*CASE, "destination"], "left")
-        .join(withheld(lost.select(*MESSAGE, "at").distinct(), tables["admins"]), list(MESSAGE), "left")
-        .join(special(tables["admins"], tables["parties"]), list(CASE), "left")
+        .join(_watched(lost, history.watches), list(HELD), "left")
+        .join(alone(history.arrivals, history.consumers, CASE), [*CASE, "destination"], "left")
+        .join(withheld(lost.select(*MESSAGE, "at").distinct(), history.admins), list(MESSAGE), "left")
+        .join(special(history.admins, history.parties), list(CASE), "left")
         .join(gone, [*CASE, "name"], "left")
     )
     begin, end, seen = F.col("lost.begin"), F.col("lost.end"), F.col("seen_at")
@@ -131,16 +127,15 @@ def _sharers(consumers: DataFrame) -> DataFrame:
     return held.groupBy(*CASE, "source").agg(F.collect_set("actor").alias("sharers"))
 
 
-def _first(tables: Mapping[str, DataFrame]) -> DataFrame:
+def _first(history: History) -> DataFrame:
     """Find the first reception of each message by each holder, with all its receptions."""
     sends = (
-        tables["sends"]
-        .where((F.col("ttl_ns") == 0) & (F.col("sends") == 1) & F.col("confirmed_at").isNotNull())
+        history.sends.where((F.col("ttl_ns") == 0) & (F.col("sends") == 1) & F.col("confirmed_at").isNotNull())
         .withColumn("steady", F.coalesce((F.col("mode") == "persistent") & ~F.col("careless"), no()))
         .select(*MESSAGE, "destination", "at", "answered_at", "confirmed_at", "delay_ns", "faults", "steady")
     )
     seen = (
-        tables["sightings"]
+        history.sightings
         .where(~F.col("look") & F.col("source").isNotNull())
         .select(
             *MESSAGE, "destination", _group(), "actor", "link", "opened",
