@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= assay-out
-# The processes for the ordinary tests. They wait for brokers a third of their time, so that 3 may fit on two cores.
-AT_ONCE ?= 2
+# The processes for the ordinary tests. They wait for brokers a third of their time, so that 3 fit on two cores.
+AT_ONCE ?= 3
 # What has to have been done before a container is tried.
 READY ?= true
 
