@@ -35,10 +35,13 @@ COMMANDS = (
     "cancel",
     "crash",
     "soak",
+    "import",
     "liveness",
     "clean",
 )
 """The subcommands; each is a function, or a group of functions, in the module of the same name (`assay.commands`)."""
+_NAMES = {"import": "importing"}
+"""The names of modules and functions of subcommands whose own names are words of Python."""
 
 DISTRIBUTION = "assay-mq"
 """The name of the installed package."""
@@ -73,11 +76,12 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
     )
     app.callback()(_group)
     for name in names:
-        found = getattr(import_module(f"assay.commands.{name}"), name)
+        place = _NAMES.get(name, name)
+        found = getattr(import_module(f"assay.commands.{place}"), place)
         if isinstance(found, typer.Typer):
             app.add_typer(found, name=name)
         else:
-            app.command()(found)
+            app.command(name)(found)
     return app
 
 

@@ -33,6 +33,8 @@ def rules_table(verdicts: Verdicts, catalogue: Catalogue) -> Table:
         elif rule.verdict is not Verdict.PASS:
             for scenario in [scenario for scenario in rule.scenarios if scenario.verdict is rule.verdict][:1]:
                 title.append(f"\n  {scenario.scenario}: {scenario.reason}", style="dim")
+            if rule.reason and not rule.scenarios:
+                title.append(f"\n  {rule.reason}", style="dim")
         table.add_row(
             rule.id,
             Text(rule.verdict.value, style=STYLES[rule.verdict]),

@@ -101,7 +101,7 @@ def collect(
         runs=tuple(sorted(runs.values())),
         tallies=_tallies(examined, runs),
         remarks=_remarks(bronze.events, runs),
-        damage=_everywhere(_damage(quarantine, missing), runs),
+        damage=_everywhere(_unread(bronze, _damage(quarantine, missing)), runs),
         lines={
             "parsed": rows[_LINES] - rows["quarantine"],
             "quarantined": rows["quarantine"],
@@ -144,11 +144,17 @@ def _runs(bronze: Bronze, folders: Iterable[str]) -> dict[tuple[str, str], RunOf
     """Find every run in every folder; a run whose first lines are lost has the backend "unknown"."""
     begin = F.col("kind") == "begin"
     found = bronze.events.groupBy("folder", "run").agg(
-        *(F.min(F.when(begin, F.col(name))).alias(name) for name in ("backend", "client", "ours"))
+        *(F.min(F.when(begin, F.col(name))).alias(name) for name in ("backend", "client", "ours", "decides", "untold"))
     )
     runs = {
         (row.folder, row.run): RunOf(
-            row.folder, row.run, row.backend or "unknown", row.client or "unknown", tuple(row.ours or ())
+            row.folder,
+            row.run,
+            row.backend or "unknown",
+            row.client or "unknown",
+            tuple(row.ours or ()),
+            None if row.decides is None else tuple(row.decides),
+            tuple((one.rule, one.reason) for one in row.untold or ()),
         )
         for row in found.collect()
     }
@@ -169,6 +175,13 @@ def _damage(quarantine: DataFrame, missing: DataFrame) -> dict[str, tuple[str, .
     for row in counts:
         told.setdefault(row.folder, []).append(_sentence(row))
     return {folder: tuple(sorted(sentences)[:DAMAGE_SHOWN]) for folder, sentences in told.items()}
+
+
+def _unread(bronze: Bronze, damage: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """Add the lines of imported logs that were not imported to the damage."""
+    begun = bronze.events.where((F.col("kind") == "begin") & F.col("unread").isNotNull())
+    told = begun.groupBy("folder").agg(F.min("unread").alias("unread")).collect()
+    return {**damage, **{row.folder: (*row.unread, *damage.get(row.folder, ())) for row in told}}
 
 
 def _sentence(row: Row) -> str:

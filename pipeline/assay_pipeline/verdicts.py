@@ -9,6 +9,7 @@
   examinable.  A scenario with a broken or undecided subject always counts.
 - A rule without any subject is *not-demonstrated*.
 - Damage anywhere in a folder makes every rule of its runs *inconclusive*: a missing or altered line may show a breach.
+- A rule that an imported log cannot decide (`Begin.decides`) is *not-demonstrated*, whatever its subjects are.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from assay_pipeline.invariant import Invariant
 
 SHOWN = 20
 """The largest number of a scenario's broken or undecided subjects that become findings; the tables hold all of them."""
+UNTOLD = "The import of a log does not write the events that decide this rule."
 _VERDICT_OF = {
     Outcome.KEPT: Verdict.PASS,
     Outcome.UNDECIDED: Verdict.INCONCLUSIVE,
@@ -42,6 +44,8 @@ class RunOf(Struct, frozen=True, order=True):
         backend: The backend's name.
         client: The name and version of the client.
         ours: The parts of the pair that belong to the kit (`Begin.ours`).
+        decides: For an imported log, the ids of the rules that it can decide; None for a run (`Begin.decides`).
+        untold: For an imported log, pairs of a rule's id and the sentence about what the log lacks (`Begin.untold`).
     """
 
     folder: str
@@ -49,6 +53,18 @@ class RunOf(Struct, frozen=True, order=True):
     backend: str
     client: str
     ours: tuple[str, ...] = ()
+    decides: tuple[str, ...] | None = None
+    untold: tuple[tuple[str, str], ...] = ()
+
+    def can_decide(self, rule: str) -> bool:
+        """Return whether the run's events can decide a rule."""
+        return self.decides is None or rule in self.decides
+
+    def lacks(self, rule: str) -> str:
+        """Return what the run's events do not tell about a rule, in one sentence; empty if they lack nothing."""
+        if self.decides is None:
+            return ""
+        return dict(self.untold).get(rule, "" if rule in self.decides else UNTOLD)
 
 
 class Remark(Struct, frozen=True):
@@ -157,6 +173,8 @@ class _RuleOf(Struct, frozen=True):
             tallies: The rule's numbers of subjects, by scenario.
             remarks: The remarks of the run's scenarios, by id.
         """
+        if not self.run.can_decide(self.rule.id):
+            return self._verdict(Verdict.NOT_DEMONSTRATED, ())
         examined = {tally.scenario: tally for tally in tallies}
         failing = {name for name, remark in remarks.items() if self._own(remark) is not None}
         plain = Remark("", (self.rule.id,), self.judged, self.rule.strength.value)
@@ -170,6 +188,9 @@ class _RuleOf(Struct, frozen=True):
         )
         deciding_ones = _deciding(scenarios, examined)
         verdict = worst(scenario.verdict for scenario in deciding_ones) if examined else Verdict.NOT_DEMONSTRATED
+        return self._verdict(verdict, scenarios)
+
+    def _verdict(self, verdict: Verdict, scenarios: tuple[ScenarioVerdict, ...]) -> RuleVerdict:
         return RuleVerdict(
             id=self.rule.id,
             verdict=weigh(Finding(claim="", verdict=verdict), self._damaged()).verdict,
@@ -177,6 +198,7 @@ class _RuleOf(Struct, frozen=True):
             judged=self.judged,
             profile=self.rule.profile.value,
             scenarios=scenarios,
+            reason=self.run.lacks(self.rule.id) if verdict is Verdict.NOT_DEMONSTRATED else "",
         )
 
     def _scenario(self, name: str, tally: Tally | None, remark: Remark) -> ScenarioVerdict:

@@ -15,7 +15,7 @@ from assay_evidence.events._broker import Admin, Disk, Fault, Inspected, Log, Pa
 from assay_evidence.events._client import Call, Callback, RefusedInfo, Return, Seen, SessionEnded, Settle, Unit, Watch
 from assay_evidence.events._event import Event, MessageRef, Phase, Scalar
 from assay_evidence.events._frame import Frame, Said, Wire
-from assay_evidence.events._run import LATENESS, NOT_RUN_HERE, PACE, Begin, End, Plan, PlannedScenario
+from assay_evidence.events._run import LATENESS, NOT_RUN_HERE, PACE, Begin, End, Plan, PlannedScenario, Untold
 from assay_evidence.events._scenario import Claim, Late, Predicate, ScenarioBegin, ScenarioEnd, Step, Unsupported
 
 __all__ = [
@@ -54,6 +54,7 @@ __all__ = [
     "Step",
     "Unit",
     "Unsupported",
+    "Untold",
     "Watch",
     "Wire",
 ]

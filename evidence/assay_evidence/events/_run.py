@@ -38,6 +38,18 @@ class PlannedScenario(Struct, frozen=True, omit_defaults=True, gc=False):
     probe: str = ""
 
 
+class Untold(Struct, frozen=True, omit_defaults=True, gc=False):
+    """What an imported log does not tell about a rule.
+
+    Args:
+        rule: The rule's id.
+        reason: What the log lacks, in one sentence.
+    """
+
+    rule: str
+    reason: str
+
+
 class Begin(Event, frozen=True, kw_only=True, tag="begin"):
     """The first line of a file: the tested pair, its environment, the catalogue and the seed.
 
@@ -55,6 +67,11 @@ class Begin(Event, frozen=True, kw_only=True, tag="begin"):
         profiles: The profiles that the backend claims; None in journals of versions without claims of profiles.
         given: The options of `assay run` that choose the tested pair, such as ``--backend=artemis``; empty in journals
             of versions that do not record them.
+        decides: For an imported log, the ids of the rules that its events can decide; None for a run, whose events can
+            decide all rules.
+        untold: For an imported log, what the log does not tell, by rule.
+        unread: For an imported log, one sentence for each of the first lines that could not be imported; empty if all
+            lines were imported. A line that is missing counts as damage.
     """
 
     backend: str
@@ -68,6 +85,9 @@ class Begin(Event, frozen=True, kw_only=True, tag="begin"):
     lacks: dict[str, str] = {}
     profiles: tuple[str, ...] | None = None
     given: tuple[str, ...] = ()
+    decides: tuple[str, ...] | None = None
+    untold: tuple[Untold, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 class Plan(Event, frozen=True, kw_only=True, tag="plan"):

@@ -1,0 +1,312 @@
+"""Writes the facts of a log as journals: one for each client, and one of the importer with faults and commands.
+
+The events are those that Assay's own clients write.  Each destination is a scenario, because no rule that an imported
+log can decide joins the messages of two destinations.  Each client has a clock of its own, whose times are those of the
+log.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from assay.importing.columns import Kind, Row
+from assay.importing.staging import BROKER, Fact, Part, Staging
+from assay_evidence import events
+from assay_evidence.events import MessageRef
+from assay_evidence.files.parts import PartLimits
+from assay_evidence.writer import E, Instant, JournalWriter
+
+IMPORTER = "import"
+"""The writer that begins and ends the scenarios, and writes faults and commands."""
+_LONGEST_NAME = 80
+
+
+class Header(Struct, frozen=True):
+    """The parts that all journals of an import have in common.
+
+    Args:
+        folder: The folder of the journals.
+        run: The run's id.
+        begin: The fields of the first event.
+        uncertainty_ns: The uncertainty of the times, in nanoseconds.
+    """
+
+    folder: Path
+    run: str
+    begin: dict[str, Any]
+    uncertainty_ns: int
+
+
+def write_journals(staging: Staging, header: Header) -> int:
+    """Write the journals of a log, and return their number.
+
+    Raises:
+        JournalError: A journal cannot be written.
+    """
+    first, last = staging.span
+    scenarios = [scenario_id(destination) for destination in staging.destinations]
+    names = _Names()
+    with _journal(header, IMPORTER) as journal:
+        own = _Pen(journal, header.uncertainty_ns)
+        own.write(events.Begin, first, **header.begin)
+        for scenario in scenarios:
+            own.write(events.ScenarioBegin, first, scenario, rules=(), judged="broker", strength="must")
+        for client, facts in staging.clients():
+            if client == BROKER:
+                _write_incidents(own, facts, scenarios)
+            else:
+                _write_client(header, names.of(client), client, facts)
+        for scenario in scenarios:
+            own.write(events.ScenarioEnd, last, scenario, elapsed_ns=last - first, waited_ns=0)
+        journal.close(own.instant(last), writers=(IMPORTER, *names.taken))
+    return 1 + len(names.taken)
+
+
+def scenario_id(destination: str) -> str:
+    """Return the id of the scenario of a destination."""
+    return f"imported::{destination}"
+
+
+def _journal(header: Header, writer: str) -> JournalWriter:
+    return JournalWriter(header.folder / f"{writer}.jsonl", run=header.run, writer=writer, parts=PartLimits())
+
+
+def _write_incidents(own: _Pen, facts: Iterable[Fact], scenarios: Sequence[str]) -> None:
+    for fact in facts:
+        row, phase = fact.row, "end" if fact.part is Part.END else "begin"
+        for scenario in scenarios:
+            if row.event is Kind.FAULT:
+                fields = {"id": f"fault-{fact.place}", "what": row.fault, "target": "broker", "phase": phase}
+                own.write(events.Fault, fact.at, scenario, **fields)
+            else:
+                own.write(events.Admin, fact.at, scenario, call=f"command-{fact.place}", command=row.command)
+
+
+def _write_client(header: Header, writer: str, client: str, facts: Iterable[Fact]) -> None:
+    with _journal(header, writer) as journal:
+        pen = _Pen(journal, header.uncertainty_ns)
+        told = _Client(client, pen)
+        at: int | None = None
+        for fact in facts:
+            if at is None:
+                pen.write(events.Begin, fact.at, **header.begin)
+            at = fact.at
+            told.take(fact)
+        assert at is not None  # noqa: S101 - a client has at least one fact, which the type checker does not know
+        told.end(at)
+        journal.close(pen.instant(at))
+
+
+class _Names:
+    """The names of writers: the clients' names in a form that is the name of a file and is unique."""
+
+    def __init__(self) -> None:
+        self.taken: dict[str, None] = {}
+
+    def of(self, client: str) -> str:
+        plain = re.sub(r"[^A-Za-z0-9_+-]", "_", client)[:_LONGEST_NAME]
+        names = (plain if number == 1 else f"{plain}-{number}" for number in count(1))
+        name = next(name for name in names if name not in self.taken and name != IMPORTER)
+        self.taken[name] = None
+        return name
+
+
+class _Pen:
+    """Writes events with the times of the log."""
+
+    def __init__(self, journal: JournalWriter, uncertainty_ns: int) -> None:
+        self._journal = journal
+        self._uncertainty_ns = uncertainty_ns
+
+    def instant(self, at: int) -> Instant:
+        """Return a time of the log as the reading of a clock."""
+        return Instant(f"log:{self._journal.writer}", at, at, self._uncertainty_ns)
+
+    def write(self, kind: type[E], at: int, scenario: str | None = None, /, **fields: Any) -> None:
+        """Write an event."""
+        self._journal.write(kind, self.instant(at), scenario=scenario, **fields)
+
+
+class _Held(Struct):
+    """A received message that is not settled yet."""
+
+    msg: MessageRef
+    unit: str | None
+
+
+class _Attachment(Struct):
+    """A client's consumers on a destination: how often they opened, the present watch, and the unsettled messages."""
+
+    opened: int = 0
+    watch: str = ""
+    held: dict[str, _Held] = {}
+
+
+class _Client:
+    """Writes the events of one client, in the order of their times.
+
+    Args:
+        name: The client's name, which is the name of its producer and its consumers.
+        pen: Writes the events.
+    """
+
+    def __init__(self, name: str, pen: _Pen) -> None:
+        self._name = name
+        self._pen = pen
+        self._at: dict[str, _Attachment] = defaultdict(_Attachment)
+        """The client's consumers, by destination; a destination to which it only sends has an empty entry."""
+        self._units: dict[str, set[str]] = defaultdict(set)
+        """The destinations of each unit of work that has not ended."""
+        self._calls = count(1)
+
+    def take(self, fact: Fact) -> None:
+        """Write the events of a fact."""
+        row, at = fact.row, fact.at
+        match row.event:
+            case Kind.SEND if fact.part is Part.WHOLE:
+                self._send(row, at, fact.place)
+            case Kind.SEND:
+                refused = events.RefusedInfo("unknown", checked=False) if row.refused else None
+                self._write(events.Return, at, row.destination, call=f"send-{fact.place}", refused=refused)
+            case Kind.RECEIVE if fact.part is Part.WHOLE:
+                self._receive(row, at)
+            case Kind.RECEIVE:
+                self._settle(row.destination, row.message, at, row.transaction)
+            case Kind.OPEN:
+                self._open(row, at)
+            case Kind.CLOSE:
+                self._detach(row.destination, at)
+                self._call("close-consumer", at, row.destination)
+            case Kind.LOST:
+                for destination in self._at:
+                    self._detach(destination, at)
+                    self._call("abort", at, destination)
+            case Kind.COMMIT | Kind.ROLLBACK:
+                self._end_unit(row, at)
+            case _:
+                pass  # faults and commands belong to no client
+
+    def end(self, at: int) -> None:
+        """End the watches that are still open."""
+        for destination in self._at:
+            self._detach(destination, at)
+
+    def _send(self, row: Row, at: int, place: int) -> None:
+        self._join(row)
+        args = {"mode": row.mode, "priority": row.priority, "ttl_ms": row.ttl or 0, "delay_ms": row.delay or 0}
+        self._write(
+            events.Call,
+            at,
+            row.destination,
+            id=f"send-{place}",
+            actor=self._name,
+            op="send",
+            args={name: value for name, value in args.items() if value is not None},
+            destination=row.destination,
+            unit=row.transaction,
+            msg=_message(row),
+        )
+
+    def _receive(self, row: Row, at: int) -> None:
+        self._join(row)
+        self._at[row.destination].held[row.message] = _Held(_message(row), row.transaction)
+        self._write(
+            events.Seen,
+            at,
+            row.destination,
+            actor=self._name,
+            link=self._link(row.destination),
+            destination=row.destination,
+            msg=_message(row),
+            count=row.count or 0,
+            redelivered=bool(row.redelivered),
+        )
+
+    def _settle(self, destination: str, message: str, at: int, unit: str | None) -> None:
+        """Write the settlement of a message; a client that holds no other message is then ready for the next one.
+
+        The silence of a client counts only if it holds no message, because it may take the next one only afterwards.
+        """
+        place = self._at[destination]
+        held = place.held.pop(message, None)
+        if held is None:  # a lost connection, or the end of the unit of work, came before
+            return
+        link = self._link(destination)
+        self._write(
+            events.Settle, at, destination, actor=self._name, link=link, msg=held.msg, outcome="accepted", unit=unit
+        )
+        if not place.held:
+            self._write(events.Callback, at, destination, actor=self._name, link=link, ended="returned")
+
+    def _open(self, row: Row, at: int) -> None:
+        destination = row.destination
+        self._detach(destination, at)
+        place = self._at[destination]
+        place.opened += 1
+        is_durable = row.durable and destination.startswith("topic://")
+        self._call("connect", at, destination, {"client_id": row.client_id})
+        args = {
+            "selector": row.selector,
+            "durability": "durable" if is_durable else "non-durable",
+            "name": row.subscription,
+            "shared": row.shared,
+        }
+        self._call("consumer", at, destination, args)
+        self._call("listen", at, destination, {"on": True})
+        place.watch = f"watch-{next(self._calls)}"
+        self._watch(destination, at, "begin")
+
+    def _detach(self, destination: str, at: int) -> None:
+        """End the watch of a destination, and give back the messages that are not settled."""
+        place = self._at[destination]
+        if place.watch:
+            self._watch(destination, at, "end")
+            place.watch = ""
+        place.held.clear()
+
+    def _end_unit(self, row: Row, at: int) -> None:
+        unit = row.transaction or ""
+        for destination in sorted(self._units.pop(unit, ())):
+            place = self._at[destination]
+            mine = [message for message, held in place.held.items() if held.unit == unit]
+            for message in mine:
+                if row.event is Kind.COMMIT:
+                    self._settle(destination, message, at, unit)
+                else:
+                    del place.held[message]
+            self._write(events.Unit, at, destination, actor=self._name, unit=unit, op=row.event.value)
+
+    def _join(self, row: Row) -> None:
+        """Note the destination of the client, and of the row's unit of work."""
+        self._at[row.destination]
+        if row.transaction is not None:
+            self._units[row.transaction].add(row.destination)
+
+    def _link(self, destination: str) -> str:
+        return f"{self._name}-{self._at[destination].opened}"
+
+    def _watch(self, destination: str, at: int, phase: str) -> None:
+        watch = self._at[destination].watch
+        self._write(events.Watch, at, destination, id=watch, actor=self._name, destination=destination, phase=phase)
+
+    def _call(self, op: str, at: int, destination: str, args: dict[str, Any] | None = None) -> None:
+        """Write a call that is accepted at once."""
+        call = f"{op}-{next(self._calls)}"
+        self._write(
+            events.Call, at, destination, id=call, actor=self._name, op=op, args=args or {}, destination=destination
+        )
+        self._write(events.Return, at, destination, call=call)
+
+    def _write(self, kind: type[E], at: int, destination: str, /, **fields: Any) -> None:
+        self._pen.write(kind, at, scenario_id(destination), **fields)
+
+
+def _message(row: Row) -> MessageRef:
+    return MessageRef(key=row.message, sha256=row.body or "", bytes=0)

@@ -1,0 +1,111 @@
+"""Reads the lines of logs: JSON lines and CSV, plain or compressed with gzip; never more than one line in memory."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import msgspec
+
+from assay.exits import UsageProblem
+from assay.importing.rows import Line
+
+JSON_LINES, CSV = (".jsonl", ".ndjson", ".json"), (".csv",)
+GZIP = ".gz"
+LONGEST = 1 << 20
+"""The largest length of a line, in bytes; a longer line is left out."""
+
+
+def check(log: Path) -> None:
+    """Refuse a file that is no log.
+
+    Raises:
+        UsageProblem: The file is missing, is a folder, or has an unknown form.
+    """
+    if log.is_dir():
+        raise UsageProblem(f"{log} is a folder: name the files of the log.")
+    if not log.exists():
+        raise UsageProblem(f"{log} does not exist: name the files of the log.")
+    if _form(log) not in (*JSON_LINES, *CSV):
+        known = ", ".join((*JSON_LINES, *CSV))
+        raise UsageProblem(f"{log} has no known form: convert it to one of {known}, or one of these with {GZIP}.")
+
+
+def lines(log: Path) -> Iterator[Line]:
+    """Read a log; blank lines are left out.
+
+    Raises:
+        UsageProblem: The file cannot be opened or read.
+    """
+    last = 0
+    try:
+        with _open(log) as file:
+            for line in _csv(file) if _form(log) in CSV else _json(file):
+                last = line.number
+                yield line
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        yield Line(last + 1, None, "the compressed file is torn or altered from here on")
+    except OSError as problem:
+        raise UsageProblem(f"{log} cannot be read ({problem.strerror}): correct its access rights.") from problem
+
+
+def _form(log: Path) -> str:
+    return Path(log.name.removesuffix(GZIP)).suffix.lower()
+
+
+def _open(log: Path) -> BinaryIO:
+    return cast("BinaryIO", gzip.open(log)) if log.name.endswith(GZIP) else log.open("rb")
+
+
+def _json(file: BinaryIO) -> Iterator[Line]:
+    number = 0
+    while octets := file.readline(LONGEST + 1):
+        number += 1
+        if len(octets) > LONGEST:
+            while octets and not octets.endswith(b"\n"):
+                octets = file.readline(LONGEST)
+            yield Line(number, None, f"the line is longer than {LONGEST} bytes")
+        elif octets.strip():
+            yield _json_line(octets, number)
+
+
+def _json_line(octets: bytes, number: int) -> Line:
+    try:
+        record = msgspec.json.decode(octets)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return Line(number, None, f"the line is no JSON ({error})")
+    if not isinstance(record, dict):
+        return Line(number, None, "the line is no JSON object")
+    return Line(number, record)
+
+
+def _csv(file: BinaryIO) -> Iterator[Line]:
+    with io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
+        reader = csv.reader(iter(lambda: text.readline(LONGEST), ""), strict=True)
+        names: list[str] | None = None
+        while True:
+            try:
+                values = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                yield Line(reader.line_num, None, f"the line is no CSV ({error})")
+                continue
+            except UnicodeDecodeError:
+                yield Line(reader.line_num + 1, None, "the text is not UTF-8 from here on")
+                return
+            if names is None:
+                names = values
+            elif values:
+                yield _csv_line(reader.line_num, names, values)
+
+
+def _csv_line(number: int, names: list[str], values: list[str]) -> Line:
+    if len(values) != len(names):
+        return Line(number, None, f"the line has {len(values)} values, and the first line {len(names)}")
+    return Line(number, dict(zip(names, values, strict=True)))
