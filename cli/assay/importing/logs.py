@@ -1,4 +1,7 @@
-"""Reads the lines of logs: JSON lines and CSV, plain or compressed with gzip; never more than one line in memory."""
+"""Reads the lines of logs: JSON lines and CSV, plain or compressed with gzip, and Parquet.
+
+Only one line is in memory at a time, or one batch of rows of Parquet.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,15 @@ from typing import BinaryIO, cast
 
 import msgspec
 
-from assay.exits import UsageProblem
+from assay.exits import CannotRunError, UsageProblem
 from assay.importing.rows import Line
 
-JSON_LINES, CSV = (".jsonl", ".ndjson", ".json"), (".csv",)
+JSON_LINES, CSV, PARQUET = (".jsonl", ".ndjson", ".json"), (".csv",), ".parquet"
 GZIP = ".gz"
 LONGEST = 1 << 20
 """The largest length of a line, in bytes; a longer line is left out."""
+BATCH_ROWS = 2_000
+"""The number of rows of Parquet that are in memory at a time."""
 
 
 def check(log: Path) -> None:
@@ -31,9 +36,11 @@ def check(log: Path) -> None:
         raise UsageProblem(f"{log} is a folder: name the files of the log.")
     if not log.exists():
         raise UsageProblem(f"{log} does not exist: name the files of the log.")
-    if _form(log) not in (*JSON_LINES, *CSV):
+    if log.suffix.lower() != PARQUET and _form(log) not in (*JSON_LINES, *CSV):
         known = ", ".join((*JSON_LINES, *CSV))
-        raise UsageProblem(f"{log} has no known form: convert it to one of {known}, or one of these with {GZIP}.")
+        raise UsageProblem(
+            f"{log} has no known form: convert it to one of {known}, one of these with {GZIP}, or {PARQUET}."
+        )
 
 
 def lines(log: Path) -> Iterator[Line]:
@@ -41,11 +48,13 @@ def lines(log: Path) -> Iterator[Line]:
 
     Raises:
         UsageProblem: The file cannot be opened or read.
+        CannotRunError: The file is Parquet, and pyarrow is not installed.
     """
     last = 0
+    read = _parquet if _form(log) == PARQUET else _csv if _form(log) in CSV else _json
     try:
         with _open(log) as file:
-            for line in _csv(file) if _form(log) in CSV else _json(file):
+            for line in read(file):
                 last = line.number
                 yield line
     except (EOFError, gzip.BadGzipFile, zlib.error):
@@ -109,3 +118,33 @@ def _csv_line(number: int, names: list[str], values: list[str]) -> Line:
     if len(values) != len(names):
         return Line(number, None, f"the line has {len(values)} values, and the first line {len(names)}")
     return Line(number, dict(zip(names, values, strict=True)))
+
+
+def _parquet(file: BinaryIO) -> Iterator[Line]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet
+    except ImportError as problem:
+        raise CannotRunError(
+            "A log in the form of Parquet needs the package pyarrow, which is not installed here:"
+            " pip install 'assay-mq[spark]'."
+        ) from problem
+    number = 0
+    try:
+        for batch in pyarrow.parquet.ParquetFile(file).iter_batches(batch_size=BATCH_ROWS):
+            # Python's times have no nanoseconds.
+            columns = [
+                column.cast(pa.timestamp("us", column.type.tz), safe=False)
+                if pa.types.is_timestamp(column.type)
+                else column
+                for column in batch.columns
+            ]
+            for record in pa.RecordBatch.from_arrays(columns, names=batch.schema.names).to_pylist():
+                number += 1
+                yield Line(number, record)
+    except (pa.ArrowException, OSError) as error:
+        yield Line(number + 1, None, f"the file is no Parquet, or it is altered from here on ({_first_line(error)})")
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)

@@ -22,7 +22,7 @@ _WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 _SCHEMES = ("queue://", "topic://")
 
 Record = Mapping[str, object]
-"""A line of a log: a JSON object, or the values of a CSV line by the names in the file's first line."""
+"""A line of a log: a JSON object, the values of a CSV line by the names in the file's first line, or a Parquet row."""
 
 
 class Line(Struct, frozen=True):
@@ -116,7 +116,7 @@ def _named(name: str, form: ColumnName) -> str:
 def _text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value)
+    return value.decode(errors="backslashreplace") if isinstance(value, bytes) else str(value)
 
 
 def _convert(value: object, name: str, form: ColumnName, of: Type) -> object:
@@ -152,11 +152,14 @@ def _as_truth(value: object, _unit: str) -> bool:
 
 
 def _as_time(value: object, unit: str) -> int:
-    if unit not in ("", "iso"):
+    if isinstance(value, datetime):
+        moment = value
+    elif unit not in ("", "iso"):
         return _number(value, unit)
-    if not isinstance(value, str):
+    elif isinstance(value, str):
+        moment = datetime.fromisoformat(value)
+    else:
         raise RowError("the mapping must state the unit of a number")
-    moment = datetime.fromisoformat(value)
     since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
     return _in_range(since // timedelta(microseconds=1) * 1_000)
 

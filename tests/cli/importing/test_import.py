@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import random
 import re
+import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import msgspec
@@ -144,6 +146,40 @@ def test_csv_is_read_like_json_lines(assay: Assay, tmp_path: Path) -> None:
     assert (seen.destination, seen.msg.key) == ("queue://Q, the first", "m")
 
 
+def test_parquet_is_read_like_json_lines(assay: Assay, tmp_path: Path) -> None:
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    begin = datetime(2026, 11, 27, 9, tzinfo=UTC)
+    rows = {
+        "event": ["send", "receive", "receive"],
+        "client": ["c", "d", "d"],
+        "message": [b"m", b"m", None],
+        "destination": ["Q", "Q", "Q"],
+        "time": pa.array([begin, begin + timedelta(seconds=1), begin], pa.timestamp("ns", "UTC")),
+        "delay": [5000, None, None],
+    }
+    parquet.write_table(pa.table(rows), tmp_path / "log.parquet")
+    ended = assay("import", tmp_path / "log.parquet", "--out", tmp_path / "run")
+    assert "log.parquet:3: the column message is missing." in ended.out
+    assert "3 lines, 3 journals: 1 receive, 1 send" in ended.out
+    (seen,) = (event for event in read_journals(tmp_path / "run" / "journals").events if isinstance(event, Seen))
+    assert (seen.msg.key, seen.wall_ns) == ("m", int(begin.timestamp() + 1) * 1_000_000_000)
+
+
+def test_a_torn_parquet_file_has_no_line(assay: Assay, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    (tmp_path / "log.parquet").write_bytes(b"PAR1 and then nothing")
+    ended = assay("import", tmp_path / "log.parquet", "--out", tmp_path / "run")
+    assert ended.code is Exit.USAGE
+    assert "log.parquet:1: the file is no Parquet" in ended.err
+
+
+def test_parquet_without_pyarrow_names_the_extra(assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    (tmp_path / "log.parquet").write_bytes(b"PAR1")
+    ended = assay("import", tmp_path / "log.parquet", "--out", tmp_path / "run")
+    assert (ended.code, "pip install 'assay-mq[spark]'" in ended.err) == (Exit.INCONCLUSIVE, True)
+
+
 # values ---------------------------------------------------------------------------------------------------------------
 
 
@@ -210,7 +246,7 @@ def test_a_mistake_in_the_mapping_is_told_in_one_sentence(
     ("name", "text", "says"),
     [
         ("missing.jsonl", None, "does not exist"),
-        ("log.parquet", "PAR1", "has no known form"),
+        ("log.avro", "Obj", "has no known form"),
         ("empty.jsonl", "", "it has no line"),
         ("bad.jsonl", "{", "bad.jsonl:1: the line is no JSON"),
     ],

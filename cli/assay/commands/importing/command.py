@@ -16,7 +16,9 @@ from assay_evidence.figures import counted
 
 
 def importing(
-    logs: Annotated[list[Path], typer.Argument(help="Logs: .jsonl, .ndjson, .json or .csv, also with .gz.")],
+    logs: Annotated[
+        list[Path], typer.Argument(help="Logs: .jsonl, .ndjson, .json, .csv, each also with .gz, or .parquet.")
+    ],
     out: Annotated[Path, typer.Option(help="Folder for the journals.")],
     mapping: Annotated[
         Path | None, typer.Option(help="TOML file with the log's own names and units, and what it records completely.")
