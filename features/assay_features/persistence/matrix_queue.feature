@@ -555,6 +555,7 @@ Feature: Messages on a queue, through restart and kill
         | an empty body                                       | is restarted |
         | a body of non-ASCII characters                      | is restarted |
         | a binary body                                       | is restarted |
+        | a body of 256 KB                                    | is restarted |
         | a body of 300 KB                                    | is restarted |
         | a body of 300 KB and a body of non-ASCII characters | is restarted |
         | a body of 300 KB and a binary body                  | is restarted |

@@ -175,6 +175,31 @@ Feature: Messages to a topic, through restart and kill
       Then "first" sees "m1", "m2" exactly once
       And "second" sees "m1", "m2" exactly once
 
+    @evidence @needs-xa @needs-kill
+    Scenario Outline: Two durable subscriptions have the messages of a branch that is committed <when> a kill
+      Given a topic
+      And a durable subscriber "first" on the topic
+      And a durable subscriber "second" on the topic
+      And subscriber "first" is inactive
+      And subscriber "second" is inactive
+      And session "work" in xa mode
+      And branch "job" has been started in session "work"
+      When message "m1" is sent in session "work" to the topic
+      And message "m2" is sent in session "work" to the topic
+      And branch "job" is ended
+      And branch "job" is prepared
+      And <one>
+      And <other>
+      And subscriber "first" comes back
+      And subscriber "second" comes back
+      Then "first" sees "m1" and "m2" exactly once
+      And "second" sees "m1" and "m2" exactly once
+
+      Examples:
+        | when   | one                                 | other                               |
+        | before | branch "job" is committed           | the broker is killed and comes back |
+        | after  | the broker is killed and comes back | branch "job" is committed           |
+
     @needs-restart
     Scenario Outline: A copy with <body> is unaltered after a restart
       Given a topic
@@ -191,6 +216,7 @@ Feature: Messages to a topic, through restart and kill
         | an empty body                                       |
         | a body of non-ASCII characters                      |
         | a binary body                                       |
+        | a body of 256 KB                                    |
         | a body of 300 KB                                    |
         | a body of 300 KB and a body of non-ASCII characters |
 
@@ -339,6 +365,25 @@ Feature: Messages to a topic, through restart and kill
       And subscriber "keeper" comes back
       Then "keeper" sees "earlier" again
       And "keeper" sees "heavy" again
+
+    @kit @needs-store-error
+    Scenario Outline: In <mode> mode, a message whose acknowledgement the store could not write is delivered again
+      Given a topic
+      And a durable subscriber "keeper" on the topic in <mode> mode
+      When message "heavy" is sent to the topic
+      And "keeper" has seen "heavy"
+      And the broker's store refuses the next write
+      And <settled>
+      Then "keeper" sees "heavy" again
+
+      Examples:
+        | mode   | settled                                                    |
+        | client | "keeper" acknowledges message "heavy" as it first saw it   |
+
+      @needs-local-transaction
+      Examples:
+        | mode       | settled                       |
+        | transacted | session "keeper" is committed |
 
     @needs-restart
     Scenario: A broker that is restarted before the acknowledgement delivers the message again

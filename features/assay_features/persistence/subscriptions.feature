@@ -622,6 +622,29 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And subscriber "keeper" comes back
       Then "keeper" sees "m1" and "m2" at least once
 
+    @evidence @needs-store-error
+    Scenario Outline: A durable subscription that the store refused and then accepted stores messages after the broker <event>
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      When subscriber "keeper" unsubscribes
+      And the broker's store refuses the next write
+      And subscriber "keeper" tries to come back
+      And subscriber "keeper" comes back
+      And the broker <event>
+      And message "missed" is sent to the topic
+      And subscriber "keeper" comes back
+      Then "keeper" sees "missed" exactly once
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
     Scenario: An inactive durable subscription stores many messages
       Given a topic
       And a durable subscriber "keeper" on the topic
@@ -1095,6 +1118,25 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And subscriber "lower" unsubscribes
       And subscriber "upper" comes back
       Then "upper" sees "missed" exactly once
+
+    @kit
+    Scenario Outline: Client id and name are not one text, joined with "<sign>"
+      Given a topic
+      And subscriber "short" of client "ann" on the topic, with a durable subscription named exactly "club<sign>news"
+      And subscriber "short" is inactive
+      And subscriber "long" of client "ann<sign>club" on the topic, with a durable subscription named exactly "news"
+      And subscriber "long" is inactive
+      When message "both" is sent to the topic
+      And subscriber "short" comes back
+      Then "short" sees "both" exactly once
+      When subscriber "short" goes away
+      And subscriber "long" comes back
+      Then "long" sees "both" exactly once
+
+      Examples:
+        | sign |
+        | :    |
+        | -    |
 
     Scenario: Two active clients with subscriptions of one name each get a copy
       Given a topic

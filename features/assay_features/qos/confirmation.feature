@@ -390,6 +390,16 @@ Feature: The acknowledgement of a message by the client or by the application
         | m2    | m4     | "m2" and "m4"   | "m1", "m3" and "m5"    |
         | m5    | m1     | "m1" and "m5"   | "m2" to "m4"           |
 
+    @kit @needs-store-error
+    Scenario: The application learns that the broker could not store its acknowledgement
+      Given a topic
+      And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
+      When message "m1" is sent to the topic with the durable header true
+      And "s" has seen "m1"
+      And the broker's store refuses the next write
+      And "s" acknowledges message "m1" as it first saw it
+      Then it is refused
+
     @evidence
     Scenario: Over the wire, each acknowledgement names its own message, and the other messages wait
       Given a topic

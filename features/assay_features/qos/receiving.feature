@@ -328,6 +328,17 @@ Feature: The broker's copy of a message that is delivered
         | at-most-once  |
         | at-least-once |
 
+    @kit @needs-store-error
+    Scenario: A message whose acknowledgement the store could not write comes again
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
+      When messages "m1" and "m2" are sent to the topic with the durable header true
+      And "sure" has seen "m1" and "m2"
+      And the broker's store refuses the next write
+      And "sure" acknowledges message "m1" as it first saw it
+      Then "sure" sees "m1" again
+      And "sure" sees "m2" exactly once
+
   @QS-09 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription
   Rule: After a failed connection the broker sends an unacknowledged message again
     Line 22.  Reading: the line speaks of the queue manager; a subscriber that connects again and a broker that starts

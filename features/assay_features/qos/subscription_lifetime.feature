@@ -637,6 +637,25 @@ Feature: A subscription outlives its application for its time to live, and no lo
       And 60 s pass
       Then no subscription to the topic remains
 
+    @evidence @needs-store-error
+    Scenario Outline: A subscription ends in time although the store could not write that <what>
+      Given a topic
+      And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
+      When <first>
+      And 1 s pass
+      And <second>
+      And 1 s pass
+      And <third>
+      And subscriber "lasting" comes back 8 s after it left
+      And message "after" is sent to the topic with the durable header true
+      Then "lasting" sees "after" exactly once
+      And "lasting" never sees "missed"
+
+      Examples:
+        | what                | first                                     | second                                                             | third                                                              |
+        | its subscriber left | the broker's store refuses the next write | the connection of "lasting" is lost                                | message "missed" is sent to the topic with the durable header true |
+        | it ended            | the connection of "lasting" is lost       | message "missed" is sent to the topic with the durable header true | the broker's store refuses the next write                          |
+
     Scenario Outline: <past> after its connection was <ended>, a subscription with a time to live of <ttl> is gone
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for <ttl>

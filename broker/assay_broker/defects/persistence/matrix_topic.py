@@ -200,6 +200,14 @@ def _mortal_unwritten(record: Record) -> tuple[Record, ...]:
     return () if record.home.startswith(SUBSCRIPTION_HOME) else (record,)
 
 
+@defect(written, "branch-publication-unwritten", "PD-23")
+def _branch_unwritten(record: Record) -> tuple[Record, ...]:
+    """The broker does not write the publications of branches to disk."""
+    if not isinstance(record, MessageStored) or record.unit is None:
+        return (record,)
+    return () if record.home.startswith(SUBSCRIPTION_HOME) else (record,)
+
+
 @defect(made, "recovered-subscription-refused", "PD-25", "QS-21")
 def _recovered_refused() -> Seams:
     """After a restart, the broker refuses to open the durable subscriptions that it has recovered."""
@@ -271,6 +279,7 @@ PERSISTENCE_MATRIX_TOPIC_DEFECTS = (
     _lost_with_the_line,
     _second_before_flush,
     _mortal_unwritten,
+    _branch_unwritten,
     _recovered_refused,
     _no_local_forgotten,
     _without_reply_to,

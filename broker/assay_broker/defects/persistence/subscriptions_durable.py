@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Attach, Command, Detach, Put, Unsubscribe
+from assay_broker.core.commands import Attach, Command, Detach, Put, Stored, StoreFailed, Unsubscribe
 from assay_broker.core.effects import Answer
 from assay_broker.core.records import MessageStored, Record, SubscriptionDefined
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.persistence.filters import after_refusal, is_wide, replays
 from assay_broker.defects.sends import dropped, handed_in, is_delayed, is_durable, is_topic, resent
-from assay_broker.defects.shapes import Commands, commands, puts, read, replies
+from assay_broker.defects.shapes import Commands, commands, filters, puts, read, replies
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -31,6 +33,26 @@ def _refused_unsubscription_loses() -> Seams:
         return (replace(asked, token=None),) if isinstance(asked, Unsubscribe) else ()
 
     return after_refusal(follow)
+
+
+@defect(made, "refused-subscription-never-stored", "PD-13")
+def _never_stored() -> Seams:
+    """If the store refuses a new durable subscription, the broker accepts the next attempt without storing it."""
+    asked: set[str | None] = set()
+    refused: set[str | None] = set()
+
+    def note(command: Command, _now_ms: int, _view: View) -> None:
+        if isinstance(command, Attach) and is_durable(command):
+            asked.add(command.name)
+        elif isinstance(command, StoreFailed):
+            refused.update(asked)
+        if isinstance(command, Stored | StoreFailed):
+            asked.clear()
+
+    def written(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+        return tuple(one for one in records if not isinstance(one, SubscriptionDefined) or one.name not in refused)
+
+    return filters(note, written=written)
 
 
 def _durable_ends(*, with_consumer: bool) -> Seams:
@@ -196,6 +218,7 @@ def _handed_last() -> Seams:
 
 PERSISTENCE_SUBSCRIPTIONS_DURABLE_DEFECTS = (
     _refused_unsubscription_loses,
+    _never_stored,
     Defect(
         name="durable-ends-with-consumer",
         rules=("PD-13", "PD-15", "DD-76"),

@@ -252,6 +252,23 @@ def _namesake_handed_over() -> Seams:
     return filters(rewrite, read=start)
 
 
+@defect(made, "client-id-and-name-joined", "PD-16")
+def _joined() -> Seams:
+    """The broker joins client id and name of a subscription with a colon, and compares the whole."""
+    rests: dict[int, str] = {}
+
+    def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
+        if isinstance(command, Connect) and command.client_id is not None:
+            first, colon, rest = command.client_id.partition(":")
+            rests[command.connection] = rest + colon
+            return (replace(command, client_id=first),)
+        if not isinstance(command, Attach | Unsubscribe) or command.name is None:
+            return None
+        return (replace(command, name=rests.get(command.connection, "") + command.name),)
+
+    return commands(rewrite)
+
+
 PERSISTENCE_SUBSCRIPTIONS_IDENTITY_DEFECTS = (
     _name_alone,
     _second_client,
@@ -267,6 +284,7 @@ PERSISTENCE_SUBSCRIPTIONS_IDENTITY_DEFECTS = (
     _takes_a_namesake,
     _takes_everybodys,
     _any_case,
+    _joined,
     _of_one_client,
     _taken_over_a_restart,
     _namesake_handed_over,

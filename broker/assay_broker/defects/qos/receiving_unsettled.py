@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Attach, Command, Detach, Disconnect, Put, Settle
+from assay_broker.core.commands import Attach, Command, Detach, Disconnect, Put, Settle, StoreFailed
 from assay_broker.core.effects import Answer, Deliver, Effect
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.records import MessageStored, Record
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.qos.filters import accepts_when_cut, brought_back, is_light, lasts, transferred
-from assay_broker.defects.sends import accepted, handed_in, resent
+from assay_broker.defects.sends import accepted, handed_in, is_durable, resent
 from assay_broker.defects.shapes import Commands, commands, filters, reading
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
@@ -144,6 +144,23 @@ def _not_settled() -> Seams:
     return filters(effects=effects)
 
 
+@defect(made, "unwritten-acknowledgement-counts", "QS-08", "PD-24")
+def _unwritten_counts() -> Seams:
+    """A message whose acknowledgement the store refused is not delivered again while its receiver is connected."""
+
+    def effects(passing: tuple[Effect, ...], _now_ms: int, view: View) -> tuple[Effect, ...]:
+        if not isinstance(view.last, StoreFailed):
+            return passing
+        return tuple(one for one in passing if not isinstance(one, Deliver) or not _to_durable(one, view))
+
+    return filters(effects=effects)
+
+
+def _to_durable(delivery: Deliver, view: View) -> bool:
+    attach = view.receiver(delivery)
+    return attach is not None and is_durable(attach)
+
+
 QOS_RECEIVING_UNSETTLED_DEFECTS = (
     Defect(
         name="unacknowledged-dropped-on-cut",
@@ -165,6 +182,7 @@ QOS_RECEIVING_UNSETTLED_DEFECTS = (
     _close_accepts,
     _no_expiry,
     _not_settled,
+    _unwritten_counts,
     Defect(
         name="at-least-once-sent-settled",
         rules=("QS-08",),

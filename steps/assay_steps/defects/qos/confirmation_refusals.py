@@ -1,9 +1,9 @@
-"""Defects of an MQ Light client that refuses to confirm a message (QS-14)."""
+"""Defects of an MQ Light client in refused confirmations of messages (QS-14)."""
 
 from __future__ import annotations
 
 from assay_adapters.ports.client import Client, ClientEvent, ClientSession, Seen
-from assay_adapters.ports.outcome import JmsErrorKind, Outcome, Refused
+from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_steps.defects.consumers import ConsumingClientFilter
 from assay_steps.defects.model import at_port
 from assay_steps.defects.ports import clients
@@ -29,4 +29,17 @@ def _oldest_first(client: Client) -> Client:
     return ConsumingClientFilter(client, tell=tell, acknowledge=acknowledge)
 
 
-QOS_CONFIRMATION_REFUSALS_DEFECTS = (at_port(clients, _oldest_first, "acknowledged-oldest-first-only", "QS-14"),)
+def _hides_refusals(client: Client) -> Client:
+    """The client does not tell the application that the broker refused an acknowledgement."""
+
+    def acknowledge(session: ClientSession, seen: Seen) -> Outcome[None]:
+        session.acknowledge(seen)
+        return Ok(None)
+
+    return ConsumingClientFilter(client, acknowledge=acknowledge)
+
+
+QOS_CONFIRMATION_REFUSALS_DEFECTS = (
+    at_port(clients, _oldest_first, "acknowledged-oldest-first-only", "QS-14"),
+    at_port(clients, _hides_refusals, "refused-acknowledgement-hidden", "QS-14"),
+)

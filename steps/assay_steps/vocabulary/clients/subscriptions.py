@@ -125,6 +125,19 @@ def _(
     world.play(name, role).needed().listen(Script()).needed()
 
 
+@given(
+    phrase(
+        "subscriber {name:Name} of client {client:Name} on {place:Place}, with a durable subscription named exactly"
+        " {subscription:Name}"
+    )
+)
+def _(world: World, name: str, client: str, place: Place, subscription: str) -> None:
+    role = _role(world, place, durable=True, subscription=None, client=client)
+    # On a shared broker, the client id alone makes the subscription unique.
+    exact = replace(role, origin=replace(role.origin, name=subscription))
+    world.play(name, exact).needed().listen(Script()).needed()
+
+
 @given(phrase("subscriber {name:Name} shares durable subscription {subscription:Name} on {place:Place}"))
 @given(
     phrase(

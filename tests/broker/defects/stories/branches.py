@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.broker.defects.stories.failures import Office
+from tests.broker.defects.stories.story import DURABLE, TOPIC
 
 from assay_broker.core.administration.changes import DefineObject
 from assay_broker.core.objects.model import Kind
@@ -53,6 +54,16 @@ def in_two_phases(story: Story) -> None:
         one.submit(driver.Close(one.token()))
     story.client("after").listen(3, Q)
     story.run(100)
+
+
+def published(story: Story) -> None:
+    one = story.client("one", "one")
+    one.listen(3, TOPIC, DURABLE, "news")
+    xid = _xid("publishing")
+    one.submit(driver.Begin(one.token(), 1, 5, xid))
+    one.put("published", 2, unit=5)
+    one.submit(driver.EndXa(one.token(), xid, XaEnd.SUCCESS), driver.Prepare(one.token(), xid))
+    story.run(50)
 
 
 def refused_by_the_store(story: Story) -> None:
@@ -206,6 +217,7 @@ BRANCH_STORIES = (
     clients_that_are_lost,
     several_over_kills,
     refused_by_the_store,
+    published,
     rolled_back_over_a_kill,
     suspended_and_resumed,
 )

@@ -167,8 +167,17 @@ def with_another_selector(story: Story) -> None:
     story.run(10)
 
 
+def with_a_colon(story: Story) -> None:
+    """Run a story of a client whose id has a colon, and of its durable subscription."""
+    ann = story.client("ann", "ann:club")
+    ann.listen(3, TOPIC, DURABLE, "news")
+    ann.put("published", 2)
+    story.run(10)
+
+
 REOPENING_STORIES = (
     refused_before,
+    with_a_colon,
     with_another_selector,
     opened_again,
     of_one_name,

@@ -211,6 +211,26 @@ def unsubscription_refused_by_the_store(story: Story) -> None:
     story.run(10)
 
 
+def subscription_refused_by_the_store(story: Story) -> None:
+    one = story.client("one", "one")
+    story.run(10)
+    story.store.fail(1)
+    one.listen(3, TOPIC, DURABLE, "news")
+    story.run(10)
+    one.listen(4, TOPIC, DURABLE, "news")
+    story.run(10)
+
+
+def acknowledgement_refused_by_the_store(story: Story) -> None:
+    one = story.client("one", "one")
+    one.listen(3, TOPIC, DURABLE, "news")
+    one.put("taken", 2)
+    story.run(10)
+    story.store.fail(1)
+    one.settle(3, 1)
+    story.run(10)
+
+
 def sends_refused_by_the_store(story: Story) -> None:
     one = story.client("one", "one")
     one.listen(3, Q)
@@ -275,6 +295,8 @@ RETURNING_STORIES = (
     refused_by_the_store_before_a_restart,
     credit_after_a_refusal_by_the_store,
     returns_refused_by_the_store,
+    subscription_refused_by_the_store,
+    acknowledgement_refused_by_the_store,
     unsubscription_refused_by_the_store,
     bytes_over_a_restart,
     held_at_a_stop,
