@@ -158,6 +158,21 @@ Feature: A batch is acknowledged as a whole
       Then every message of the failed batch comes to the receiver again
       And no message of the batches before the failed batch comes to the receiver again
 
+    @evidence
+    Scenario Outline: When the first <last> callbacks fail, every message comes, also those of later batches
+      Given an empty queue
+      And messages "m1" to "m9" are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most <size> within 500 ms and fails in callbacks 1 to <last>
+      Then the receiver sees "m1" to "m9" at least once
+      And the receiver's batches hold at most <size> messages
+
+      Examples:
+        | size | last |
+        | 3    | 2    |
+        | 3    | 4    |
+        | 10   | 3    |
+
     Scenario: A redelivered batch comes again if its callback fails
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
@@ -403,6 +418,24 @@ Feature: A batch is acknowledged as a whole
         | called |
         | m6     |
         | m1     |
+
+    @evidence @needs-store-error
+    Scenario: If the store refuses an acknowledgement, the messages of three batches come again, and the next call acknowledges them
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And session "s" in client mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms
+      When "receiver" has seen "m1" to "m6"
+      And the broker's store refuses the next write
+      And "receiver" acknowledges message "m6" as it first saw it
+      Then "receiver" sees "m1" to "m6" again
+      When "receiver" acknowledges message "m6"
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m6"
 
     # Not every broker tells the client when it has the acknowledgement.  The answer to a later send on the same
     # connection shows that the broker has it.
@@ -1260,6 +1293,42 @@ Feature: A batch is acknowledged as a whole
       And message "control" is sent to the queue
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m3"
+
+    @evidence @needs-store-error
+    Scenario: If the store refuses a commit, the messages of both batches come again, and the next commit acknowledges them
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m6"
+      And the broker's store refuses the next write
+      And session "s" is committed
+      Then it is refused
+      And "receiver" sees "m1" to "m6" again
+      When 10 s pass
+      And session "s" is committed
+      Then it is accepted
+      When "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m6"
+
+    @evidence @needs-store-error
+    Scenario: If the store refuses a commit, the messages of a closed receiver come to another receiver
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m3"
+      And "receiver" is closed
+      And the broker's store refuses the next write
+      And session "s" is committed
+      Then it is refused
+      When receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m3" exactly once
 
     @evidence @needs-non-persistent
     Scenario: A rollback returns non-persistent messages, too

@@ -163,6 +163,31 @@ Feature: The authority that a delayed message needs, and the time of the check
       Then it is accepted
       And the queue holds "m2"
 
+    @evidence
+    Scenario Outline: After the broker <event>, only the user with authority to put to the target can send
+      Given an empty queue
+      And the queue is withheld from ordinary users
+      And user "alice" may put to the queue
+      And user "carol" may browse the queue
+      When the broker <event>
+      And user "carol" sends message "m1" to the queue with a delivery delay of 1 s
+      Then it is refused to a user who lacks authority
+      When user "bob" sends message "m2" to the queue with a delivery delay of 1 s
+      Then it is refused to a user who lacks authority
+      When user "alice" sends message "m3" to the queue with a delivery delay of 1 s
+      Then it is accepted
+      And the queue holds "m3"
+
+      @needs-restart
+      Examples: In order
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: At once
+        | event                    |
+        | is killed and comes back |
+
     @kit @needs-local-transaction
     Scenario Outline: The authority of a producer in <ack> mode is checked again at each send
       IBM MQ asks when a queue is opened.  Our broker asks at each send, so that a revoked authority counts at once.

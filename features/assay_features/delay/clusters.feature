@@ -60,6 +60,14 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
       Then sending "one" is accepted
       And sending "two" is refused with MQRC_OPTIONS_ERROR
 
+    @evidence @needs-restart
+    Scenario: After a restart, a queue whose DEFBIND was altered to OPEN still refuses a delayed message
+      Given a queue with CLUSTER(SHOP) DEFBIND(NOTFIXED)
+      And the queue has been altered to DEFBIND(OPEN)
+      When the broker is restarted
+      And message "one" is sent to the queue with a delivery delay of 1 h
+      Then sending "one" is refused with MQRC_OPTIONS_ERROR
+
     Scenario: A queue whose DEFBIND is altered to NOTFIXED takes a message of the next producer
       Given a queue with CLUSTER(SHOP) DEFBIND(OPEN)
       And a receiver is waiting on the queue

@@ -294,6 +294,17 @@ Feature: Delayed publications that a subscriber cannot receive
       Then the staging queue has become empty
       And how many reports queue "replies" holds is recorded
 
+    @kit
+    Scenario: Our own report on a discarded publication gives the reason of the target, not of the dead-letter queue
+      Given a topic
+      And a queue with MAXDEPTH(10)
+      And a queue "replies" with MAXDEPTH(10)
+      And a queue "dlq" that is the dead-letter queue, with PUT(DISABLED)
+      And an administered subscription "orders" from the topic to the queue
+      And message "news" is sent to the topic with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And the queue has been altered to MAXDEPTH(0)
+      Then a report on "news" with feedback MQRC_Q_FULL and no data is on queue "replies"
+
     Scenario: Another subscriber's copy is delivered
       Given a topic
       And a queue with MAXDEPTH(10)

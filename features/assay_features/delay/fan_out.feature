@@ -240,6 +240,25 @@ Feature: A delayed publication is staged for each subscription, if the topic per
         | non-persistent | PMSGDLV(ALLAVAIL) NPMSGDLV(ALL)     |
         | non-persistent | PMSGDLV(ALLAVAIL) NPMSGDLV(ALLDUR)  |
 
+    @evidence
+    Scenario Outline: After the broker <event>, a publication is still refused on a topic that was altered to <attributes>
+      Given a topic with PMSGDLV(ALLAVAIL) NPMSGDLV(ALLAVAIL)
+      And the topic has been altered to <attributes>
+      When the broker <event>
+      And message "news" is sent to the topic with a delivery delay of 1 s and delivery mode persistent
+      Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
+
+      @needs-restart
+      Examples: In order
+        | event        | attributes      |
+        | is restarted | PMSGDLV(ALL)    |
+        | is restarted | PMSGDLV(ALLDUR) |
+
+      @needs-kill
+      Examples: At once
+        | event                    | attributes   |
+        | is killed and comes back | PMSGDLV(ALL) |
+
     @control
     Scenario Outline: A <mode> publication is delivered on a topic with <attributes>
       Given a topic with <attributes>

@@ -67,6 +67,26 @@ Feature: The target of a delayed message is checked when the message is sent
       When message "slow" is sent to alias "front" with a body of 1001 B and a delivery delay of 1 s
       Then it is refused
 
+    @evidence @needs-admin
+    Scenario Outline: After the broker <event>, a queue that was altered to <attributes> still refuses a delayed message
+      Given a queue with MAXDEPTH(10)
+      And the queue has been altered to <attributes>
+      When the broker <event>
+      And message "slow" is sent to the queue with a body of 1001 B and a delivery delay of 1 s
+      Then it is refused
+
+      @needs-restart
+      Examples: In order
+        | event        | attributes    |
+        | is restarted | PUT(DISABLED) |
+        | is restarted | MAXDEPTH(0)   |
+        | is restarted | MAXMSGL(1000) |
+
+      @needs-kill
+      Examples: At once
+        | event                    | attributes    |
+        | is killed and comes back | PUT(DISABLED) |
+
     @needs-message-limit
     Scenario: A send is refused even if the queue permits longer messages before the delay is over
       Given a queue with MAXMSGL(1000)

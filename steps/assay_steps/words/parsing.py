@@ -162,8 +162,13 @@ def _level(text: str) -> str:
     return text
 
 
+def _failing(first: int, last: int) -> dict[str, Any]:
+    return {"fail_at": first, "fail_times": last - first + 1}
+
+
 SCRIPT_PHRASES: tuple[tuple[str, Callable[[re.Match[str]], dict[str, Any]]], ...] = (
     (r"fails in callback (\d+)", lambda match: {"fail_at": int(match[1])}),
+    (r"fails in callbacks (\d+) to (\d+)", lambda match: _failing(int(match[1]), int(match[2]))),
     (rf"works ({DURATION}) on each", lambda match: {"take_ms": read_span(match[1])}),
     (r"acknowledges each", lambda _match: {"acknowledge_each": True}),
     (r"commits once (\d+) messages have come", lambda match: {"commit_after": int(match[1])}),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from msgspec.structs import replace
 
 from assay_adapters.ports.client import Client, Script
 from assay_adapters.ports.outcome import Outcome as Answer
-from assay_sdk.driver import Arrived, Drain, Driver, DriverCommand, DriverEvent, Outcome, Settle
+from assay_sdk.driver import Arrived, Credit, Drain, Driver, DriverCommand, DriverEvent, Outcome, Settle
+from assay_steps.defects.batch.listener_links import OfBatches
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter
 from assay_steps.defects.model import in_both, on_wire
 from assay_steps.defects.wires import FilteredWire, WireFilter, commands, events, wires
@@ -76,6 +79,23 @@ class _ReturnedUnacknowledged(WireFilter):
         if isinstance(event, Arrived) and event.redelivered:
             self._again.add((event.link, event.delivery))
         return (event,)
+
+
+class _GivesUp(OfBatches):
+    """After two callbacks of a consumer have failed in a row, the client requests no more messages for it."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._failed: Counter[int] = Counter()
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        passed = super().command(command)
+        if isinstance(command, Settle) and command.link in self.batches:
+            if command.outcome is Outcome.MODIFIED:
+                self._failed[command.link] += 1
+            elif command.outcome is Outcome.ACCEPTED:
+                del self._failed[command.link]
+        return () if isinstance(command, Credit) and self._failed[command.link] > 1 else passed
 
 
 class _RecoversOneConsumer(WireFilter):
@@ -174,6 +194,7 @@ BATCH_ACKNOWLEDGEMENT_RETURNED_DEFECTS = (
     on_wire(wires, _FirstOutcomeForAll, "first-outcome-for-all", "BT-08", "BT-09"),
     on_wire(commands, _unseen_marked, "given-back-unseen-counts", "BT-08", "BT-12"),
     on_wire(wires, _ReturnedUnacknowledged, "returned-batch-unacknowledged", "BT-08", "BT-11"),
+    on_wire(wires, _GivesUp, "two-failed-callbacks-end-delivery", "BT-08"),
     on_wire(wires, _RecoversOneConsumer, "recovers-one-consumer", "BT-11"),
     on_wire(wires, _RestStays, "rest-of-batch-stays-with-closed-receiver", "BT-11", "BT-12"),
     in_both(_RemovalGivesBack(), "removed-listener-gives-back-what-it-was-handed", "BT-11"),

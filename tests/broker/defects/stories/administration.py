@@ -21,6 +21,7 @@ from assay_broker.core.objects.factory import BASE_TOPIC, STAGING_QUEUE
 from assay_broker.core.objects.model import Kind, Value
 from assay_sdk import driver
 from assay_sdk.model.message import Address, AddressKind, Message
+from assay_sdk.model.report_options import WHOLE_REPORT, Mqro
 
 if TYPE_CHECKING:
     from tests.broker.defects.stories.story import Client, Story
@@ -201,6 +202,30 @@ def reached(story: Story) -> None:
                 send(one, topic, f"{name} {delay_ms} {durable}", delay_ms=delay_ms, durable=durable)
 
 
+def refused_after_a_restart(story: Story) -> None:
+    office = Office(story)
+    office.define("Q", "SMALL")
+    office.do(_withheld("Q"), SetAuthority(profile="Q", object_type="QUEUE", principals=("alice",), add=("PUT",)))
+    office.alter("SMALL", MAXMSGL=100)
+    story.queue_manager.restart()
+    for user in ("alice", "bob"):
+        send(story.client(user, user=user), "Q", user)
+    send(story.client("one"), "SMALL", "x" * 101)
+    story.run(100)
+
+
+def reported_before_the_dead_letter_queue_was_closed(story: Story) -> None:
+    office, one = Office(story), story.client("one")
+    office.define("Q", "REPLIES", "DLQ")
+    office.dead_letters("DLQ")
+    replies = Address(AddressKind.QUEUE, "REPLIES")
+    send(one, "Q", "too many", reply_to=replies, properties={WHOLE_REPORT: int(Mqro.EXCEPTION)})
+    office.alter("Q", MAXDEPTH=0)
+    story.run(100)
+    office.alter("DLQ", PUT="DISABLED")
+    look(office, "REPLIES")
+
+
 ADMINISTRATION_STORIES = (
     staged_and_moved,
     limits,
@@ -210,4 +235,6 @@ ADMINISTRATION_STORIES = (
     as_defined,
     fanned_out,
     reached,
+    refused_after_a_restart,
+    reported_before_the_dead_letter_queue_was_closed,
 )

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from assay_broker.core.commands import Command, Put
+from assay_broker.core.effects import Answer
+from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.objects.factory import DEAD_LETTER_QUEUE
 from assay_broker.core.queues.homes import home_of
 from assay_broker.core.records import MessageStored, Record
@@ -12,10 +16,11 @@ from assay_broker.core.states.release import Act, Result, Step
 from assay_broker.defects.delay.failures.outcomes import outcome_cells
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import SHIFT, cancelled, is_delayed, is_durable, is_topic
-from assay_broker.defects.shapes import Commands, commands, puts
+from assay_broker.defects.shapes import Commands, commands, puts, replies, reshown
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, Message
+from assay_sdk.model.reasons import Mqrc
 
 _OVER, _KEPT = (Step.OVER, Act.GO_ON), (Step.KEPT, Act.BACK_OUT)
 _DEAD_LETTERED, _REPORTED = (Step.DEAD_LETTER, Act.GO_ON), (Step.REPORT, Act.GO_ON)
@@ -57,6 +62,19 @@ def _left_at_restart() -> Seams:
     return puts(note, begin)
 
 
+def _put_inhibited(row: Described) -> Described:
+    if "Feedback" not in row.descriptor or not row.descriptor["Feedback"]:
+        return row
+    return replace(row, descriptor={**row.descriptor, "Feedback": int(Mqrc.PUT_INHIBITED)})
+
+
+@defect(replies, "report-names-the-last-obstacle", "DD-77")
+def _last_obstacle(answer: Answer, _asked: Command, _now_ms: int, view: View) -> Answer:
+    """If the dead-letter queue is disabled for puts, a report gives this reason, not the reason of the target."""
+    dead = next((said["DEADQ"] for said in view.objects.values() if "DEADQ" in said), None)
+    return reshown(answer, _put_inhibited) if view.said(str(dead)).get("PUT") == "DISABLED" else answer
+
+
 FAILURE_PUBLICATIONS_DEFECTS = (
     Defect(
         name="gone-subscriber-dead-lettered",
@@ -78,4 +96,5 @@ FAILURE_PUBLICATIONS_DEFECTS = (
     ),
     _goes_with_durable,
     _left_at_restart,
+    _last_obstacle,
 )

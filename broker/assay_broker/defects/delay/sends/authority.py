@@ -18,7 +18,7 @@ from assay_broker.core.administration.changes import (
 from assay_broker.core.commands import Administer, AttachSender, Cancel, Command, Put
 from assay_broker.core.messages.reports import options
 from assay_broker.core.objects.factory import DEAD_LETTER_QUEUE, STAGING_QUEUE
-from assay_broker.core.records import Record
+from assay_broker.core.records import AuthoritySet, Record
 from assay_broker.core.settings import Settings
 from assay_broker.defects.model import defect, made
 from assay_broker.defects.sends import NOTHING, elsewhere, is_staged, is_topic, with_options
@@ -29,6 +29,7 @@ from assay_broker.defects.shapes import (
     delayed_puts,
     puts,
     puts_without_destination,
+    read_together,
     reading,
 )
 from assay_broker.defects.view import Sent, View
@@ -195,6 +196,13 @@ def _puts_never_granted(change: Change, _view: View) -> Change | None:
     return DisplayAuthority() if grants else None
 
 
+@defect(read_together, "one-authority-record-for-a-queue", "DD-30")
+def _one_record(records: Sequence[Record]) -> tuple[Record, ...]:
+    """After a restart, each queue or topic has only the authority record that an administrator set last."""
+    last = {one.record.profile: one for one in records if isinstance(one, AuthoritySet)}
+    return tuple(one for one in records if not isinstance(one, AuthoritySet) or last[one.record.profile] is one)
+
+
 AUTHORITY_DEFECTS = (
     _free_unchecked,
     _checked_once,
@@ -208,4 +216,5 @@ AUTHORITY_DEFECTS = (
     _never_granted,
     _asked_after_restart,
     _dead_letters_asked,
+    _one_record,
 )

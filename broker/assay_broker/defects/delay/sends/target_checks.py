@@ -9,10 +9,12 @@ from msgspec.structs import replace
 from assay_broker.core.commands import Put
 from assay_broker.core.effects import Answer
 from assay_broker.core.messages.bodies import opened
+from assay_broker.core.objects.model import Kind, Value
+from assay_broker.core.records import ObjectDefined, Record
 from assay_broker.defects.delay.filters import failed
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import is_delayed, unlimited
-from assay_broker.defects.shapes import Commands, answers, delayed_puts, puts_without_destination, refusing
+from assay_broker.defects.shapes import Commands, answers, delayed_puts, puts_without_destination, read, refusing
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address
@@ -108,6 +110,26 @@ def _checked_once() -> Seams:
     return delayed_puts(rewrite)
 
 
+_LENIENT: dict[str, Value] = {
+    "PUT": "ENABLED",
+    "MAXDEPTH": 5_000,
+    "MAXMSGL": 4_194_304,
+    "DEFBIND": "NOTFIXED",
+    "PMSGDLV": "ALLAVAIL",
+    "NPMSGDLV": "ALLAVAIL",
+}
+
+
+@defect(read, "restart-lifts-restrictions", "DD-11", "DD-78", "DD-82")
+def _lenient_after_restart(record: Record) -> tuple[Record, ...]:
+    """After a restart, queues and topics accept the delayed messages that their altered attributes should refuse."""
+    if not isinstance(record, ObjectDefined) or record.definition.kind is Kind.QMGR:
+        return (record,)
+    said = record.definition.attributes
+    lenient = {keyword: value for keyword, value in _LENIENT.items() if keyword in said}
+    return (ObjectDefined(replace(record.definition, attributes=said | lenient)),)
+
+
 TARGET_CHECKS_DEFECTS = (
     _queue_places_free,
     _characters_counted,
@@ -124,4 +146,5 @@ TARGET_CHECKS_DEFECTS = (
     _counting_all,
     _unchecked_in_unit,
     _light_unchecked,
+    _lenient_after_restart,
 )
