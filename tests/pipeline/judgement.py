@@ -62,11 +62,16 @@ def folder_of(case: Case) -> str:
     return f"{case.rule} {case.name}"
 
 
+def random_histories() -> list[Telling]:
+    """Return random scenarios, among them miniatures with random changes."""
+    return [*map(telling, range(RANDOM_SCENARIOS)), *perturbed(CASES)]
+
+
 def judge_everything(spark: SparkSession, root: Path, place: Path) -> Judgement:
     """Write all runs and judge them."""
     for case in CASES:
         write_run(root / folder_of(case), [case.telling])
-    write_run(root / RANDOM, [*map(telling, range(RANDOM_SCENARIOS)), *perturbed(CASES)])
+    write_run(root / RANDOM, random_histories())
     write_run(root / REMARKED, [_unsupported, _broken, _seen_when_due])
     write_run(root / HELD_UP, map(_held_up, BREACHES))
     write_run(root / ENDED, [_ended(_breach("BT-04"))], ours=("client",))

@@ -1,15 +1,19 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.evidence.histories import Memory
 from tests.pipeline.case import Case
 from tests.pipeline.cases import CASES
-from tests.pipeline.tales import Tale
+from tests.pipeline.judgement import random_histories
+from tests.pipeline.tales import Tale, write_run
 
 from assay_evidence.figures import counted
 from assay_evidence.oracle import examine
+from assay_evidence.reader import read_journals
 from assay_evidence.subjects import Outcome
 from assay_evidence.verdicts import Verdict
 from assay_pipeline.rules import INVARIANTS
@@ -25,6 +29,13 @@ def test_the_oracle_says_what_the_miniature_was_made_for(case: Case) -> None:
         subject.subject: subject.outcome for subject in examine(journal.events, FORMS) if subject.rule == case.rule
     }
     assert found == case.subjects
+
+
+def test_the_random_histories_break_and_keep_every_rule(tmp_path: Path) -> None:
+    """If no rule could examine the random histories, the comparison with Spark would show nothing."""
+    run = write_run(tmp_path / "run", random_histories())
+    tried = {(subject.rule, subject.outcome) for subject in examine(read_journals(run).events, FORMS)}
+    assert tried >= {(rule, outcome) for rule in FORMS for outcome in (Outcome.KEPT, Outcome.BROKEN)}
 
 
 NUMBERS = st.integers(0, 2)
