@@ -210,6 +210,7 @@ class ClientProcess(ABC):
         number: int,
         ack: AckMode,
         *,
+        light: bool,
         client_id: str | None = None,
         observer: ClientObserver | None = None,
     ) -> ClientConnection:
@@ -220,6 +221,7 @@ class ClientProcess(ABC):
             workload: The workload.
             number: The number of the slice.
             ack: The acknowledgement mode of the session.
+            light: Whether the client is an MQ Light client.
             client_id: The JMS client id; None for a connection without a client id.
             observer: Called with the client's events, after they are written; None for no observer.
         """
@@ -227,7 +229,7 @@ class ClientProcess(ABC):
         if scenario not in self._recorders:
             self._recorders[scenario] = Recorder(ScenarioJournal(around.journal, scenario, self.clock, keeps=False))
         clients = around.instance.clients()
-        client = clients["mqlight"] if workload.is_light else next(iter(clients.values()))
+        client = clients["mqlight"] if light else next(iter(clients.values()))
         if around.behaviour is not None and around.behaviour.port is not None:
             client = around.behaviour.port(client)
         connection = ClientConnection(

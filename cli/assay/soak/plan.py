@@ -20,9 +20,9 @@ from assay_adapters.ports.client import Mode
 from assay_sdk.model.capabilities import Capability
 
 SCHEMA = 1
-SLICE_MS = 10_000
+SLICE_MS = 20_000
 """About how long a slice lasts, in milliseconds; a soak has a whole number of equal slices."""
-ROLLBACK_PERCENT = 20
+ROLLBACK_PERCENT = 33
 SHORTEST_MS = 100
 SHORTEST_LIFE_MS = 300
 SOONEST_BURST_MS = 500
@@ -225,15 +225,18 @@ def acts(plan: Plan, number: int) -> Iterator[Act]:
 
 def _messages(workload: Workload, rng: random.Random) -> tuple[PlannedMessage, ...]:
     due_ms = rng.randint(SOONEST_BURST_MS, LONGEST_MS)
-    return tuple(
-        PlannedMessage(
-            delay_ms=due_ms if workload.delays is Delays.BURST else _delay(workload.delays, rng),
-            ttl_ms=rng.randint(SHORTEST_LIFE_MS, LONGEST_MS) if workload.expires else 0,
-            mode=Mode.PERSISTENT if rng.random() * 100 < workload.persistent_percent else Mode.NON_PERSISTENT,
-            priority=rng.randint(0, 9),
-            size=rng.choices(SIZES, [2**-place for place in range(len(SIZES))])[0],
-        )
-        for _ in range(rng.randint(*workload.together))
+    return tuple(_message(workload, rng, due_ms) for _ in range(rng.randint(*workload.together)))
+
+
+def _message(workload: Workload, rng: random.Random, due_ms: int) -> PlannedMessage:
+    delay_ms = due_ms if workload.delays is Delays.BURST else _delay(workload.delays, rng)
+    ttl_ms = delay_ms or rng.randint(SHORTEST_LIFE_MS, LONGEST_MS)
+    return PlannedMessage(
+        delay_ms=delay_ms,
+        ttl_ms=ttl_ms if workload.expires else 0,
+        mode=Mode.PERSISTENT if rng.random() * 100 < workload.persistent_percent else Mode.NON_PERSISTENT,
+        priority=rng.randint(0, 9),
+        size=rng.choices(SIZES, [2**-place for place in range(len(SIZES))])[0],
     )
 
 
@@ -246,6 +249,8 @@ def _delay(delays: Delays, rng: random.Random) -> int:
         case Delays.SOME:
             return rng.choice((0, 0, rng.randint(SHORTEST_MS, LONGEST_MS)))
         case Delays.LONG:
+            return rng.randint(LONGEST_MS * 2 // 3, LONGEST_MS)
+        case Delays.SOME_LONG:
             return rng.choice((0, rng.randint(LONGEST_MS * 2 // 3, LONGEST_MS)))
         case _:
             return 0

@@ -16,6 +16,11 @@ from assay_sdk.model.message import AddressKind
 
 LATE_MS = 1_000
 """A producer leaves out an act that is later than this, in milliseconds. So acts do not add up in an outage."""
+HOLD_MS = 100
+"""How long a producer keeps a unit of work open after its last send, in milliseconds.
+
+A consumer then sees whether the broker counts delays from the send or from the commit.
+"""
 
 
 class SoakProducer(ClientProcess):
@@ -103,20 +108,23 @@ class SoakProducer(ClientProcess):
             draft = Draft(key=key, body=f"{key} to {to}", size=message.size)
             if workload.grouped:
                 draft = replace(draft, group_id=f"{self.order.name}-{act.number}", group_sequence=index + 1)
-            if workload.is_light:
+            if workload.qos is not None:
                 sent = producer.send(draft)
             else:
                 sent = producer.send(draft, mode=message.mode, priority=message.priority, ttl_ms=message.ttl_ms or None)
             connection.done(sent)
             self._sent += 1
         if act.commits is not None:
+            self.wait_until(self.clock.monotonic_ns() + HOLD_MS * NS_PER_MS)
             connection.done(connection.session.commit() if act.commits else connection.session.rollback())
 
     def _connection(self, workload: Workload, number: int) -> ClientConnection:
         if workload.name not in self._connections:
             ack = AckMode.TRANSACTED if workload.in_units else AckMode.AUTO
             name = f"{self.order.name}.{workload.name}"
-            self._connections[workload.name] = self.connection(name, workload, number, ack)
+            self._connections[workload.name] = self.connection(
+                name, workload, number, ack, light=workload.qos is not None
+            )
         return self._connections[workload.name]
 
 

@@ -68,6 +68,7 @@ class Process(Protocol):
         number: int,
         ack: AckMode,
         *,
+        light: bool,
         client_id: str | None = None,
         observer: ClientObserver | None = None,
     ) -> ClientConnection:
@@ -115,16 +116,26 @@ class Seat:
         self._drained_ns = process.at(drained_from_ms(end_ms))
         self._opens_ns = process.at(self._opening_ms(begin_ms, end_ms, index))
         self._gives_up_ns = process.at(plan.options.seconds * 1_000 + DRAIN_LIMIT_MS)
-        self._away = list(self._absences(begin_ms, end_ms)) if workload.reading is Reading.VISITING else []
+        self._away = list(self._absences(begin_ms, end_ms))
         self._next_take_ns = 0
         self._origin = self._made_origin()
-        client_id = f"soak-{order.run[-4:]}-{number}-{order.number}-{index}" if workload.durable else None
+        client_id = (
+            f"soak-{order.run[-4:]}-{number}-{workload.name}-{order.number}-{index}" if workload.durable else None
+        )
         self._connection: ClientConnection = process.connection(
-            self._actor, workload, number, self._reader.ack, client_id=client_id, observer=self.observe
+            self._actor,
+            workload,
+            number,
+            self._reader.ack,
+            light=self._reader.qos is not None,
+            client_id=client_id,
+            observer=self.observe,
         )
         self._consumer: Consumer | None = None
         self._last_ns = 0
-        """The time of the last attachment or reception."""
+        """The time of the last attachment or reception; 0 before the first attachment."""
+        self._open: Seen | None = None
+        """The last message that no call has acknowledged yet, of a listener whose batches are ended by calls."""
 
     def _opening_ms(self, begin_ms: float, end_ms: float, index: int) -> float:
         match self._workload.reading:
@@ -140,11 +151,17 @@ class Seat:
         return Origin(
             address=place(workload, self.number, self._process.order.run),
             durability=Durability.DURABLE if workload.durable else Durability.NON_DURABLE,
-            name=SUBSCRIPTION if workload.durable else f"soak-{self.number}" if workload.shared else None,
+            name=f"soak-{self.number}" if workload.shared else SUBSCRIPTION if workload.durable else None,
             shared=workload.shared,
+            ttl_ms=workload.lasts_ms,
         )
 
     def _absences(self, begin_ms: float, end_ms: float) -> Iterator[tuple[int, int]]:
+        """Yield the begin and the end of each absence, in nanoseconds of the monotonic clock."""
+        if self._workload.reading is Reading.STORED:
+            yield self._process.at(begin_ms), self._drained_ns
+        if self._workload.reading is not Reading.VISITING:
+            return
         at_ms = begin_ms + self._rng.uniform(*PRESENT_MS)
         while at_ms + AWAY_MS[1] < end_ms:
             back_ms = at_ms + self._rng.uniform(*AWAY_MS)
@@ -157,6 +174,7 @@ class Seat:
         if event.what == "seen":
             self._last_ns = self._process.clock.monotonic_ns()
             self._process.note(self._workload, self.number, event.seen)
+            self._open = event.seen
 
     def step(self, now_ns: int) -> None:
         """Do what is due now: attach, leave for a while, take a unit of work, or end."""
@@ -165,15 +183,31 @@ class Seat:
         if now_ns >= self._gives_up_ns:
             self.is_unfinished = True
             self.end()
-        elif any(leaves <= now_ns < returns for leaves, returns in self._away):
-            self.leave()
+        elif self._is_away(now_ns):
+            self._depart()
         elif self._consumer is None:
             if now_ns >= self._opens_ns:
                 self._attach(now_ns)
         elif self._process.is_calm(max(self._last_ns, self._drained_ns), now_ns):
             self.end()
-        elif self._workload.reading is Reading.UNITS and now_ns >= self._next_take_ns:
-            self._take(self._consumer, now_ns)
+        elif now_ns >= self._next_take_ns:
+            self._next_take_ns = now_ns + TAKE_MS * NS_PER_MS
+            if self._workload.reading is Reading.UNITS:
+                self._take(self._consumer, now_ns)
+            elif self._workload.reading is Reading.ENDED:
+                self._end_batches(now_ns)
+
+    def _is_away(self, now_ns: int) -> bool:
+        """Return whether the consumer must be away; one whose subscription stores messages must have subscribed."""
+        unsubscribed = self._workload.reading is Reading.STORED and self._last_ns == 0
+        return not unsubscribed and any(leaves <= now_ns < returns for leaves, returns in self._away)
+
+    def _depart(self) -> None:
+        """Leave for a while; the workload decides whether the connection is closed or dropped."""
+        if self._consumer is not None and self._workload.drops:
+            self._consumer = None
+            self._connection.abort()
+        self.leave()
 
     def leave(self) -> None:
         """Close the connection, if it is open."""
@@ -185,9 +219,12 @@ class Seat:
         """End the consumer, which does not return, and remove its durable subscription.
 
         The journal does not show the removal.  It comes after all evidence about the subscription, and the judge does
-        not examine the missing messages of a subscription that a client has tried to delete.
+        not examine the missing messages of a subscription that a client has tried to delete.  A shared subscription
+        remains, because another consumer may still use it.
         """
-        if self._consumer is not None and self._workload.durable and not self._connection.is_lost:
+        workload = self._workload
+        own = workload.durable and not workload.shared
+        if self._consumer is not None and own and not self._connection.is_lost:
             self._consumer.close()
             with suppress(LostError):
                 self._connection.session.port.unsubscribe(SUBSCRIPTION)
@@ -200,9 +237,10 @@ class Seat:
         self._opens_ns = now_ns
 
     def _attach(self, now_ns: int) -> None:
+        self._open = None
         try:
             consumer = self._connection.consumer(self._origin, self._actor, self._reader.qos)
-            if self._workload.reading is Reading.BATCHES:
+            if self._workload.reading in (Reading.BATCHES, Reading.ENDED):
                 size, timeout_ms = self._rng.randint(*BATCH_SIZES), self._rng.randint(*BATCH_TIMEOUTS_MS)
                 self._connection.done(consumer.listen_batch(self._reader.script, size, timeout_ms))
             elif self._workload.reading is not Reading.UNITS:
@@ -216,17 +254,37 @@ class Seat:
 
     def _take(self, consumer: Consumer, now_ns: int) -> None:
         """Receive the messages of one unit of work, and commit it or roll it back."""
-        self._next_take_ns = now_ns + TAKE_MS * NS_PER_MS
         taken, size = 0, self._rng.randint(*UNIT_SIZES)
         try:
             while taken < size and self._connection.done(consumer.receive(WAIT_MS)) is not None:
                 taken += 1
             if taken:
-                session = self._connection.session
-                back = self._rng.random() * 100 < ROLLBACK_PERCENT
-                self._connection.done(session.rollback() if back else session.commit())
+                self._end_unit()
         except LostError as error:
             self._lose(error, now_ns)
+
+    def _end_batches(self, now_ns: int) -> None:
+        """Acknowledge all batches so far, or end the unit of work that received them."""
+        last, self._open = self._open, None
+        if last is None:
+            return
+        try:
+            if self._reader.ack is AckMode.TRANSACTED:
+                self._end_unit()
+            else:
+                self._connection.done(self._connection.session.acknowledge(last))
+        except LostError as error:
+            self._lose(error, now_ns)
+
+    def _end_unit(self) -> None:
+        """Commit the unit of work, or roll it back.
+
+        Raises:
+            LostError: The broker cannot be reached, or refused the call.
+        """
+        session = self._connection.session
+        back = self._rng.random() * 100 < ROLLBACK_PERCENT
+        self._connection.done(session.rollback() if back else session.commit())
 
     def _lose(self, error: LostError, now_ns: int) -> None:
         self._process.missed(error)

@@ -31,7 +31,9 @@ class Delays(StrEnum):
     SOME = "some"
     """One message of three has a uniform delay."""
     LONG = "long"
-    """One message of two has a delay that is uniform between two thirds of `LONGEST_MS` and `LONGEST_MS`."""
+    """Uniform between two thirds of `LONGEST_MS` and `LONGEST_MS`."""
+    SOME_LONG = "some-long"
+    """One message of two has a long delay, and the others have none."""
 
 
 class Reading(StrEnum):
@@ -48,7 +50,11 @@ class Reading(StrEnum):
     LATER = "later"
     """A listener that comes during the slice, each consumer of a process at another moment."""
     UNITS = "units"
-    """Units of work of received messages; one in five is rolled back."""
+    """Units of work of received messages; one in three is rolled back."""
+    ENDED = "ended"
+    """A batch listener; calls outside of its callbacks acknowledge its batches, or commit them or roll them back."""
+    STORED = "stored"
+    """A listener that subscribes before the slice, leaves at its begin, and returns after it."""
 
 
 class Reader(Struct, frozen=True, kw_only=True):
@@ -75,9 +81,9 @@ class Workload(Struct, frozen=True, kw_only=True):
         kind: Whether the messages go to a queue or to a topic.
         share: The share of the messages, relative to the other workloads.
         delays: The distribution of the delays.
-        expires: Whether the messages have a time to live, from 300 ms to `LONGEST_MS`.
+        expires: Whether the messages have a time to live: their delay, or without delays, 300 ms to `LONGEST_MS`.
         persistent_percent: The percentage of persistent messages.
-        in_units: Whether the messages are sent in units of work; one in five is rolled back.
+        in_units: Whether the messages are sent in units of work; one in three is rolled back.
         grouped: Whether the messages of one act form a message group.
         together: The smallest and the largest number of messages that a producer sends in one act.
         qos: The quality of service of an MQ Light producer; None for a JMS client.
@@ -86,6 +92,8 @@ class Workload(Struct, frozen=True, kw_only=True):
         at_once: The number of consumers that each process has in each slice.
         durable: Whether each consumer has a durable subscription of its own.
         shared: Whether all consumers of a slice share one subscription.
+        lasts_ms: How long a subscription outlives its consumer, in milliseconds; None for the default.
+        drops: Whether a consumer that leaves drops its connection without closing it.
         needs: The capabilities that the pair must have.
     """
 
@@ -106,12 +114,9 @@ class Workload(Struct, frozen=True, kw_only=True):
     at_once: int = 1
     durable: bool = False
     shared: bool = False
+    lasts_ms: int | None = None
+    drops: bool = False
     needs: frozenset[Capability] = frozenset()
-
-    @property
-    def is_light(self) -> bool:
-        """Whether producers and consumers are MQ Light clients."""
-        return self.qos is not None
 
 
 def scenario_id(workload: Workload, number: int) -> str:

@@ -22,9 +22,9 @@ from assay.soak.loads import UNTRIED, WORKLOADS
 from assay.soak.plan import Act, Plan, SoakOptions, acts, make_plan, plan_json
 from assay.soak.processes import Clients
 from assay.soak.producer import SoakProducer
-from assay.soak.seat import QUIET_MS
+from assay.soak.seat import QUIET_MS, Seat
 from assay.soak.soak import Soak
-from assay.soak.workloads import Delays, Workload
+from assay.soak.workloads import Delays, Reading, Workload
 from assay_adapters.faults.proxied import ProxiedFaults
 from assay_adapters.ports.backend import BackendError
 from assay_evidence.events import Fault, Seen
@@ -73,9 +73,15 @@ def test_the_plan_has_every_workload_and_about_the_asked_rate() -> None:
 
 def test_the_messages_of_a_burst_are_due_at_the_same_moment() -> None:
     bursts = {one.name for one in WORKLOADS if one.delays is Delays.BURST}
-    found = [act for act in acts(plan_of(OPTIONS), 1) if act.workload in bursts]
+    found = [act for act in acts(plan_of(replace(OPTIONS, seconds=200)), 1) if act.workload in bursts]
     assert found
     assert all(len({message.delay_ms for message in act.messages}) == 1 for act in found)
+
+
+def test_messages_of_timed_expire_when_they_are_due() -> None:
+    found = [message for act in acts(plan_of(OPTIONS), 1) if act.workload == "timed" for message in act.messages]
+    assert found
+    assert all(message.ttl_ms == message.delay_ms > 0 for message in found)
 
 
 def test_faults_come_in_turn_and_before_the_end_of_the_load() -> None:
@@ -87,8 +93,11 @@ def test_faults_come_in_turn_and_before_the_end_of_the_load() -> None:
 
 def test_a_workload_that_the_pair_lacks_is_left_out_with_its_reason() -> None:
     plan = plan_of(OPTIONS, Capability.SHARED_SUBSCRIPTION)
-    assert "shared" not in plan.workloads
-    assert [(one.what, "shared-subscription" in one.why) for one in plan.left_out] == [("shared", True)]
+    assert not {"shared", "sharing"} & set(plan.workloads)
+    assert [(one.what, "shared-subscription" in one.why) for one in plan.left_out] == [
+        ("shared", True),
+        ("sharing", True),
+    ]
 
 
 def test_a_fault_waits_for_a_calm_after_the_one_before_and_none_comes_after_the_load() -> None:
@@ -111,6 +120,36 @@ def test_each_rule_with_an_invariant_has_a_workload_or_a_reason_why_it_has_none(
     tried = {rule for one in WORKLOADS for rule in one.rules}
     assert tried | set(UNTRIED) == set(INVARIANTS)
     assert not tried & set(UNTRIED)
+
+
+def seats() -> tuple[list[Seat], list[str | None]]:
+    """Make the consumers of a slice without a broker; return them with their client ids."""
+    ids: list[str | None] = []
+    process = SimpleNamespace(
+        plan=plan_of(OPTIONS),
+        order=SimpleNamespace(name="consumer-1", number=1, run="run-1"),
+        at=int,
+        connection=lambda *_, client_id, **__: ids.append(client_id),
+    )
+    return [Seat(cast("Any", process), one, 1, n) for one in WORKLOADS for n in range(1, one.at_once + 1)], ids
+
+
+def test_each_durable_subscriber_has_a_client_id_of_its_own() -> None:
+    _, ids = seats()
+    used = [one for one in ids if one is not None]
+    assert len(used) == len(set(used)) > 1
+
+
+def test_a_subscription_that_stores_messages_exists_before_its_subscriber_leaves() -> None:
+    stored = [seat for seat in seats()[0] if seat._workload.reading is Reading.STORED]
+    assert stored
+    for seat in stored:
+        ((leaves, returns),) = seat._away
+        assert leaves < returns
+        assert not seat._is_away(leaves)
+        seat._last_ns = 1
+        assert seat._is_away(leaves)
+        assert not seat._is_away(returns)
 
 
 def test_many_short_delays_count_only_within_a_window() -> None:
