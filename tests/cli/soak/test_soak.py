@@ -218,7 +218,7 @@ def test_a_soak_leaves_a_history_that_the_invariants_examine(tmp_path: Path) -> 
     assert sum(isinstance(event, Seen) for event in journals.events) == ending.seen
     assert {event.what for event in journals.events if isinstance(event, Fault)} == {"cut"}
     found = examined(journals)
-    assert found["DD-02", Outcome.KEPT] > 0
+    assert len({rule for rule, outcome in found if outcome is Outcome.KEPT}) >= 5
     assert not [rule for rule, outcome in found if outcome is Outcome.BROKEN]
     assert (tmp_path / "out" / PLAN).exists()
     assert multiprocessing.active_children() == []
