@@ -77,6 +77,20 @@ def encode_line(event: Event) -> bytes:
     return b'%b,"sum":"%08x"}\n' % (body, crc32(body))
 
 
+def read_line(line: bytes) -> AnyEvent:
+    """Check a line of a file, and decode its event.
+
+    Args:
+        line: The line's bytes with the newline, which only a torn last line lacks.
+
+    Raises:
+        LineError: The line is torn, blank, its checksum is missing or wrong, or the line is no event of the schema.
+    """
+    if not line.endswith(NEWLINE):
+        raise LineError("undecodable", "The last line is incomplete: it does not end with a newline.")
+    return decode_line(line[: -len(NEWLINE)])
+
+
 def decode_line(line: bytes) -> AnyEvent:
     """Check a line's checksum and decode its event.
 

@@ -3,7 +3,7 @@
 The reader checks in this order:
 
 1. each line by itself: a line must not be blank, incomplete or altered, and must be an event of the schema
-   (`assay_evidence.lines.decode_line`);
+   (`assay_evidence.lines.read_line`);
 2. each line against its file: the run and writer must be the run and writer of the file's first intact line, the
    sequence numbers must have no gaps or repeats, and no line may follow the ``end`` record;
 3. the ``end`` record against the bytes before it: their count and their digest must be right;
@@ -29,7 +29,7 @@ from msgspec import Struct
 from assay_evidence.errors import JournalError, LineError
 from assay_evidence.events import AnyEvent, Begin, End, Plan
 from assay_evidence.files.parts import SUFFIX, is_journal, journals_in, open_journal, writer_of
-from assay_evidence.lines import NEWLINE, DamageKind, JournalDamage, decode_line
+from assay_evidence.lines import DamageKind, JournalDamage, read_line
 
 
 class Journals(Struct, frozen=True):
@@ -144,7 +144,7 @@ class _File:
             self.blame("count", number, "A line follows the end record.")
             return
         try:
-            event = self._intact(line)
+            event = read_line(line)
         except LineError as error:
             self._blame_line(error.kind, number, error.text)
         else:
@@ -166,11 +166,6 @@ class _File:
         if self.end is None:
             text = "The journal does not end with an end record: its writer was interrupted."
             self.blame("no-end", self._lines, text)
-
-    def _intact(self, line: bytes) -> AnyEvent:
-        if not line.endswith(NEWLINE):
-            raise LineError("undecodable", "The last line is incomplete: it does not end with a newline.")
-        return decode_line(line[: -len(NEWLINE)])
 
     def _take(self, event: AnyEvent, number: int, digest: str) -> None:
         if self.run is None:

@@ -2,9 +2,12 @@
 
 The stages are ``bronze`` (checks every line), ``history`` (makes tables of each message's events), ``rules`` (finds the
 subjects of each invariant) and ``verdicts``.  `judge_runs` runs all stages; `assay judge` calls it.
+
+`register` makes journals a data source of the user's own Spark session (``docs/notebook.md``).
 """
 
 from assay_pipeline.errors import (
+    ArrowMissingError,
     JavaMissingError,
     NoInvariantError,
     NoJournalError,
@@ -14,8 +17,10 @@ from assay_pipeline.errors import (
     SparkMissingError,
 )
 from assay_pipeline.job import Result, judge_runs
+from assay_pipeline.source import register
 
 __all__ = [
+    "ArrowMissingError",
     "JavaMissingError",
     "NoInvariantError",
     "NoJournalError",
@@ -25,4 +30,5 @@ __all__ = [
     "SparkFailedError",
     "SparkMissingError",
     "judge_runs",
+    "register",
 ]

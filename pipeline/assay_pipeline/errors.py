@@ -2,6 +2,7 @@
 
 ``PipelineError``
     ├── ``SparkMissingError``    pyspark is not installed
+    ├── ``ArrowMissingError``    pyarrow is not installed
     ├── ``JavaMissingError``     no Java that Spark can run on
     ├── ``NoJournalError``       a folder holds no journal
     ├── ``NoInvariantError``     a chosen rule has no invariant
@@ -24,6 +25,16 @@ class SparkMissingError(PipelineError):
     def __init__(self) -> None:
         super().__init__(
             "Judging on Spark needs the package pyspark, which is not installed here: pip install 'assay-mq[spark]'."
+        )
+
+
+class ArrowMissingError(PipelineError):
+    """pyarrow is not installed."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Spark reads journals as a data source through the package pyarrow, which is not installed here:"
+            " pip install 'assay-mq[spark]'."
         )
 
 

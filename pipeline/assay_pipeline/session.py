@@ -10,6 +10,7 @@ import logging
 import os
 import shutil
 import signal
+import sys
 import tempfile
 import threading
 from collections.abc import Generator, Mapping
@@ -108,7 +109,9 @@ def spark_session(master: str = LOCAL, *, octets: int = 0) -> Generator[SparkSes
     settings = _settings(master, octets, archive.options(), scratch)
     conf = pyspark.SparkConf(loadDefaults=False).setAll(list(settings.items()))
     # Without the address Spark may choose an external one; empty submit arguments would keep Spark from starting.
-    before = _change_environment({"SPARK_LOCAL_IP": LOOPBACK, "PYSPARK_SUBMIT_ARGS": None})
+    # Spark's Python processes, which read the data source, need the packages of this one.
+    python = os.environ.get("PYSPARK_PYTHON", sys.executable)
+    before = _change_environment({"SPARK_LOCAL_IP": LOOPBACK, "PYSPARK_SUBMIT_ARGS": None, "PYSPARK_PYTHON": python})
     try:
         with _without_py4js_words(), ExitStack() as ending:
             with ctrl_c_deferred():  # an interrupt here would leave the virtual machine running
