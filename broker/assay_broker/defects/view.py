@@ -15,7 +15,7 @@ fact                   noted at, until                              needed by th
 `held`                 Deliver, until Settle, in a unit or not      BT-08, PD-18, QS-08 to QS-10, QS-14, QS-21
 `unsettled`            Deliver, until Settle or the unit's Commit   DD-06
 `units`: `sent`        Put in a unit, until the unit ends           BT-13, DD-02, DD-25 to DD-27, DD-51, DD-56
-`units`: `taken`       Settle in a unit, until the unit ends        BT-12, DD-25
+`units`: `taken`       Settle in a unit, until the unit ends        BT-12, BT-13, DD-25
 `working`              Begin of a branch, until its Prepare or end  BT-13
 `prepared`             PrepareBranch, until Disconnect              BT-13
 `delayed`              a delayed send's Answer, until the message   DD-02, DD-05, DD-06, DD-31, DD-38, DD-43, DD-50 to
@@ -28,7 +28,7 @@ fact                   noted at, until                              needed by th
 `starts`               each start, before the records are read      BT-13, DD-05, DD-35, DD-40, DD-44, DD-46, DD-60,
                                                                     QS-06, QS-08, QS-10, QS-21, QS-22, QS-32
 `settings`             each start, before the records are read      DD-10, DD-40 to DD-45
-`last`, `last_ms`      each command, until the next                 BT-13, DD-03, DD-38
+`last`, `last_ms`      each command, until the next                 BT-13, DD-03, DD-38, DD-56
 =====================  ===========================================  ====================================================
 
 Two pairs of facts differ only in time.  A message that a unit of work has accepted leaves `held` at once, and

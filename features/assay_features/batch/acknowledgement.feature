@@ -35,6 +35,22 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m3"
 
+    @kit @needs-store-error @needs-kill-at-first-sight
+    Scenario: If the store refuses the acknowledgement of a batch, the batch comes again, and is acknowledged then
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And a receiver on the queue
+      And the broker's store will refuse the next write when "m3" is first seen
+      When the receiver starts to take batches of at most 3 within 500 ms
+      And the broker's store has refused the write
+      Then "receiver" sees "m1" to "m3" again
+      When 1 s pass
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m3"
+
     Scenario: If the connection is lost during the callback, no message of the batch is acknowledged
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
@@ -1306,6 +1322,26 @@ Feature: A batch is acknowledged as a whole
       And session "s" is committed
       Then it is refused
       And "receiver" sees "m1" to "m6" again
+      When 10 s pass
+      And session "s" is committed
+      Then it is accepted
+      When "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m6"
+
+    @kit @needs-store-error
+    Scenario: If the store refuses a rollback, the messages of both batches come again, and the next commit acknowledges them
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m6"
+      And the broker's store refuses the next write
+      And session "s" is rolled back
+      Then "receiver" sees "m1" to "m6" again
       When 10 s pass
       And session "s" is committed
       Then it is accepted

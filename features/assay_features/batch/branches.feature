@@ -78,7 +78,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       Then the receiver sees "m1" exactly once
 
     @evidence @needs-store-error
-    Scenario: If the store refuses a rollback, the second try returns three batches
+    Scenario Outline: If the store refuses a <call>, a later rollback returns three batches
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And session "s" in xa mode
@@ -87,13 +87,19 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       And branch "b" has been started in session "s"
       When "receiver" has seen "m1" to "m6"
       And branch "b" is ended
-      And branch "b" is prepared
-      And the broker's store refuses the next write
+      And <one>
+      And <other>
       And branch "b" is rolled back
       And branch "b" is rolled back
       And "receiver"'s connection is closed
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m6" exactly once
+
+      Examples:
+        | call                | one                                       | other                                     |
+        | rollback            | branch "b" is prepared                    | the broker's store refuses the next write |
+        | prepare             | the broker's store refuses the next write | branch "b" is prepared                    |
+        | commit in one phase | the broker's store refuses the next write | branch "b" is committed in one phase      |
 
     Scenario: A commit in one phase acknowledges three batches
       Given an empty queue

@@ -53,6 +53,23 @@ Feature: A batch is acknowledged lazily if duplicates are allowed
         | 10   | 10    |
         | 20   | 25    |
 
+    @kit @needs-store-error @needs-kill-at-first-sight
+    Scenario: A batch whose acknowledgement the store refuses comes again, and is acknowledged then
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in dups-ok mode
+      And receiver "receiver" of session "s" on the queue
+      And the broker's store will refuse the next write when "m3" is first seen
+      When "receiver" starts to take batches of at most 3 within 500 ms
+      And the broker's store has refused the write
+      Then "receiver" sees "m1" to "m3" again
+      When 1 s pass
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m3"
+
     Scenario: A callback that fails in the middle loses no message of the batches around it
       Given an empty queue
       And messages "m1" to "m12" are sent to the queue

@@ -87,6 +87,16 @@ Feature: A message whose time to live is over is not delivered
         | event                    |
         | is killed and comes back |
 
+    @kit @needs-delivery-delay @needs-queue-depth @needs-store-error
+    Scenario: An expired message that the store refused to remove leaves the queue all the same
+      Given an empty queue
+      And the queue has been defined
+      When message "stale" is sent to the queue with a delivery delay of 1 s and a time to live of 9 s
+      And 3 s have passed since "stale" was sent
+      And the broker's store refuses the next write
+      And 20 s have passed since "stale" was sent
+      Then the depth of the queue is 0
+
     @needs-delivery-delay
     Scenario: A time to live that is given with a send counts from the send, too, not from the end of the delay
       Given an empty queue

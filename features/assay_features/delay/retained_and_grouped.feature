@@ -97,6 +97,17 @@ Feature: Retained publications and grouped messages cannot be delayed
       Then sending "new" is refused with MQRC_OPTIONS_ERROR
       And "late" sees "old" exactly once
 
+    @kit @needs-retained-publication @needs-store-error
+    Scenario: A retained publication without a delay that the store refused does not replace the earlier one
+      Given a topic
+      And message "old" is sent to the topic with the retain option
+      When the broker's store refuses the next write
+      And message "new" is sent to the topic with the retain option
+      And a non-durable subscriber "late" comes to the topic
+      Then sending "new" is refused
+      And "late" sees "old" exactly once
+      And "late" never sees the refused "new"
+
     @evidence @needs-admin
     Scenario: A refused publication is not staged
       Given a topic

@@ -234,6 +234,47 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And "one" never sees the refused "slow"
       And "two" never sees the refused "slow"
 
+    @evidence @needs-store-error @needs-queue-limit @needs-staging-queue
+    Scenario: A send that the store refused takes no place on the staging queue
+      Given an empty queue
+      And the staging queue has been altered to MAXDEPTH(1)
+      When the broker's store refuses the next write
+      And message "slow" is sent to the queue with a delivery delay of 1 h
+      And message "next" is sent to the queue with a delivery delay of 1 h
+      Then sending "slow" is refused
+      And sending "next" is accepted
+      And the staging queue holds "next"
+      And the staging queue does not hold "slow"
+
+    @evidence @needs-store-error @needs-topic @needs-durable-subscription @needs-queue-limit @needs-staging-queue
+    Scenario: A publication for two subscriptions that the store refused takes no place on the staging queue
+      Given a topic
+      And a durable subscriber "one" on the topic
+      And a durable subscriber "two" on the topic
+      And the staging queue has been altered to MAXDEPTH(2)
+      When the broker's store refuses the next write
+      And message "slow" is sent to the topic with a delivery delay of 1 h
+      And message "next" is sent to the topic with a delivery delay of 1 h
+      Then sending "slow" is refused
+      And sending "next" is accepted
+      And the staging queue holds 2 copies of "next"
+      And the staging queue does not hold "slow"
+
+    @evidence @needs-store-error @needs-local-transaction @needs-queue-limit @needs-staging-queue
+    Scenario: A unit of work whose commit the store refused takes no place on the staging queue
+      Given an empty queue
+      And session "work" in transacted mode
+      And the staging queue has been altered to MAXDEPTH(1)
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 1 h
+      And the broker's store refuses the next write
+      And session "work" is committed
+      Then it is refused
+      When message "next" is sent in session "work" to the queue with a delivery delay of 1 h
+      And session "work" is committed
+      Then sending "next" is accepted
+      And the staging queue holds "next"
+      And the staging queue does not hold "slow"
+
     @evidence @needs-store-error @needs-local-transaction
     Scenario: A unit of work whose commit the store refuses leaves no message behind
       Given an empty queue

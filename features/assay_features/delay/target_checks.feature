@@ -67,6 +67,24 @@ Feature: The target of a delayed message is checked when the message is sent
       When message "slow" is sent to alias "front" with a body of 1001 B and a delivery delay of 1 s
       Then it is refused
 
+    @evidence @needs-admin @needs-store-error @needs-restart
+    Scenario Outline: A queue whose alteration from <old> to <new> the store refused still refuses a delayed message
+      Given a queue with <old>
+      When the broker's store refuses the next write
+      And the queue is altered to <new>
+      Then the command is refused
+      When message "before" is sent to the queue with a body of 1001 B and a delivery delay of 1 s
+      Then it is refused
+      When the broker is restarted
+      And message "after" is sent to the queue with a body of 1001 B and a delivery delay of 1 s
+      Then it is refused
+
+      Examples:
+        | old           | new           |
+        | PUT(DISABLED) | PUT(ENABLED)  |
+        | MAXDEPTH(0)   | MAXDEPTH(10)  |
+        | MAXMSGL(1000) | MAXMSGL(4000) |
+
     @evidence @needs-admin
     Scenario Outline: After the broker <event>, a queue that was altered to <attributes> still refuses a delayed message
       Given a queue with MAXDEPTH(10)

@@ -10,14 +10,19 @@ Feature: Messages to a topic, through restart and kill
     Scenario: A publication that the store could not write is refused, and no subscriber gets it
       Given a topic
       And a durable subscriber "steady" on the topic
+      And a durable subscriber "away" on the topic
       And a non-durable subscriber "live" on the topic
+      And subscriber "away" is inactive
       When the broker's store refuses the next write
       And message "unwritten" is sent to the topic
       And message "written" is sent to the topic
+      And subscriber "away" comes back
       Then sending "unwritten" is refused
       And "steady" sees "written" exactly once
+      And "away" sees "written" exactly once
       And "live" sees "written" exactly once
       And "steady" never sees the refused "unwritten"
+      And "away" never sees the refused "unwritten"
       And "live" never sees the refused "unwritten"
 
     @needs-selector @needs-restart
@@ -384,6 +389,15 @@ Feature: Messages to a topic, through restart and kill
       Examples:
         | mode       | settled                       |
         | transacted | session "keeper" is committed |
+
+    @kit @needs-store-error @needs-kill-at-first-sight
+    Scenario: A message whose automatic acknowledgement the store could not write is delivered again
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And the broker's store will refuse the next write when "heavy" is first seen
+      When message "heavy" is sent to the topic
+      And the broker's store has refused the write
+      Then "keeper" sees "heavy" again
 
     @needs-restart
     Scenario: A broker that is restarted before the acknowledgement delivers the message again

@@ -1216,6 +1216,20 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And subscriber "ann" comes back
       Then "ann" sees "missed" exactly once
 
+    @evidence @needs-store-error
+    Scenario: If the store refuses to remove a subscription, it and another client's subscription of the same name stay
+      Given a topic
+      And subscriber "ann" with durable subscription "news" of client "ann" on the topic
+      And subscriber "ben" with durable subscription "news" of client "ben" on the topic
+      And subscriber "ann" is inactive
+      When the broker's store refuses the next write
+      And subscriber "ben" tries to unsubscribe
+      And message "late" is sent to the topic
+      And subscriber "ann" comes back
+      And subscriber "ben" comes back
+      Then "ann" sees "late" exactly once
+      And "ben" sees "late" exactly once
+
     Scenario: Removing a subscription keeps another client's subscription of the same name
       Given a topic
       And subscriber "ann" with durable subscription "news" of client "ann" on the topic

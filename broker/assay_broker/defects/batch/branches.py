@@ -240,6 +240,27 @@ def _places_taken() -> Seams:
     return commands(rewrite)
 
 
+@defect(made, "refused-prepare-loses-messages", "BT-13")
+def _refused_prepare_loses() -> Seams:
+    """If the store refuses a prepare or a commit in one phase, the branch's received messages never come again."""
+    asked: list[Deliver] = []
+    lost: set[str | None] = set()
+
+    def note(command: Command, _now_ms: int, view: View) -> Commands | None:
+        if isinstance(command, PrepareBranch) or (isinstance(command, CommitBranch) and command.one_phase):
+            asked[:] = [one for unit in view.ended(command) for one in unit.taken]
+        elif isinstance(command, Stored | StoreFailed):
+            if isinstance(command, StoreFailed):
+                lost.update(one.message.message_id for one in asked)
+            asked.clear()
+        return None
+
+    def delivered(delivery: Deliver, _view: View) -> Deliver | None:
+        return None if delivery.message.message_id in lost else delivery
+
+    return filters(note, delivery=delivered)
+
+
 BRANCHES_DEFECTS = (
     _lost_with_connection,
     _loss_commits,
@@ -293,4 +314,5 @@ BRANCHES_DEFECTS = (
     _publishes_to_one,
     _joined_outside,
     _places_taken,
+    _refused_prepare_loses,
 )

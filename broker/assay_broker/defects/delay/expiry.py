@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Put
-from assay_broker.core.records import MessageStored, Record
+from assay_broker.core.commands import Command, Put, Stored, StoreFailed, Tick
+from assay_broker.core.messages.bodies import opened
+from assay_broker.core.records import MessageRemoved, MessageStored, Record
 from assay_broker.defects.delay.filters import end_of_delay, sent_at_commit
-from assay_broker.defects.model import Defect, defect
-from assay_broker.defects.sends import is_delayed, left_ms, resent, unheard
-from assay_broker.defects.shapes import Commands, puts, read, refusing
+from assay_broker.defects.model import Defect, defect, made
+from assay_broker.defects.sends import handed_in, is_delayed, left_ms, resent, unheard
+from assay_broker.defects.shapes import Commands, filters, puts, read, refusing
 from assay_broker.defects.view import View
+from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.reasons import Mqrc
 
@@ -81,6 +85,39 @@ def _unwatched(record: Record) -> tuple[Record, ...]:
     return (replace(record, expires_ms=None),) if queued and isinstance(record, MessageStored) else (record,)
 
 
+@defect(made, "refused-expiry-ends-time-to-live", "DD-56")
+def _refused_expiry() -> Seams:
+    """If the store refuses to remove an expired message, the message stays on its queue and never expires."""
+    stored: dict[int, MessageStored] = {}
+    targets: dict[str | None, Address] = {}
+    expired: list[MessageStored] = []
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        target = view.target(command)
+        if isinstance(command, Put) and target is not None:
+            targets[command.message.message_id] = target
+        if not isinstance(command, Stored | StoreFailed):
+            return None
+        kept = [opened(one.message) for one in expired if one.message.message_id in targets]
+        expired.clear()
+        if isinstance(command, Stored):
+            return None
+        endless = [replace(one, expiry_ms=None, ttl_ms=None, delivery_time_ms=None) for one in kept]
+        return (command, *(put for one in endless for put in handed_in(view, targets[one.message_id], one)))
+
+    def written(records: Sequence[Record], view: View) -> tuple[Record, ...]:
+        for record in records:
+            if isinstance(record, MessageStored):
+                stored[record.key] = record
+            elif isinstance(record, MessageRemoved) and isinstance(view.last, Tick):
+                one = stored.get(record.key)
+                if one is not None and one.expires_ms is not None and one.expires_ms <= view.last_ms:
+                    expired.append(one)
+        return tuple(records)
+
+    return filters(rewrite, written=written)
+
+
 EXPIRY_DEFECTS = (
     Defect(
         name="ttl-check-missing",
@@ -106,4 +143,5 @@ EXPIRY_DEFECTS = (
     _everything_expires,
     _never_expire,
     _unwatched,
+    _refused_expiry,
 )

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from assay_adapters.ports.client import Client, Script
 from assay_adapters.ports.outcome import Outcome as Answer
-from assay_sdk.driver import Arrived, Credit, Drain, Driver, DriverCommand, DriverEvent, Outcome, Settle
+from assay_sdk.driver import Arrived, Credit, Drain, Driver, DriverCommand, DriverEvent, Failed, Outcome, Settle
 from assay_steps.defects.batch.listener_links import OfBatches
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter
 from assay_steps.defects.model import in_both, on_wire
@@ -96,6 +96,25 @@ class _GivesUp(OfBatches):
             elif command.outcome is Outcome.ACCEPTED:
                 del self._failed[command.link]
         return () if isinstance(command, Credit) and self._failed[command.link] > 1 else passed
+
+
+class _DropsWhatReturns(WireFilter):
+    """After the broker has refused an acknowledgement, the client drops the messages that come again."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._accepting: set[int] = set()
+        self._refused = False
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if isinstance(command, Settle) and command.outcome is Outcome.ACCEPTED:
+            self._accepting.add(command.token)
+        return (command,)
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        if isinstance(event, Failed) and event.token in self._accepting:
+            self._refused = True
+        return () if self._refused and isinstance(event, Arrived) and event.redelivered else (event,)
 
 
 class _RecoversOneConsumer(WireFilter):
@@ -195,6 +214,7 @@ BATCH_ACKNOWLEDGEMENT_RETURNED_DEFECTS = (
     on_wire(commands, _unseen_marked, "given-back-unseen-counts", "BT-08", "BT-12"),
     on_wire(wires, _ReturnedUnacknowledged, "returned-batch-unacknowledged", "BT-08", "BT-11"),
     on_wire(wires, _GivesUp, "two-failed-callbacks-end-delivery", "BT-08"),
+    on_wire(wires, _DropsWhatReturns, "refused-acknowledgement-drops-redeliveries", "BT-08", "BT-10"),
     on_wire(wires, _RecoversOneConsumer, "recovers-one-consumer", "BT-11"),
     on_wire(wires, _RestStays, "rest-of-batch-stays-with-closed-receiver", "BT-11", "BT-12"),
     in_both(_RemovalGivesBack(), "removed-listener-gives-back-what-it-was-handed", "BT-11"),

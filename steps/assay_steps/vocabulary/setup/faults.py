@@ -90,6 +90,11 @@ def _(world: World, span: int) -> None:
     world.faults.arm_for_later(Cut(), At(world.instance.clock.monotonic_ns() + span * NS_PER_MS))
 
 
+@given(phrase("the broker's store will refuse the next write when {label:Name} is first seen"))
+def _(world: World, label: str) -> None:
+    world.faults.arm_for_later(StoreError(), FirstSight(world.coming_key(label)))
+
+
 @given(phrase("every connection will be cut when {label:Name} is first seen"))
 def _(world: World, label: str) -> None:
     world.faults.arm_for_later(Cut(), FirstSight(world.coming_key(label)))
@@ -125,6 +130,7 @@ def _(world: World, name: str, label: str) -> None:
 
 
 @when("the broker has been killed and is back")
+@when("the broker's store has refused the write")
 @when("every connection has been cut")
 def _(world: World) -> None:
     world.wait_until(lambda: not world.faults.announced, world.limits.expected_ms)

@@ -21,6 +21,7 @@ from assay_broker.core.objects.factory import BASE_TOPIC, STAGING_QUEUE
 from assay_broker.core.objects.model import Kind, Value
 from assay_sdk import driver
 from assay_sdk.model.message import Address, AddressKind, Message
+from assay_sdk.model.properties import RETAIN
 from assay_sdk.model.report_options import WHOLE_REPORT, Mqro
 
 if TYPE_CHECKING:
@@ -226,6 +227,24 @@ def reported_before_the_dead_letter_queue_was_closed(story: Story) -> None:
     look(office, "REPLIES")
 
 
+def refused_by_the_store(story: Story) -> None:
+    office, one = Office(story), story.client("one")
+    office.define("Q")
+    story.store.fail(1)
+    office.alter("Q", PUT="DISABLED")
+    send(one, "Q", "not refused", delay_ms=0)
+    one.put("mortal", ttl_ms=20)
+    story.run(10)
+    story.store.fail(1)
+    story.run(100)
+    look(office, "Q")
+    story.store.fail(1)
+    send(one, TOPIC, "retained", delay_ms=0, properties={RETAIN: 1})
+    story.run(10)
+    story.client("late").listen(3, TOPIC)
+    story.run(10)
+
+
 ADMINISTRATION_STORIES = (
     staged_and_moved,
     limits,
@@ -237,4 +256,5 @@ ADMINISTRATION_STORIES = (
     reached,
     refused_after_a_restart,
     reported_before_the_dead_letter_queue_was_closed,
+    refused_by_the_store,
 )

@@ -81,6 +81,17 @@ def refused_by_the_store(story: Story) -> None:
     story.run(100)
 
 
+def prepare_refused_by_the_store(story: Story) -> None:
+    one = _begun(story, "one")
+    xid = _work(one, "one", 5)
+    story.store.fail(1)
+    one.submit(driver.Prepare(one.token(), xid))
+    story.run(50)
+    one.close()
+    story.client("after").listen(3, Q)
+    story.run(100)
+
+
 def in_doubt_over_a_kill(story: Story) -> None:
     for number, end in enumerate(ENDS):
         one = _begun(story, f"client {number}")
@@ -217,6 +228,7 @@ BRANCH_STORIES = (
     clients_that_are_lost,
     several_over_kills,
     refused_by_the_store,
+    prepare_refused_by_the_store,
     published,
     rolled_back_over_a_kill,
     suspended_and_resumed,

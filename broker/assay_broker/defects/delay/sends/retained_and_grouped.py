@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from assay_broker.core.commands import Put
-from assay_broker.defects.model import Defect, defect
+from assay_broker.core.messages.bodies import opened
+from assay_broker.defects.model import Defect, defect, made
+from assay_broker.defects.persistence.filters import kept_although_refused
 from assay_broker.defects.sends import is_delayed, undelayed
 from assay_broker.defects.shapes import Commands, puts, refusing
 from assay_broker.defects.view import View
+from assay_broker.seams import Seams
 from assay_sdk.model.message import Address, Message
 from assay_sdk.model.properties import LAST_IN_GROUP, RETAIN
 from assay_sdk.model.reasons import Mqrc
@@ -40,8 +43,15 @@ def _grouped(put: Put, _target: Address, _now_ms: int, _view: View) -> Mqrc | No
     return Mqrc.OPTIONS_ERROR if _is_grouped(put.message) else None
 
 
+@defect(made, "store-refused-stays-retained", "DD-16")
+def _refused_stays_retained() -> Seams:
+    """The broker keeps a retained publication although the store refused it."""
+    return kept_although_refused(lambda sent: _is_retained(opened(sent.message)))
+
+
 RETAINED_AND_GROUPED_DEFECTS = (
     _retained_delays,
+    _refused_stays_retained,
     Defect(
         name="retained-refused",
         rules=("DD-16",),

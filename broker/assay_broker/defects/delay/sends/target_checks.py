@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from assay_broker.core.commands import Put
+from assay_broker.core.administration.changes import AlterObject
+from assay_broker.core.commands import Administer, Command, Put, Stored, StoreFailed
 from assay_broker.core.effects import Answer
 from assay_broker.core.messages.bodies import opened
 from assay_broker.core.objects.model import Kind, Value
@@ -14,7 +15,15 @@ from assay_broker.core.records import ObjectDefined, Record
 from assay_broker.defects.delay.filters import failed
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.sends import is_delayed, unlimited
-from assay_broker.defects.shapes import Commands, answers, delayed_puts, puts_without_destination, read, refusing
+from assay_broker.defects.shapes import (
+    Commands,
+    answers,
+    commands,
+    delayed_puts,
+    puts_without_destination,
+    read,
+    refusing,
+)
 from assay_broker.defects.view import Sent, View
 from assay_broker.seams import Seams
 from assay_sdk.model.message import Address
@@ -130,6 +139,23 @@ def _lenient_after_restart(record: Record) -> tuple[Record, ...]:
     return (ObjectDefined(replace(record.definition, attributes=said | lenient)),)
 
 
+@defect(made, "refused-alteration-counts", "DD-78")
+def _refused_alteration() -> Seams:
+    """An alteration of an object counts although the store refused it."""
+    asked: list[Administer] = []
+
+    def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
+        if isinstance(command, Administer) and isinstance(command.change, AlterObject):
+            asked[:] = [replace(command, token=None)]
+        if not isinstance(command, Stored | StoreFailed):
+            return None
+        again = tuple(asked)
+        asked.clear()
+        return (command, *again) if isinstance(command, StoreFailed) else None
+
+    return commands(rewrite)
+
+
 TARGET_CHECKS_DEFECTS = (
     _queue_places_free,
     _characters_counted,
@@ -147,4 +173,5 @@ TARGET_CHECKS_DEFECTS = (
     _unchecked_in_unit,
     _light_unchecked,
     _lenient_after_restart,
+    _refused_alteration,
 )
