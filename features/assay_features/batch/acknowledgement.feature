@@ -187,7 +187,6 @@ Feature: A batch is acknowledged as a whole
         | size | last |
         | 3    | 2    |
         | 3    | 4    |
-        | 10   | 3    |
 
     Scenario: A redelivered batch comes again if its callback fails
       Given an empty queue

@@ -1136,7 +1136,6 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Examples:
         | sign |
         | :    |
-        | -    |
 
     Scenario: Two active clients with subscriptions of one name each get a copy
       Given a topic
