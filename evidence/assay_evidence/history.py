@@ -271,11 +271,7 @@ class History:
 
     def sent_to(self, destination: str) -> list[Call]:
         """Return all sends to a destination."""
-        return [send for send in self.all_sends() if send.destination == destination]
-
-    def all_sends(self) -> list[Call]:
-        """Return the sends of all messages."""
-        return [send for sends in self._sends.values() for send in sends]
+        return [send for sends in self._sends.values() for send in sends if send.destination == destination]
 
     def sends(self, keys: Collection[str]) -> list[Call]:
         """Return all sends of the messages with these keys."""

@@ -22,25 +22,10 @@ CATCHING_UP_NS = 100_000_000
 """The time after a delay, in nanoseconds, in which the harness may still note events that happened during the delay."""
 
 
-TIMES = ("delay_ms", "ttl_ms")
-"""The arguments of sends and consumers after which the broker acts by itself."""
-
-
 def was_prompt(event: Event, history: History) -> bool:
     """Return whether all delays of the harness before an event are known and at most `HELD_UP_NS` in total."""
     before = (late for late in history.delays if follows(event, late))
     return history.delays_placed and sum(late.late_ns for late in before) <= HELD_UP_NS
-
-
-def is_timeless(history: History) -> bool:
-    """Return whether a late harness changes nothing that a watch can find.
-
-    This holds if all delays of the harness are known, and no message and no subscription of the scenario has a delay or
-    a time to live.  Then a message that waits at the begin of a watch has waited at every earlier moment, too, and the
-    delays do not count as silence (`Axis.quiet`).
-    """
-    used = (*history.all_sends(), *history.consumers)
-    return history.delays_placed and not any(call.args.get(name) for call in used for name in TIMES)
 
 
 class Watchers(Struct, frozen=True):
@@ -143,6 +128,16 @@ class Axis:
         """Return the earliest position at which an event can have happened, if the harness noted it late."""
         at = self.at(event)
         return next((start for start, end in self.held if start < at <= end), at)
+
+    def is_prompt(self, since: int, until: int) -> bool:
+        """Return whether all delays of the harness are known, and last at most `HELD_UP_NS` in a span.
+
+        A delay counts as a whole if a part of it lies in the span.  The span ends `CATCHING_UP_NS` after `until`,
+        because a consumer may ask for messages only just after its watch begins.
+        """
+        ends = ((self.at(late), late) for late in self.history.delays)
+        inside = (late for end, late in ends if end > since and end - late.held_ns < until + CATCHING_UP_NS)
+        return self.history.delays_placed and sum(late.late_ns for late in inside) <= HELD_UP_NS
 
     def place(self, mark: Mark) -> int:
         """Return the position of a mark on the axis."""

@@ -24,9 +24,9 @@ from assay_evidence.predicates.claims import (
     quiet_ns,
     sends_of,
 )
-from assay_evidence.spans import clip, subtract, total
+from assay_evidence.spans import Span, clip, subtract, total
 from assay_evidence.verdicts import Finding
-from assay_evidence.watching import NS_PER_MS, Axis, Mark, Silence, is_timeless, release_marks, was_prompt, watchers_of
+from assay_evidence.watching import NS_PER_MS, Axis, Mark, Silence, release_marks, watchers_of
 
 DEFAULT_TIMES = 1
 _NOT_ENOUGH = "A message did not come, or not often enough."
@@ -208,12 +208,24 @@ def never_seen(claim: Claim, history: History) -> Finding:
     silence = axis.quiet(watchers, marks, quiet_ns(claim))
     observed = f"never seen; watched for {duration(covered)}, {heard(silence)}"
     if covered >= window_ns and silence.span is not None:
-        # After a late watch it may not be: the message may have expired, or the watch may have missed its delay.
-        certain = was_prompt(claim, history) or is_timeless(history)
+        certain = _is_prompt(axis, keys, silence.span)
         return say.passed("The actors watched, and no such message came.", observed, certain=certain)
     if total(watched) >= window_ns and (silence.span is not None or silence.spoiled):
         return say.held_up("it may not have noted messages that came meanwhile", observed)
     return say.not_demonstrated("The actors did not watch long enough.", observed)
+
+
+def _is_prompt(axis: Axis, keys: Sequence[str], silence: Span) -> bool:
+    """Return whether a silence began early enough to find messages that must not come.
+
+    Such a message can go away by itself: the message or its subscription expires, or the client or broker handles an
+    acknowledgement or the end of a subscription late.  So delays of the harness count from the first event after which
+    this can happen: a send of the messages, an event of `History.returns`, or an administrator's command.  Delays
+    during the silence do not count, because the broker delivers to a waiting consumer at once.
+    """
+    history = axis.history
+    causes = (*history.sends(keys), *history.returns, *history.admins)
+    return axis.is_prompt(min(map(axis.at, causes), default=silence[0]), silence[0])
 
 
 def in_order(claim: Claim, history: History) -> Finding:

@@ -293,26 +293,3 @@ def test_a_delay_that_is_noted_only_after_the_claim_counts_too() -> None:
     claim = story.claim("delivered-exactly", {"kids": "m"}, quiet_ms=1_500)
     story.at(2_000, 1).tell(Late, held_ns=1_900_000_000, late_ns=1_850_000_000)
     assert judge_claim(claim, story.everything()).verdict is Verdict.INCONCLUSIVE
-
-
-@pytest.mark.parametrize(
-    ("of_send", "of_consumer", "certain"),
-    [
-        ({}, {}, True),
-        ({"delay_ms": 0, "ttl_ms": 0}, {"ttl_ms": 0}, True),
-        ({"ttl_ms": 1_000}, {}, False),
-        ({"delay_ms": 1_000}, {}, False),
-        ({}, {"ttl_ms": 1_000}, False),
-    ],
-)
-def test_a_silence_after_a_delay_of_the_harness_is_certain_without_delivery_delays_and_times_to_live(
-    of_send: dict[str, int], of_consumer: dict[str, int], *, certain: bool
-) -> None:
-    story = Story()
-    story.answer(story.call("send", msg=message("m"), args=of_send))
-    held_up(story, 5_000, 4_990)
-    story.answer(story.call("consumer", "receiver", args=of_consumer))
-    with story.at(6_000).watching():
-        story.at(9_000)
-    finding = story.finds("never-seen", {"kids": "m", "actors": "receiver"}, quiet_ms=1_500)
-    assert (finding.verdict, finding.certain) == (Verdict.PASS, certain)
