@@ -101,7 +101,7 @@ def collect(
         runs=tuple(sorted(runs.values())),
         tallies=_tallies(examined, runs),
         remarks=_remarks(bronze.events, runs),
-        damage=_everywhere(_unread(bronze, _damage(quarantine, missing)), runs),
+        damage=_everywhere(_with_left_out(bronze, _damage(quarantine, missing)), runs),
         lines={
             "parsed": rows[_LINES] - rows["quarantine"],
             "quarantined": rows["quarantine"],
@@ -177,8 +177,8 @@ def _damage(quarantine: DataFrame, missing: DataFrame) -> dict[str, tuple[str, .
     return {folder: tuple(sorted(sentences)[:DAMAGE_SHOWN]) for folder, sentences in told.items()}
 
 
-def _unread(bronze: Bronze, damage: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """Add the lines of imported logs that were not imported to the damage."""
+def _with_left_out(bronze: Bronze, damage: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """Add sentences about the lines that an import left out to the damage."""
     begun = bronze.events.where((F.col("kind") == "begin") & F.col("unread").isNotNull())
     told = begun.groupBy("folder").agg(F.min("unread").alias("unread")).collect()
     return {**damage, **{row.folder: (*row.unread, *damage.get(row.folder, ())) for row in told}}

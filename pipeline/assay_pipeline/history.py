@@ -70,7 +70,7 @@ class History:
     fill it, and no rule reads all tables.
 
     Args:
-        plans: How each table is made from other tables of the history, by name.
+        plans: For each table, by name, the function that makes it; the function can read other tables of the history.
         store: Stores a table under a name, and returns the stored table.
     """
 

@@ -109,7 +109,7 @@ def spark_session(master: str = LOCAL, *, octets: int = 0) -> Generator[SparkSes
     settings = _settings(master, octets, archive.options(), scratch)
     conf = pyspark.SparkConf(loadDefaults=False).setAll(list(settings.items()))
     # Without the address Spark may choose an external one; empty submit arguments would keep Spark from starting.
-    # Spark's Python processes, which read the data source, need the packages of this one.
+    # Spark's Python processes read the data source, so they need the packages of this process.
     python = os.environ.get("PYSPARK_PYTHON", sys.executable)
     before = _change_environment({"SPARK_LOCAL_IP": LOOPBACK, "PYSPARK_SUBMIT_ARGS": None, "PYSPARK_PYTHON": python})
     try:

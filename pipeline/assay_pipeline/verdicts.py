@@ -9,7 +9,7 @@
   examinable.  A scenario with a broken or undecided subject always counts.
 - A rule without any subject is *not-demonstrated*.
 - Damage anywhere in a folder makes every rule of its runs *inconclusive*: a missing or altered line may show a breach.
-- A rule that an imported log cannot decide (`Begin.decides`) is *not-demonstrated*, whatever its subjects are.
+- A rule that an imported log cannot decide (`Begin.decides`) is *not-demonstrated*, even if it has subjects.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ _POLL_NS = 200_000_000
 With 20 ms, the waiting processes took a sixth of the processor time of a run on Artemis.
 """
 _LOOK_NS = 2 * 10**9
-"""The interval in nanoseconds at which a process looks for dead members, which costs a read for each member."""
+"""The shortest time in nanoseconds between two checks for dead members; a check reads a file for each member."""
 _NOTICE_NS = 250_000_000
 """The time from the members' agreement to the agreed moment, in nanoseconds: enough for all to read the file."""
 _LIMIT_NS = 300 * 10**9
@@ -275,7 +275,7 @@ class Meeting:
     def _changed(self) -> Generator[_State]:
         """Lock the file, give the state to a ``with`` block, and write it at the block's end.
 
-        Every `_LOOK_NS` the state loses the members that have died.
+        At most once in `_LOOK_NS`, this also removes the members that have died.
         """
         with self._file.open("a+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)

@@ -184,7 +184,7 @@ class Acts:
 
     def subscriber(self, name: str) -> ClientConnection:
         """Return the connection of a subscriber."""
-        return self._connection(Family.TOPIC, f"{name}.seat", AckMode.CLIENT, f"crash-{self._number}-{name}")
+        return self._connection(Family.TOPIC, f"{name}.subscriber", AckMode.CLIENT, f"crash-{self._number}-{name}")
 
     # the end ----------------------------------------------------------------------------------------------------------
 

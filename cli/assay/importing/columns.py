@@ -57,7 +57,7 @@ _SENDS, _RECEIVES, _OPENS = frozenset({Kind.SEND}), frozenset({Kind.RECEIVE}), f
 _FAULTS, _COMMANDS = frozenset({Kind.FAULT}), frozenset({Kind.COMMAND})
 
 EVENT = "event"
-"""The column that tells the kind of a row."""
+"""The column with the kind of a row."""
 COLUMNS: Mapping[str, Column] = {
     EVENT: Column(Type.TEXT, _ALL, _ALL),
     "time": Column(Type.TIME, _ALL, _ALL),
@@ -87,7 +87,7 @@ COLUMNS: Mapping[str, Column] = {
 }
 """All columns, by name."""
 TIMES = ("time", "answered", "acknowledged", "end")
-"""The columns with times; none of them may be earlier than ``time``."""
+"""The columns with times; none of the others may be earlier than ``time``."""
 
 
 class Row(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):

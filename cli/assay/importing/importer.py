@@ -1,4 +1,4 @@
-"""The import of logs: reads all lines, sorts the rows, and writes journals aside; then moves them to their place."""
+"""The import of logs: reads all lines, sorts the rows, writes the journals in a hidden folder, and then moves them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from assay.importing import logs
 from assay.importing.columns import Kind
 from assay.importing.journals import Header, write_journals
 from assay.importing.mapping import LogMapping
-from assay.importing.needs import Telling
+from assay.importing.needs import LogContent
 from assay.importing.rows import RowError, RowReader
 from assay.importing.staging import Orphan, Staging
 from assay_evidence.events import Untold
@@ -28,8 +28,9 @@ from assay_features import load_catalogue
 from assay_steps.plugin.folder import JOURNALS, make_room, room
 
 SHOWN = 5
-"""The largest number of sentences about lines of one kind of problem."""
+"""The largest number of lines that the result names for each kind of problem."""
 BACKEND = "imported"
+"""The name of the backend in the journals of an import."""
 
 
 class Imported(Struct, frozen=True, kw_only=True):
@@ -44,8 +45,8 @@ class Imported(Struct, frozen=True, kw_only=True):
         first_orphans: The first of these receives.
         journals: The number of journals.
         decides: The ids of the rules that the log can decide.
-        untold: What the log lacks, by rule.
-        lacks: What the log lacks, each with the rules that need it.
+        untold: For each rule that the log cannot decide or show to be kept, what the log lacks.
+        lacks: Everything that the log lacks, each with the rules that need it.
     """
 
     lines: int
@@ -63,7 +64,7 @@ class Imported(Struct, frozen=True, kw_only=True):
 def import_logs(files: Sequence[Path], out: Path, mapping: LogMapping) -> Imported:
     """Import logs into the output folder of a run.
 
-    If the import fails or is stopped, the folder is as it was before.
+    If the import fails or Ctrl-C stops it, the folder is as it was before.
 
     Args:
         files: The logs; all of them together are one run.
@@ -79,20 +80,20 @@ def import_logs(files: Sequence[Path], out: Path, mapping: LogMapping) -> Import
     chosen = list({file.resolve(): file for file in files}.values())
     for file in chosen:
         logs.check(file)
-    with room(out), _aside(out) as aside:
+    with room(out), _hidden_folder(out) as hidden:
         try:
-            with Staging(aside / "rows.sqlite") as staging:
-                imported = _import(chosen, staging, aside / JOURNALS, mapping)
+            with Staging(hidden / "rows.sqlite") as staging:
+                imported = _import(chosen, staging, hidden / JOURNALS, mapping)
         except sqlite3.Error as problem:
             raise CannotRunError(f"The rows of the log cannot be sorted in {out.parent} ({problem}).") from problem
         make_room(out)
         (out / JOURNALS).rmdir()
-        (aside / JOURNALS).rename(out / JOURNALS)
+        (hidden / JOURNALS).rename(out / JOURNALS)
     return imported
 
 
 @contextmanager
-def _aside(out: Path) -> Generator[Path]:
+def _hidden_folder(out: Path) -> Generator[Path]:
     """Provide a hidden folder beside the output folder, on the same file system; remove it at the end."""
     place = Path(tempfile.mkdtemp(prefix=f".{out.name}-import-", dir=out.parent))
     try:
@@ -102,7 +103,7 @@ def _aside(out: Path) -> Generator[Path]:
 
 
 def _import(files: Sequence[Path], staging: Staging, journals: Path, mapping: LogMapping) -> Imported:
-    telling, reader = Telling(mapping), RowReader(mapping)
+    content, reader = LogContent(mapping), RowReader(mapping)
     lines, left_out, why = 0, 0, list[str]()
     for file in files:
         for line in logs.lines(file):
@@ -114,24 +115,24 @@ def _import(files: Sequence[Path], staging: Staging, journals: Path, mapping: Lo
                 if len(why) < SHOWN:
                     why.append(f"{file.name}:{line.number}: {error}.")
             else:
-                telling.note(row)
+                content.note(row)
                 staging.add(row, file.name, line.number)
     staging.flush()
     if left_out == lines:
         reason = why[0] if why else "it has no line."
         raise UsageProblem(f"No line of the log can be imported: {reason} (docs/import.md describes the columns)")
-    telling.orphans, orphans = staging.orphans(SHOWN)
+    content.orphans, orphans = staging.orphans(SHOWN)
     imported = Imported(
         lines=lines,
         left_out=left_out,
         why=tuple(why),
-        rows=dict(telling.rows),
-        orphans=telling.orphans,
+        rows=dict(content.rows),
+        orphans=content.orphans,
         first_orphans=tuple(orphans),
         journals=0,
-        decides=telling.decides(),
-        untold=telling.untold(),
-        lacks=telling.lacks(),
+        decides=content.decides(),
+        untold=content.untold(),
+        lacks=content.lacks(),
     )
     header = Header(journals, uuid4().hex, _begin(files, imported, mapping), mapping.uncertainty_ns)
     return replace(imported, journals=write_journals(staging, header))

@@ -29,7 +29,7 @@ _LONGEST_NAME = 80
 
 
 class Header(Struct, frozen=True):
-    """The parts that all journals of an import have in common.
+    """The values that all journals of an import have in common.
 
     Args:
         folder: The folder of the journals.
@@ -54,7 +54,7 @@ def write_journals(staging: Staging, header: Header) -> int:
     scenarios = [scenario_id(destination) for destination in staging.destinations]
     names = _Names()
     with _journal(header, IMPORTER) as journal:
-        own = _Pen(journal, header.uncertainty_ns)
+        own = _EventWriter(journal, header.uncertainty_ns)
         own.write(events.Begin, first, **header.begin)
         for scenario in scenarios:
             own.write(events.ScenarioBegin, first, scenario, rules=(), judged="broker", strength="must")
@@ -78,30 +78,30 @@ def _journal(header: Header, writer: str) -> JournalWriter:
     return JournalWriter(header.folder / f"{writer}.jsonl", run=header.run, writer=writer, parts=PartLimits())
 
 
-def _write_incidents(own: _Pen, facts: Iterable[Fact], scenarios: Sequence[str]) -> None:
+def _write_incidents(own: _EventWriter, facts: Iterable[Fact], scenarios: Sequence[str]) -> None:
     for fact in facts:
         row, phase = fact.row, "end" if fact.part is Part.END else "begin"
         for scenario in scenarios:
             if row.event is Kind.FAULT:
-                fields = {"id": f"fault-{fact.place}", "what": row.fault, "target": "broker", "phase": phase}
+                fields = {"id": f"fault-{fact.number}", "what": row.fault, "target": "broker", "phase": phase}
                 own.write(events.Fault, fact.at, scenario, **fields)
             else:
-                own.write(events.Admin, fact.at, scenario, call=f"command-{fact.place}", command=row.command)
+                own.write(events.Admin, fact.at, scenario, call=f"command-{fact.number}", command=row.command)
 
 
-def _write_client(header: Header, writer: str, client: str, facts: Iterable[Fact]) -> None:
-    with _journal(header, writer) as journal:
-        pen = _Pen(journal, header.uncertainty_ns)
-        told = _Client(client, pen)
+def _write_client(header: Header, name: str, client: str, facts: Iterable[Fact]) -> None:
+    with _journal(header, name) as journal:
+        writer = _EventWriter(journal, header.uncertainty_ns)
+        events_of_client = _Client(client, writer)
         at: int | None = None
         for fact in facts:
             if at is None:
-                pen.write(events.Begin, fact.at, **header.begin)
+                writer.write(events.Begin, fact.at, **header.begin)
             at = fact.at
-            told.take(fact)
+            events_of_client.take(fact)
         assert at is not None  # noqa: S101 - a client has at least one fact, which the type checker does not know
-        told.end(at)
-        journal.close(pen.instant(at))
+        events_of_client.end(at)
+        journal.close(writer.instant(at))
 
 
 class _Names:
@@ -118,7 +118,7 @@ class _Names:
         return name
 
 
-class _Pen:
+class _EventWriter:
     """Writes events with the times of the log."""
 
     def __init__(self, journal: JournalWriter, uncertainty_ns: int) -> None:
@@ -154,13 +154,13 @@ class _Client:
 
     Args:
         name: The client's name, which is the name of its producer and its consumers.
-        pen: Writes the events.
+        writer: Writes the events.
     """
 
-    def __init__(self, name: str, pen: _Pen) -> None:
+    def __init__(self, name: str, writer: _EventWriter) -> None:
         self._name = name
-        self._pen = pen
-        self._at: dict[str, _Attachment] = defaultdict(_Attachment)
+        self._writer = writer
+        self._attachments: dict[str, _Attachment] = defaultdict(_Attachment)
         """The client's consumers, by destination; a destination to which it only sends has an empty entry."""
         self._units: dict[str, set[str]] = defaultdict(set)
         """The destinations of each unit of work that has not ended."""
@@ -171,10 +171,10 @@ class _Client:
         row, at = fact.row, fact.at
         match row.event:
             case Kind.SEND if fact.part is Part.WHOLE:
-                self._send(row, at, fact.place)
+                self._send(row, at, fact.number)
             case Kind.SEND:
                 refused = events.RefusedInfo("unknown", checked=False) if row.refused else None
-                self._write(events.Return, at, row.destination, call=f"send-{fact.place}", refused=refused)
+                self._write(events.Return, at, row.destination, call=f"send-{fact.number}", refused=refused)
             case Kind.RECEIVE if fact.part is Part.WHOLE:
                 self._receive(row, at)
             case Kind.RECEIVE:
@@ -185,7 +185,7 @@ class _Client:
                 self._detach(row.destination, at)
                 self._call("close-consumer", at, row.destination)
             case Kind.LOST:
-                for destination in self._at:
+                for destination in self._attachments:
                     self._detach(destination, at)
                     self._call("abort", at, destination)
             case Kind.COMMIT | Kind.ROLLBACK:
@@ -195,17 +195,17 @@ class _Client:
 
     def end(self, at: int) -> None:
         """End the watches that are still open."""
-        for destination in self._at:
+        for destination in self._attachments:
             self._detach(destination, at)
 
-    def _send(self, row: Row, at: int, place: int) -> None:
+    def _send(self, row: Row, at: int, number: int) -> None:
         self._join(row)
         args = {"mode": row.mode, "priority": row.priority, "ttl_ms": row.ttl or 0, "delay_ms": row.delay or 0}
         self._write(
             events.Call,
             at,
             row.destination,
-            id=f"send-{place}",
+            id=f"send-{number}",
             actor=self._name,
             op="send",
             args={name: value for name, value in args.items() if value is not None},
@@ -216,7 +216,7 @@ class _Client:
 
     def _receive(self, row: Row, at: int) -> None:
         self._join(row)
-        self._at[row.destination].held[row.message] = _Held(_message(row), row.transaction)
+        self._attachments[row.destination].held[row.message] = _Held(_message(row), row.transaction)
         self._write(
             events.Seen,
             at,
@@ -230,26 +230,26 @@ class _Client:
         )
 
     def _settle(self, destination: str, message: str, at: int, unit: str | None) -> None:
-        """Write the settlement of a message; a client that holds no other message is then ready for the next one.
+        """Write the settlement of a message; a client without other unsettled messages is then ready for the next one.
 
-        The silence of a client counts only if it holds no message, because it may take the next one only afterwards.
+        The silence of a client counts only if it has no unsettled message: it may take the next one only afterwards.
         """
-        place = self._at[destination]
-        held = place.held.pop(message, None)
+        attachment = self._attachments[destination]
+        held = attachment.held.pop(message, None)
         if held is None:  # a lost connection, or the end of the unit of work, came before
             return
         link = self._link(destination)
         self._write(
             events.Settle, at, destination, actor=self._name, link=link, msg=held.msg, outcome="accepted", unit=unit
         )
-        if not place.held:
+        if not attachment.held:
             self._write(events.Callback, at, destination, actor=self._name, link=link, ended="returned")
 
     def _open(self, row: Row, at: int) -> None:
         destination = row.destination
         self._detach(destination, at)
-        place = self._at[destination]
-        place.opened += 1
+        attachment = self._attachments[destination]
+        attachment.opened += 1
         is_durable = row.durable and destination.startswith("topic://")
         self._call("connect", at, destination, {"client_id": row.client_id})
         args = {
@@ -260,44 +260,44 @@ class _Client:
         }
         self._call("consumer", at, destination, args)
         self._call("listen", at, destination, {"on": True})
-        place.watch = f"watch-{next(self._calls)}"
+        attachment.watch = f"watch-{next(self._calls)}"
         self._watch(destination, at, "begin")
 
     def _detach(self, destination: str, at: int) -> None:
         """End the watch of a destination, and give back the messages that are not settled."""
-        place = self._at[destination]
-        if place.watch:
+        attachment = self._attachments[destination]
+        if attachment.watch:
             self._watch(destination, at, "end")
-            place.watch = ""
-        place.held.clear()
+            attachment.watch = ""
+        attachment.held.clear()
 
     def _end_unit(self, row: Row, at: int) -> None:
         unit = row.transaction or ""
         for destination in sorted(self._units.pop(unit, ())):
-            place = self._at[destination]
-            mine = [message for message, held in place.held.items() if held.unit == unit]
+            attachment = self._attachments[destination]
+            mine = [message for message, held in attachment.held.items() if held.unit == unit]
             for message in mine:
                 if row.event is Kind.COMMIT:
                     self._settle(destination, message, at, unit)
                 else:
-                    del place.held[message]
+                    del attachment.held[message]
             self._write(events.Unit, at, destination, actor=self._name, unit=unit, op=row.event.value)
 
     def _join(self, row: Row) -> None:
         """Note the destination of the client, and of the row's unit of work."""
-        self._at[row.destination]
+        self._attachments[row.destination]
         if row.transaction is not None:
             self._units[row.transaction].add(row.destination)
 
     def _link(self, destination: str) -> str:
-        return f"{self._name}-{self._at[destination].opened}"
+        return f"{self._name}-{self._attachments[destination].opened}"
 
     def _watch(self, destination: str, at: int, phase: str) -> None:
-        watch = self._at[destination].watch
+        watch = self._attachments[destination].watch
         self._write(events.Watch, at, destination, id=watch, actor=self._name, destination=destination, phase=phase)
 
     def _call(self, op: str, at: int, destination: str, args: dict[str, Any] | None = None) -> None:
-        """Write a call that is accepted at once."""
+        """Write a call and its answer, which accepts it at the same time."""
         call = f"{op}-{next(self._calls)}"
         self._write(
             events.Call, at, destination, id=call, actor=self._name, op=op, args=args or {}, destination=destination
@@ -305,7 +305,7 @@ class _Client:
         self._write(events.Return, at, destination, call=call)
 
     def _write(self, kind: type[E], at: int, destination: str, /, **fields: Any) -> None:
-        self._pen.write(kind, at, scenario_id(destination), **fields)
+        self._writer.write(kind, at, scenario_id(destination), **fields)
 
 
 def _message(row: Row) -> MessageRef:

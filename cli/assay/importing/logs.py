@@ -27,7 +27,7 @@ BATCH_ROWS = 2_000
 
 
 def check(log: Path) -> None:
-    """Refuse a file that is no log.
+    """Refuse a file that cannot be a log.
 
     Raises:
         UsageProblem: The file is missing, is a folder, or has an unknown form.
@@ -87,9 +87,9 @@ def _json_line(octets: bytes, number: int) -> Line:
     try:
         record = msgspec.json.decode(octets)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        return Line(number, None, f"the line is no JSON ({error})")
+        return Line(number, None, f"the line is not JSON ({error})")
     if not isinstance(record, dict):
-        return Line(number, None, "the line is no JSON object")
+        return Line(number, None, "the line is not a JSON object")
     return Line(number, record)
 
 
@@ -103,7 +103,7 @@ def _csv(file: BinaryIO) -> Iterator[Line]:
             except StopIteration:
                 return
             except csv.Error as error:
-                yield Line(reader.line_num, None, f"the line is no CSV ({error})")
+                yield Line(reader.line_num, None, f"the line is not CSV ({error})")
                 continue
             except UnicodeDecodeError:
                 yield Line(reader.line_num + 1, None, "the text is not UTF-8 from here on")
@@ -143,7 +143,7 @@ def _parquet(file: BinaryIO) -> Iterator[Line]:
                 number += 1
                 yield Line(number, record)
     except (pa.ArrowException, OSError) as error:
-        yield Line(number + 1, None, f"the file is no Parquet, or it is altered from here on ({_first_line(error)})")
+        yield Line(number + 1, None, f"the file is not Parquet, or it is altered from here on ({_first_line(error)})")
 
 
 def _first_line(error: Exception) -> str:

@@ -21,7 +21,7 @@ class ColumnName(Struct, frozen=True, forbid_unknown_fields=True):
     """The form of a column in the log.
 
     Args:
-        name: The log's name of the column; dots lead into nested objects.
+        name: The log's name of the column; a name with dots is that of a value in a nested object.
         unit: The unit of a time or a duration. Without it, a time is text in the form of ISO 8601, and a duration is
             a number of milliseconds.
         values: The log's words for Assay's words, such as ``{ "2" = "persistent" }``.
@@ -58,8 +58,8 @@ class LogMapping(Struct, frozen=True, forbid_unknown_fields=True):
     Args:
         log: Statements about the log.
         clock: Statements about the clocks.
-        columns: The log's name or form of a column, by Assay's name.
-        events: The log's word for a kind of row, by Assay's word.
+        columns: The name or form of each column in the log, by Assay's name.
+        events: The log's word for each kind of row, by Assay's word.
     """
 
     log: AboutLog = AboutLog()
@@ -90,7 +90,7 @@ def read_mapping(file: Path | None) -> LogMapping:
         file: The file; None for a log with Assay's own names.
 
     Raises:
-        UsageProblem: The file cannot be read, is no valid TOML, or has a mistake.
+        UsageProblem: The file cannot be read, is not valid TOML, or has a mistake.
     """
     if file is None:
         return LogMapping()
@@ -100,7 +100,7 @@ def read_mapping(file: Path | None) -> LogMapping:
     except OSError as problem:
         raise UsageProblem(f"{file} cannot be read ({problem.strerror}): name a mapping file.") from problem
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-        raise UsageProblem(f"{file} is no valid TOML ({problem}): correct the mapping file.") from problem
+        raise UsageProblem(f"{file} is not valid TOML ({problem}): correct the mapping file.") from problem
     except msgspec.ValidationError as problem:
         raise UsageProblem(f"{file} has a mistake ({problem}): docs/import.md lists the keys.") from problem
     _check(mapping, file)

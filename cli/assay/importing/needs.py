@@ -1,7 +1,7 @@
-"""What a log must tell so that a rule can be judged, and what one log tells.
+"""What a rule requires of a log, and which of these requirements a log meets.
 
-A rule that is missing in `NEEDS` cannot be judged from an imported log: `assay import` does not write the events that
-its invariant examines, such as batches.
+No imported log can decide a rule that is missing in `NEEDS`, because `assay import` does not write the events that the
+rule's invariant examines, such as batches.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from assay.importing.mapping import LogMapping
 from assay_evidence.events import Untold
 
 
-class Told(StrEnum):
-    """Something that a log may tell; the values are clauses for sentences and for the documentation."""
+class Requirement(StrEnum):
+    """A requirement of a rule on a log; the values are phrases for sentences and for the documentation."""
 
     ANSWERED = "the column answered"
     DELAY = "the column delay"
@@ -40,12 +40,12 @@ class Needs(Struct, frozen=True):
     """What a rule needs.
 
     Args:
-        decide: Without one of these, nothing in the log decides the rule.
-        show: Without one of these, the log may show that the rule is broken, and cannot show that it is kept.
+        decide: If the log does not meet all of these, it does not decide the rule.
+        show: If the log does not meet all of these, it may show that the rule is broken, but not that it is kept.
     """
 
-    decide: tuple[Told, ...]
-    show: tuple[Told, ...] = ()
+    decide: tuple[Requirement, ...]
+    show: tuple[Requirement, ...] = ()
 
 
 STEADY_NS = 100_000_000
@@ -54,37 +54,37 @@ STEADY_NS = 100_000_000
 A consumer's silence of 1 s counts (`assay_pipeline.quiet.QUIET_MS`), and the uncertainty does not shorten it.  With
 this uncertainty of each clock, the silence lasted for at least 0.8 s.
 """
-_WHOLE = (Told.ANSWERED, Told.OPEN, Told.CONSUMERS, Told.INCIDENTS, Told.CLOCKS)
-_SILENCE = (*_WHOLE, Told.ACKNOWLEDGED, Told.MATCHED)
-_COPIES = (*_SILENCE, Told.MODE)
-_MARKS = (*_COPIES, Told.REDELIVERED)
-_BODIES = (*_WHOLE, Told.MODE, Told.REDELIVERED, Told.BODY)
+_WHOLE = (Requirement.ANSWERED, Requirement.OPEN, Requirement.CONSUMERS, Requirement.INCIDENTS, Requirement.CLOCKS)
+_SILENCE = (*_WHOLE, Requirement.ACKNOWLEDGED, Requirement.MATCHED)
+_COPIES = (*_SILENCE, Requirement.MODE)
+_MARKS = (*_COPIES, Requirement.REDELIVERED)
+_BODIES = (*_WHOLE, Requirement.MODE, Requirement.REDELIVERED, Requirement.BODY)
 
 NEEDS: Mapping[str, Needs] = {
-    "DD-02": Needs((Told.DELAY,), (Told.OPEN,)),
-    "DD-03": Needs((*_COPIES, Told.DELAY)),
-    "DD-56": Needs((*_SILENCE, Told.TTL)),
+    "DD-02": Needs((Requirement.DELAY,), (Requirement.OPEN,)),
+    "DD-03": Needs((*_COPIES, Requirement.DELAY)),
+    "DD-56": Needs((*_SILENCE, Requirement.TTL)),
     "PD-11": Needs(_SILENCE),
-    "PD-13": Needs(_COPIES, (Told.DURABLE,)),
+    "PD-13": Needs(_COPIES, (Requirement.DURABLE,)),
     "PD-18": Needs(_MARKS),
-    "PD-20": Needs(_COPIES, (Told.KILLS,)),
+    "PD-20": Needs(_COPIES, (Requirement.KILLS,)),
     "PD-21": Needs(_MARKS),
-    "PD-22": Needs(_BODIES, (Told.KILLS,)),
-    "PD-23": Needs(_COPIES, (Told.DURABLE, Told.KILLS)),
-    "PD-24": Needs(_COPIES, (Told.DURABLE,)),
-    "PD-25": Needs(_COPIES, (Told.DURABLE,)),
+    "PD-22": Needs(_BODIES, (Requirement.KILLS,)),
+    "PD-23": Needs(_COPIES, (Requirement.DURABLE, Requirement.KILLS)),
+    "PD-24": Needs(_COPIES, (Requirement.DURABLE,)),
+    "PD-25": Needs(_COPIES, (Requirement.DURABLE,)),
     "PD-26": Needs(_COPIES),
-    "PD-28": Needs(_COPIES, (Told.DURABLE,)),
-    "PD-29": Needs(_BODIES, (Told.DURABLE,)),
+    "PD-28": Needs(_COPIES, (Requirement.DURABLE,)),
+    "PD-29": Needs(_BODIES, (Requirement.DURABLE,)),
     "PD-32": Needs(_BODIES),
     "PD-33": Needs(_COPIES),
-    "QS-08": Needs((*_WHOLE, Told.ACKNOWLEDGED)),
+    "QS-08": Needs((*_WHOLE, Requirement.ACKNOWLEDGED)),
 }
 """The needs of each rule that an imported log can decide."""
 
 
-class Telling:
-    """Counts which rows of a log have which columns.
+class LogContent:
+    """Counts the rows of a log that have each column, and finds the rules that the log can decide.
 
     Args:
         mapping: The mapping of the log, with its statements.
@@ -95,7 +95,7 @@ class Telling:
         self._is_steady = mapping.uncertainty_ns <= STEADY_NS
         self.rows: Counter[Kind] = Counter()
         """The number of rows of each kind."""
-        self._found: Counter[Told] = Counter()
+        self._found: Counter[Requirement] = Counter()
         self._in_units = 0
         self.orphans = 0
         """The number of receives without a send."""
@@ -106,44 +106,45 @@ class Telling:
         if row.event is Kind.SEND:
             self._note_send(row)
         elif row.event is Kind.RECEIVE:
-            self._found[Told.REDELIVERED] += row.redelivered is not None
-            self._found[Told.ACKNOWLEDGED] += row.acknowledged is not None
-            self._found[Told.BODY] += row.body is not None
+            self._found[Requirement.REDELIVERED] += row.redelivered is not None
+            self._found[Requirement.ACKNOWLEDGED] += row.acknowledged is not None
+            self._found[Requirement.BODY] += row.body is not None
             self._in_units += row.transaction is not None
         elif row.event is Kind.OPEN:
-            self._found[Told.OPEN] += 1
-            self._found[Told.DURABLE] += row.durable and row.subscription is not None
+            self._found[Requirement.OPEN] += 1
+            self._found[Requirement.DURABLE] += row.durable and row.subscription is not None
         elif row.event is Kind.FAULT:
-            self._found[Told.KILLS] += row.fault in ("kill", "restart")
+            self._found[Requirement.KILLS] += row.fault in ("kill", "restart")
 
     def _note_send(self, row: Row) -> None:
-        self._found[Told.ANSWERED] += row.answered is not None
-        self._found[Told.DELAY] += row.delay is not None
-        self._found[Told.TTL] += row.ttl is not None
-        self._found[Told.MODE] += row.mode is not None
-        self._found[Told.BODY] += row.body is not None
+        self._found[Requirement.ANSWERED] += row.answered is not None
+        self._found[Requirement.DELAY] += row.delay is not None
+        self._found[Requirement.TTL] += row.ttl is not None
+        self._found[Requirement.MODE] += row.mode is not None
+        self._found[Requirement.BODY] += row.body is not None
 
-    def tells(self, told: Told) -> bool:
-        """Return whether the log tells something."""
+    def meets(self, requirement: Requirement) -> bool:
+        """Return whether the log meets a requirement."""
         sends, receives = self.rows[Kind.SEND], self.rows[Kind.RECEIVE]
-        acknowledged = self._found[Told.ACKNOWLEDGED] or (self._in_units and self.rows[Kind.COMMIT]) or not receives
+        committed = self._in_units and self.rows[Kind.COMMIT]
+        acknowledged = self._found[Requirement.ACKNOWLEDGED] or committed or not receives
         special = {
-            Told.CONSUMERS: "consumers" in self._complete,
-            Told.INCIDENTS: "incidents" in self._complete,
-            Told.CLOCKS: self._is_steady,
-            Told.MATCHED: self.orphans == 0,
-            Told.REDELIVERED: self._found[Told.REDELIVERED] == receives,
-            Told.BODY: self._found[Told.BODY] == sends + receives,
-            Told.ACKNOWLEDGED: bool(acknowledged),
+            Requirement.CONSUMERS: "consumers" in self._complete,
+            Requirement.INCIDENTS: "incidents" in self._complete,
+            Requirement.CLOCKS: self._is_steady,
+            Requirement.MATCHED: self.orphans == 0,
+            Requirement.REDELIVERED: self._found[Requirement.REDELIVERED] == receives,
+            Requirement.BODY: self._found[Requirement.BODY] == sends + receives,
+            Requirement.ACKNOWLEDGED: bool(acknowledged),
         }
-        return special.get(told, self._found[told] > 0)
+        return special.get(requirement, self._found[requirement] > 0)
 
     def decides(self) -> tuple[str, ...]:
         """Return the ids of the rules that the log can decide."""
         return tuple(rule for rule, needs in NEEDS.items() if not self._missing(needs.decide))
 
     def untold(self) -> tuple[Untold, ...]:
-        """Return what the log does not tell, for each rule that needs it."""
+        """Return, for each rule whose requirements the log does not meet, what the log lacks."""
         return tuple(
             Untold(rule, f"The log lacks {_listed(missing)}.")
             for rule, needs in NEEDS.items()
@@ -151,17 +152,17 @@ class Telling:
         )
 
     def lacks(self) -> dict[str, tuple[str, ...]]:
-        """Return what the log does not tell, each with the rules that need it."""
+        """Return everything that the log lacks, each with the rules that need it."""
         found: dict[str, tuple[str, ...]] = {}
         for rule, needs in NEEDS.items():
-            for told in self._missing((*needs.decide, *needs.show)):
-                found[told.value] = (*found.get(told.value, ()), rule)
+            for one in self._missing((*needs.decide, *needs.show)):
+                found[one.value] = (*found.get(one.value, ()), rule)
         return found
 
-    def _missing(self, needed: Iterable[Told]) -> list[Told]:
-        return [told for told in needed if not self.tells(told)]
+    def _missing(self, needed: Iterable[Requirement]) -> list[Requirement]:
+        return [one for one in needed if not self.meets(one)]
 
 
-def _listed(missing: list[Told]) -> str:
-    *first, last = (told.value for told in missing)
+def _listed(missing: list[Requirement]) -> str:
+    *first, last = (one.value for one in missing)
     return f"{'; '.join(first)}; and {last}" if first else last

@@ -1,4 +1,4 @@
-"""Turns a line of a log into a row: finds the columns by the mapping, and converts their values."""
+"""Turns a line of a log into a row: finds the columns with the mapping, and converts their values."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class RowReader:
         kind = self._kind(record)
         values: dict[str, Any] = {}
         for name, form, of, is_needed in self._columns[kind]:
-            value = _told(record, form)
+            value = _value(record, form)
             if value is not None:
                 values[name] = _convert(value, name, form, of)
             elif is_needed:
@@ -88,7 +88,7 @@ class RowReader:
         return Row(event=kind, **values)
 
     def _kind(self, record: Record) -> Kind:
-        value = _told(record, self._event)
+        value = _value(record, self._event)
         if value is None:
             raise RowError(f"the column {_named(EVENT, self._event)} is missing")
         word = self._event.values.get(_text(value), _text(value))
@@ -98,7 +98,7 @@ class RowReader:
         return kind
 
 
-def _told(record: Record, form: ColumnName) -> object:
+def _value(record: Record, form: ColumnName) -> object:
     """Return a column's value; None if the record does not have it."""
     if form.name in record:
         value = record[form.name]
@@ -128,7 +128,8 @@ def _convert(value: object, name: str, form: ColumnName, of: Type) -> object:
         return _CONVERTERS[of](value, form.unit)
     except (ValueError, InvalidOperation, OverflowError) as error:
         why = f": {error}" if isinstance(error, RowError) else ""
-        raise RowError(f"{_named(name, form)} is {_text(value)[:60]!r}, not a {of.value}{why}") from error
+        article = "" if " or " in of.value else "a "
+        raise RowError(f"{_named(name, form)} is {_text(value)[:60]!r}, not {article}{of.value}{why}") from error
 
 
 def _as_text(value: object, _unit: str) -> str:
@@ -169,7 +170,7 @@ def _as_duration(value: object, unit: str) -> int:
 
 
 def _number(value: object, unit: str) -> int:
-    """Return nanoseconds; without rounding errors, because a float has too few digits for a time since the epoch."""
+    """Return nanoseconds, computed with decimals: a float has too few digits for a time since the epoch."""
     if isinstance(value, bool) or (isinstance(value, float) and not math.isfinite(value)):
         raise ValueError(value)
     return _in_range(math.floor(Decimal(_text(value)) * _NS[unit]))

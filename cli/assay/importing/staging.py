@@ -25,7 +25,7 @@ PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
 PRAGMA temp_store = FILE;
 PRAGMA cache_size = -32768;
-CREATE TABLE fact (client TEXT, at INTEGER, place INTEGER, part TEXT, row BLOB);
+CREATE TABLE fact (client TEXT, at INTEGER, number INTEGER, part TEXT, row BLOB);
 CREATE TABLE sent (message TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE got (message TEXT, log TEXT, line INTEGER);
 CREATE TABLE destination (name TEXT PRIMARY KEY) WITHOUT ROWID;
@@ -33,7 +33,7 @@ CREATE TABLE destination (name TEXT PRIMARY KEY) WITHOUT ROWID;
 _BATCH = 2_000
 """The number of rows that wait in memory before they are written together."""
 BROKER = ""
-"""Stands for the client of faults and commands, which no client sees."""
+"""The client's name in facts about faults and commands, which belong to no client."""
 
 
 class Part(StrEnum):
@@ -48,17 +48,17 @@ class Part(StrEnum):
 class Fact(Struct, frozen=True, gc=False):
     """A part of a row, with the time of this part in nanoseconds since the epoch.
 
-    `place` is the number of the row, which is unique in the import.
+    `number` is the number of the row, which is unique in the import.
     """
 
     at: int
-    place: int
+    number: int
     part: Part
     row: Row
 
 
 class Orphan(Struct, frozen=True):
-    """A receive without a send in the logs, with its place in them."""
+    """A receive without a send in the logs: its message id, file and line."""
 
     message: str
     log: str
@@ -78,7 +78,7 @@ class Staging:
         self._db.execute("BEGIN")
         self._encoder = msgspec.msgpack.Encoder()
         self._decoder = msgspec.msgpack.Decoder(Row)
-        self._places = 0
+        self._rows = 0
         self._facts: list[tuple[str, int, int, str, bytes]] = []
         self._sent: list[tuple[str]] = []
         self._got: list[tuple[str, str, int]] = []
@@ -93,15 +93,15 @@ class Staging:
         self._db.close()
 
     def add(self, row: Row, log: str, line: int) -> None:
-        """Store a row; `log` and `line` are its place in the logs.
+        """Store the row of a line of a log.
 
         Raises:
             sqlite3.Error: The disk is full.
         """
-        self._places += 1
+        self._rows += 1
         octets = self._encoder.encode(row)
         for part, at in _parts(row):
-            self._facts.append((row.client or BROKER, at, self._places, part.value, octets))
+            self._facts.append((row.client or BROKER, at, self._rows, part.value, octets))
         if row.event is Kind.SEND:
             self._sent.append((row.message,))
         elif row.event is Kind.RECEIVE:
@@ -142,10 +142,11 @@ class Staging:
         return count, [Orphan(*one) for one in first]
 
     def clients(self) -> Iterator[tuple[str, Iterator[Fact]]]:
-        """Return each client with its facts in the order of their times; first `BROKER`, if it has facts."""
-        rows = self._db.execute("SELECT client, at, place, part, row FROM fact ORDER BY client, at, place, rowid")
+        """Return each client with its facts in the order of their times; `BROKER` comes first, if it has facts."""
+        rows = self._db.execute("SELECT client, at, number, part, row FROM fact ORDER BY client, at, number, rowid")
         for client, group in groupby(rows, key=lambda row: str(row[0])):
-            yield client, (Fact(at, place, Part(part), self._decoder.decode(row)) for _, at, place, part, row in group)
+            facts = (Fact(at, number, Part(part), self._decoder.decode(row)) for _, at, number, part, row in group)
+            yield client, facts
 
 
 def _parts(row: Row) -> Iterator[tuple[Part, int]]:

@@ -1,4 +1,4 @@
-"""A consumer process of a soak: the consumers of each workload in each slice (`assay.soak.seat`)."""
+"""A consumer process of a soak: the consumers of each workload in each slice (`assay.soak.slice_consumer`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from multiprocessing.connection import Connection
 
 from assay.soak.client import NS_PER_MS, ClientOrder, ClientProcess, Report, Surroundings, take_part
-from assay.soak.seat import EARLY_MS, QUIET_MS, Seat
+from assay.soak.slice_consumer import EARLY_MS, QUIET_MS, SliceConsumer
 from assay.soak.workloads import Workload
 from assay_adapters.ports.client import Seen
 from assay_sdk.model.message import AddressKind
@@ -16,9 +16,9 @@ TURN_MS = 50
 
 
 class SoakConsumer(ClientProcess):
-    """A consumer process of a soak: it has one `Seat` for each workload of each slice."""
+    """A consumer process of a soak: it has one `SliceConsumer` for each workload of each slice."""
 
-    _seats: list[Seat]
+    _consumers: list[SliceConsumer]
     _closed: tuple[int, ...] = ()
     _unfinished = 0
     _calm_ns: int | None = 0
@@ -62,29 +62,31 @@ class SoakConsumer(ClientProcess):
 
     def carry_out(self) -> None:
         """Attach the consumers of each slice at its begin, and continue until all consumers have ended."""
-        self._seats = []
+        self._consumers = []
         coming = iter(range(1, self.plan.slices + 1))
         following = next(coming, None)
-        while (following is not None or self._seats) and self.wait_until(
+        while (following is not None or self._consumers) and self.wait_until(
             self.clock.monotonic_ns() + TURN_MS * NS_PER_MS
         ):
             now_ns = self.clock.monotonic_ns()
             if following is not None and now_ns >= self.at((following - 1) * self.plan.slice_ms - EARLY_MS):
                 workloads = (self.workload(name) for name in self.plan.workloads)
-                self._seats += [Seat(self, one, following, n) for one in workloads for n in range(1, one.at_once + 1)]
+                self._consumers += [
+                    SliceConsumer(self, one, following, n) for one in workloads for n in range(1, one.at_once + 1)
+                ]
                 following = next(coming, None)
-            for seat in self._seats:
-                seat.step(now_ns)
+            for consumer in self._consumers:
+                consumer.step(now_ns)
             self._clear()
-        for seat in self._seats:
-            seat.end()
+        for consumer in self._consumers:
+            consumer.end()
 
     def _clear(self) -> None:
         """Forget the consumers that have ended, and note the slices whose consumers have all ended."""
-        before = {seat.number for seat in self._seats}
-        self._unfinished += sum(seat.is_unfinished for seat in self._seats)
-        self._seats = [seat for seat in self._seats if not seat.is_done]
-        for number in sorted(before - {seat.number for seat in self._seats}):
+        before = {consumer.number for consumer in self._consumers}
+        self._unfinished += sum(consumer.is_unfinished for consumer in self._consumers)
+        self._consumers = [consumer for consumer in self._consumers if not consumer.is_done]
+        for number in sorted(before - {consumer.number for consumer in self._consumers}):
             self._closed = (*self._closed, number)
             self._keys.pop(number, None)
             self.forget(number)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from msgspec import Struct
 
 from assay.soak.plan import PlannedFault
-from assay.soak.seat import QUIET_MS
+from assay.soak.slice_consumer import QUIET_MS
 from assay_adapters.ports.backend import Instance
 from assay_adapters.ports.capabilities import Unsupported
 from assay_adapters.ports.faults import Cut, FaultRequest, Kill, Pause, Restart, Slow

@@ -163,7 +163,7 @@ WORKLOADS: tuple[Workload, ...] = (
     ),
     Workload(
         name="ended",
-        title="batch listeners whose clients acknowledge, commit or roll back by calls, on a queue",
+        title="batch listeners whose clients acknowledge, commit or roll back outside of the callbacks, on a queue",
         rules=("BT-11", "BT-12"),
         share=3,
         together=(1, 5),
@@ -184,7 +184,7 @@ WORKLOADS: tuple[Workload, ...] = (
     ),
     Workload(
         name="early",
-        title="publications before the only subscriber comes",
+        title="publications before the only subscriber of the topic comes",
         rules=("PD-14", "PD-34"),
         kind=AddressKind.TOPIC,
         share=2,
@@ -299,7 +299,7 @@ WORKLOADS: tuple[Workload, ...] = (
     ),
     Workload(
         name="sharing",
-        title="sharers of one durable subscription that confirm one message of each visit, and drop their connections",
+        title="sharers of a durable subscription that confirm one message of each visit, and drop their connections",
         rules=("QS-10",),
         kind=AddressKind.TOPIC,
         share=2,
@@ -322,13 +322,13 @@ WORKLOADS: tuple[Workload, ...] = (
         reading=Reading.VISITING,
         readers=(_CONFIRMS,),
         durable=True,
-        lasts_ms=3_000,
+        subscription_ttl_ms=3_000,
         needs=_LIGHT | {Capability.SUBSCRIPTION_TTL},
     ),
 )
 """All workloads.  A soak leaves out a workload whose capabilities the pair lacks, and says so."""
 UNTRIED: Mapping[str, str] = {
-    "QS-22": "No subscriber with a time to live stays away for longer than it, and then waits undisturbed by faults.",
+    "QS-22": "No subscriber stays away until its subscription has expired, and then waits without a fault.",
     "QS-31": "No workload's MQ Light clients have non-durable subscriptions.",
     "BT-13": "No workload has global units of work.",
 }

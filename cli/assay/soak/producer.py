@@ -19,7 +19,7 @@ LATE_MS = 1_000
 HOLD_MS = 100
 """How long a producer keeps a unit of work open after its last send, in milliseconds.
 
-A consumer then sees whether the broker counts delays from the send or from the commit.
+So the journal shows whether the broker counts delays from the send or from the commit.
 """
 
 

@@ -22,7 +22,7 @@ from assay.soak.loads import WORKLOADS
 from assay.soak.plan import LeftOut, Plan, PlannedFault, plan_json, producer_name
 from assay.soak.processes import Clients, prepare
 from assay.soak.producer import produce
-from assay.soak.seat import DRAIN_LIMIT_MS, EARLY_MS
+from assay.soak.slice_consumer import DRAIN_LIMIT_MS, EARLY_MS
 from assay.soak.workloads import Workload, scenario_id
 from assay_adapters.ports.backend import BackendError, Instance, NoReturnError, client_protocol
 from assay_adapters.ports.capabilities import Needs, Unsupported

@@ -52,9 +52,9 @@ class Reading(StrEnum):
     UNITS = "units"
     """Units of work of received messages; one in three is rolled back."""
     ENDED = "ended"
-    """A batch listener; calls outside of its callbacks acknowledge its batches, or commit them or roll them back."""
+    """A batch listener; its client acknowledges, commits or rolls back outside of the callbacks."""
     STORED = "stored"
-    """A listener that subscribes before the slice, leaves at its begin, and returns after it."""
+    """A listener that subscribes before the slice, leaves at the slice's begin, and returns after the slice."""
 
 
 class Reader(Struct, frozen=True, kw_only=True):
@@ -81,7 +81,8 @@ class Workload(Struct, frozen=True, kw_only=True):
         kind: Whether the messages go to a queue or to a topic.
         share: The share of the messages, relative to the other workloads.
         delays: The distribution of the delays.
-        expires: Whether the messages have a time to live: their delay, or without delays, 300 ms to `LONGEST_MS`.
+        expires: Whether the messages have a time to live: as long as their delay, or 300 ms to `LONGEST_MS` if they
+            have none.
         persistent_percent: The percentage of persistent messages.
         in_units: Whether the messages are sent in units of work; one in three is rolled back.
         grouped: Whether the messages of one act form a message group.
@@ -92,8 +93,8 @@ class Workload(Struct, frozen=True, kw_only=True):
         at_once: The number of consumers that each process has in each slice.
         durable: Whether each consumer has a durable subscription of its own.
         shared: Whether all consumers of a slice share one subscription.
-        lasts_ms: How long a subscription outlives its consumer, in milliseconds; None for the default.
-        drops: Whether a consumer that leaves drops its connection without closing it.
+        subscription_ttl_ms: The time to live of a subscription, in milliseconds; None for the default.
+        drops: Whether a consumer that leaves drops its connection, and does not close it.
         needs: The capabilities that the pair must have.
     """
 
@@ -114,7 +115,7 @@ class Workload(Struct, frozen=True, kw_only=True):
     at_once: int = 1
     durable: bool = False
     shared: bool = False
-    lasts_ms: int | None = None
+    subscription_ttl_ms: int | None = None
     drops: bool = False
     needs: frozenset[Capability] = frozenset()
 

@@ -175,7 +175,7 @@ Feature: A batch is acknowledged as a whole
       And no message of the batches before the failed batch comes to the receiver again
 
     @evidence
-    Scenario Outline: When the first <last> callbacks fail, every message comes, also those of later batches
+    Scenario Outline: If the first <last> callbacks fail, every message still comes, including those of later batches
       Given an empty queue
       And messages "m1" to "m9" are sent to the queue
       And a receiver on the queue

@@ -164,7 +164,7 @@ Feature: The authority that a delayed message needs, and the time of the check
       And the queue holds "m2"
 
     @evidence
-    Scenario Outline: After the broker <event>, only the user with authority to put to the target can send
+    Scenario Outline: After the broker <event>, only a user with authority to put to the target can send a delayed message to it
       Given an empty queue
       And the queue is withheld from ordinary users
       And user "alice" may put to the queue

@@ -241,7 +241,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
         | non-persistent | PMSGDLV(ALLAVAIL) NPMSGDLV(ALLDUR)  |
 
     @evidence
-    Scenario Outline: After the broker <event>, a publication is still refused on a topic that was altered to <attributes>
+    Scenario Outline: After the broker <event>, a topic that was altered to <attributes> still refuses a delayed publication
       Given a topic with PMSGDLV(ALLAVAIL) NPMSGDLV(ALLAVAIL)
       And the topic has been altered to <attributes>
       When the broker <event>

@@ -181,7 +181,7 @@ Feature: Messages to a topic, through restart and kill
       And "second" sees "m1", "m2" exactly once
 
     @evidence @needs-xa @needs-kill
-    Scenario Outline: Two durable subscriptions have the messages of a branch that is committed <when> a kill
+    Scenario Outline: Two durable subscriptions get the messages of a branch that is committed <when> a kill
       Given a topic
       And a durable subscriber "first" on the topic
       And a durable subscriber "second" on the topic

@@ -623,7 +623,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "keeper" sees "m1" and "m2" at least once
 
     @evidence @needs-store-error
-    Scenario Outline: A durable subscription that the store refused and then accepted stores messages after the broker <event>
+    Scenario Outline: If the store first refuses a durable subscription and then accepts it, the subscription is there after the broker <event>
       Given a topic
       And a durable subscriber "keeper" on the topic
       When subscriber "keeper" unsubscribes
@@ -1120,7 +1120,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "upper" sees "missed" exactly once
 
     @kit
-    Scenario Outline: Client id and name are not one text, joined with "<sign>"
+    Scenario Outline: Two subscriptions each get a copy, although joining client id and name with "<sign>" gives the same text
       Given a topic
       And subscriber "short" of client "ann" on the topic, with a durable subscription named exactly "club<sign>news"
       And subscriber "short" is inactive

@@ -638,7 +638,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
       Then no subscription to the topic remains
 
     @evidence @needs-store-error
-    Scenario Outline: A subscription ends in time although the store could not write that <what>
+    Scenario Outline: A subscription ends at its time although the store could not write that <what>
       Given a topic
       And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
       When <first>

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def register(spark: SparkSession) -> None:
     """Register the data source, so that ``spark.read.format("assay").load(RUN)`` reads the journals of a run.
 
-    Spark's Python processes (PYSPARK_PYTHON) need this package, too. Registering twice does no harm.
+    Spark's Python processes (PYSPARK_PYTHON) need this package, too.  A second call has no further effect.
 
     Args:
         spark: The session, which keeps the registration until its end.

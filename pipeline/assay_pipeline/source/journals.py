@@ -1,11 +1,11 @@
 """The journals of runs as a data source of Spark: ``spark.read.format("assay").load(RUN)``.
 
-Spark asks a Python process for the lines of each journal file, which is one partition, and gets Arrow batches.  Lines
-are read and checked as `assay_evidence.reader` does (`read_line`), so a damaged line never ends a query: it becomes a
-row with its damage, without an event.
+Each journal file is one partition.  A Python process reads its lines, checks each as `assay_evidence.reader` does
+(`read_line`), and returns Arrow batches.  A damaged line does not end a query: it becomes a row with its damage,
+without an event.
 
-The source knows single lines only.  `assay_pipeline.bronze` also finds missing lines, and parses with Spark's own
-expressions, because a Python process for each core is slower than these.
+The data source examines each line by itself, so it does not find missing lines.  `assay_pipeline.bronze` finds them,
+and parses with Spark's own expressions, which are faster than a Python process for each core.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ Row = Mapping[str, Any]
 def source_schema() -> StructType:
     """Make the schema of the source.
 
-    The first columns are of the line: ``folder``, ``file``, ``file_line`` (the line's number in its file, from 1),
+    The first columns describe the line: ``folder``, ``file``, ``file_line`` (the line's number in its file, from 1),
     ``damage`` (null for a valid line; its values are those of `assay_evidence.lines.JournalDamage`, or ``unreadable``
     for a file that cannot be read), ``damage_text`` (one sentence) and ``damaged_line`` (the text of the damaged line).
     Every field of every kind of event follows.
@@ -112,14 +112,14 @@ class JournalSourceReader(DataSourceReader):
 def read_rows(file: JournalFile) -> Iterator[Row]:
     """Read the lines of a journal file, each as a row of `source_schema`; absent columns are null.
 
-    A file that is torn, altered or gone gives its lines before that place, and a last row with the damage.
+    If the file is torn, altered or missing, the last row has this damage; the rows before it are of the intact lines.
     """
     number = 0
     damage: Row | None = None
     try:
         with open_journal(Path(file.path)) as lines:
             for number, line in enumerate(lines, start=1):
-                yield {"folder": file.folder, "file": file.path, "file_line": number, **_told(line)}
+                yield {"folder": file.folder, "file": file.path, "file_line": number, **_line_cells(line)}
     except (EOFError, gzip.BadGzipFile, zlib.error):
         damage = {"damage": "undecodable", "damage_text": "The compressed file is torn or altered from here on."}
     except OSError as error:
@@ -128,8 +128,8 @@ def read_rows(file: JournalFile) -> Iterator[Row]:
         yield {"folder": file.folder, "file": file.path, "file_line": number + 1, **damage}
 
 
-def _told(line: bytes) -> Row:
-    """Return the event of a line, or else its damage."""
+def _line_cells(line: bytes) -> Row:
+    """Return the columns of a line's event, or of its damage."""
     try:
         fields = msgspec.to_builtins(read_line(line))
         return _cells(_EVENTS, fields)

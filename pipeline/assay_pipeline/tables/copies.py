@@ -60,7 +60,7 @@ def copies(history: History) -> DataFrame:
     """Make the table of copies.
 
     Args:
-        history: The history, of which the function reads other tables.
+        history: The history; the function reads other tables of it.
     """
     upon = F.filter("faults", lambda fault: fault["what"].isin(*FATAL) & precedes(F.col("at"), fault["begin"]))
     messages = (

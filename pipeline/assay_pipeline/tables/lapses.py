@@ -44,7 +44,7 @@ def lapses(history: History, told: DataFrame) -> DataFrame:
     """Make the table.
 
     Args:
-        history: The history, of which the function reads other tables.
+        history: The history; the function reads other tables of it.
         told: All events.
     """
     away = _absences(history, told)

@@ -55,7 +55,7 @@ def latecomers(history: History, told: DataFrame) -> DataFrame:
     """Make the table.
 
     Args:
-        history: The history, of which the function reads other tables.
+        history: The history; the function reads other tables of it.
         told: All events.
     """
     published = _published(history)

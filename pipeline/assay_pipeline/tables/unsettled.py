@@ -53,7 +53,7 @@ def unsettled(history: History, told: DataFrame) -> DataFrame:
     """Make the table.
 
     Args:
-        history: The history, of which the function reads other tables.
+        history: The history; the function reads other tables of it.
         told: All events.
     """
     settles = told.where(F.col("kind") == "settle").select(

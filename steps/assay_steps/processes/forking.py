@@ -44,7 +44,7 @@ DELAYED = pytest.StashKey[bool]()
 FEWER = 4
 """The factor by which each round of repeated scenarios has fewer processes, so that the machine is less busy."""
 FEWEST = 2
-"""The smallest number of processes of a round, unless the run has fewer: a single process would mostly wait."""
+"""The smallest number of processes of a round, unless the run has fewer; a single process would mostly wait."""
 ROUNDS = 3
 """The largest number of attempts at a scenario."""
 REPLACEMENTS = 4

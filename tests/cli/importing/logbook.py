@@ -48,12 +48,12 @@ class Logbook:
         known = {"mode": "persistent", "answered": BEGIN_S + at + 0.001, "body": message}
         self.add("send", at, client="sender", message=message, destination=to, **{**known, **values})
 
-    def gets(self, message: str, at: float, of: str = "Q", by: str = "receiver", **values: Any) -> None:
+    def receives(self, message: str, at: float, of: str = "Q", by: str = "receiver", **values: Any) -> None:
         """Add a reception that is acknowledged after 1 ms, and not marked as redelivered."""
         known = {"acknowledged": BEGIN_S + at + 0.001, "redelivered": False, "body": message}
         self.add("receive", at, client=by, message=message, destination=of, **{**known, **values})
 
-    def attends(self, since: float, until: float, of: str = "Q", by: str = "receiver", **values: Any) -> None:
+    def consumes(self, since: float, until: float, of: str = "Q", by: str = "receiver", **values: Any) -> None:
         """Add the begin and the end of a consumer."""
         self.add("open", since, client=by, destination=of, **values)
         kind = {name: value for name, value in values.items() if name == "kind"}

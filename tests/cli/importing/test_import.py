@@ -69,9 +69,9 @@ def test_the_documentation_lists_the_columns_and_the_rules() -> None:
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ('{"event": "send"', "the line is no JSON"),
-        ("[1]", "the line is no JSON object"),
-        ("\xff", "the line is no JSON"),
+        ('{"event": "send"', "the line is not JSON"),
+        ("[1]", "the line is not a JSON object"),
+        ("\xff", "the line is not JSON"),
         ('{"event": "send"}', "the column time is missing"),
         ('{"evnt": "send"}', "the column event is missing"),
         (SEND.replace("send", "snd"), "no kind of row 'snd'; did you mean 'send'?"),
@@ -80,9 +80,9 @@ def test_the_documentation_lists_the_columns_and_the_rules() -> None:
         (SEND.replace('"time"', '"delay": -1, "time"'), "delay is '-1', not a duration"),
         (SEND.replace('"time"', '"delay": "soon", "time"'), "delay is 'soon', not a duration"),
         (SEND.replace('"time"', '"delay": [1], "time"'), "delay is a JSON array"),
-        (SEND.replace('"time"', '"mode": 2, "time"'), "mode is '2', not a persistent or non-persistent"),
+        (SEND.replace('"time"', '"mode": 2, "time"'), "mode is '2', not persistent or non-persistent"),
         (SEND.replace('"time"', '"answered": "2026-11-27T08:59:59Z", "time"'), "answered is earlier than time"),
-        (GET.replace('"time"', '"redelivered": "perhaps", "time"'), "redelivered is 'perhaps', not a true or false"),
+        (GET.replace('"time"', '"redelivered": "perhaps", "time"'), "redelivered is 'perhaps', not true or false"),
         (SEND.replace('"m"', '""'), "the column message is missing"),
     ],
 )
@@ -170,7 +170,7 @@ def test_a_torn_parquet_file_has_no_line(assay: Assay, tmp_path: Path) -> None:
     (tmp_path / "log.parquet").write_bytes(b"PAR1 and then nothing")
     ended = assay("import", tmp_path / "log.parquet", "--out", tmp_path / "run")
     assert ended.code is Exit.USAGE
-    assert "log.parquet:1: the file is no Parquet" in ended.err
+    assert "log.parquet:1: the file is not Parquet" in ended.err
 
 
 def test_parquet_without_pyarrow_names_the_extra(assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,7 +220,7 @@ def mapping_of(**tables: object) -> LogMapping:
 @pytest.mark.parametrize(
     ("mapping", "says"),
     [
-        ("[log", "is no valid TOML"),
+        ("[log", "is not valid TOML"),
         ("[lgo]", "unknown field `lgo`"),
         ('[log]\ncomplete = ["everything"]', "Invalid enum value 'everything'"),
         ('[columns]\nmesage = "id"', "no column 'mesage'; did you mean 'message'?"),
@@ -248,7 +248,7 @@ def test_a_mistake_in_the_mapping_is_told_in_one_sentence(
         ("missing.jsonl", None, "does not exist"),
         ("log.avro", "Obj", "has no known form"),
         ("empty.jsonl", "", "it has no line"),
-        ("bad.jsonl", "{", "bad.jsonl:1: the line is no JSON"),
+        ("bad.jsonl", "{", "bad.jsonl:1: the line is not JSON"),
     ],
 )
 def test_a_log_without_a_row_leaves_nothing_behind(
@@ -292,10 +292,10 @@ def test_a_folder_with_foreign_files_is_refused(assay: Assay, tmp_path: Path) ->
 
 def test_lines_may_be_in_any_order_and_in_several_files(assay: Assay, tmp_path: Path) -> None:
     log = Logbook()
-    log.attends(1, 30)
+    log.consumes(1, 30)
     for number in range(50):
         log.sends(f"m-{number}", 2 + number / 10)
-        log.gets(f"m-{number}", 2.05 + number / 10)
+        log.receives(f"m-{number}", 2.05 + number / 10)
     random.Random(1).shuffle(log.rows)  # noqa: S311 - any order
     whole = log.write(tmp_path).read_text().splitlines()
     (tmp_path / "first.jsonl").write_text("\n".join(whole[:40]))

@@ -1,4 +1,4 @@
-"""Tests of the verdicts on imported logs: what is found, and what the log must tell for it."""
+"""Tests of the verdicts on imported logs: the breaches that are found, and the columns that this needs."""
 
 from __future__ import annotations
 
@@ -36,45 +36,45 @@ def clean() -> Logbook:
     """Return a log in which every rule of `NEEDS` was tried and kept."""
     log = Logbook()
     # before the kill: parked messages, and a durable subscription that was opened once
-    log.attends(1, 5, "D", **DURABLE)
+    log.consumes(1, 5, "D", **DURABLE)
     log.sends("d-kept", 3, "D", kind="topic")
-    log.gets("d-kept", 3.1, "D", kind="topic")
+    log.receives("d-kept", 3.1, "D", kind="topic")
     for mode in ("persistent", "non-persistent"):
         log.sends(f"q-{mode}", 10, "KILLED", mode=mode)
     log.sends("d-killed", 11, "D", kind="topic")
     log.add("fault", 20, fault="kill", end=1_795_770_022)
-    log.attends(30, 40, "KILLED")
+    log.consumes(30, 40, "KILLED")
     for at, mode in ((31, "persistent"), (32, "non-persistent")):
-        log.gets(f"q-{mode}", at, "KILLED")
-    log.attends(41, 48, "D", **DURABLE)
-    log.gets("d-killed", 42, "D", kind="topic")
+        log.receives(f"q-{mode}", at, "KILLED")
+    log.consumes(41, 48, "D", **DURABLE)
+    log.receives("d-killed", 42, "D", kind="topic")
     # after the kill: queues
     for consumer, until in (("one", 70), ("two", 80)):
-        log.attends(50, until, "CROWD", by=consumer)
+        log.consumes(50, until, "CROWD", by=consumer)
     log.sends("delayed", 52, "CROWD", delay=2_000)
-    log.gets("delayed", 54.1, "CROWD", by="one")
-    log.attends(75, 85, "CROWD", by="three")
-    log.attends(50, 60, "LIGHT")
+    log.receives("delayed", 54.1, "CROWD", by="one")
+    log.consumes(75, 85, "CROWD", by="three")
+    log.consumes(50, 60, "LIGHT")
     log.sends("light", 52, "LIGHT", mode="non-persistent")
-    log.gets("light", 52.1, "LIGHT")
+    log.receives("light", 52.1, "LIGHT")
     log.sends("parked", 50, "PARKED", mode="non-persistent")
-    log.attends(55, 60, "PARKED")
-    log.gets("parked", 55.1, "PARKED")
+    log.consumes(55, 60, "PARKED")
+    log.receives("parked", 55.1, "PARKED")
     log.sends("mortal", 50, "EXPIRY", ttl=1_000)
-    log.attends(55, 60, "EXPIRY")
+    log.consumes(55, 60, "EXPIRY")
     # after the kill: topics
-    log.attends(50, 60, "T", **TOPIC)
+    log.consumes(50, 60, "T", **TOPIC)
     for at, mode in ((52, "persistent"), (53, "non-persistent")):
         log.sends(f"t-{mode}", at, "T", mode=mode, kind="topic")
-        log.gets(f"t-{mode}", at + 0.1, "T", kind="topic")
-    log.attends(50, 55, "D", **DURABLE)
+        log.receives(f"t-{mode}", at + 0.1, "T", kind="topic")
+    log.consumes(50, 55, "D", **DURABLE)
     log.sends("d-light", 52, "D", mode="non-persistent", kind="topic")
-    log.gets("d-light", 52.1, "D", kind="topic")
+    log.receives("d-light", 52.1, "D", kind="topic")
     for mode in ("persistent", "non-persistent"):
         log.sends(f"d-missed-{mode}", 57, "D", mode=mode, kind="topic")
-    log.attends(60, 65, "D", **DURABLE)
+    log.consumes(60, 65, "D", **DURABLE)
     for at, mode in ((60.1, "persistent"), (60.2, "non-persistent")):
-        log.gets(f"d-missed-{mode}", at, "D", kind="topic")
+        log.receives(f"d-missed-{mode}", at, "D", kind="topic")
     return log
 
 
@@ -88,11 +88,11 @@ def test_a_clean_log_keeps_every_rule_that_a_log_can_decide(verdicts: Importing)
 def early() -> Logbook:
     """Return a log with a message that comes 3 s before its delay is over."""
     log = Logbook()
-    log.attends(1, 30)
+    log.consumes(1, 30)
     log.sends("early", 5, delay=5_000)
     log.sends("right", 5, delay=5_000)
-    log.gets("early", 7)
-    log.gets("right", 10.1)
+    log.receives("early", 7)
+    log.receives("right", 10.1)
     return log
 
 
@@ -102,17 +102,17 @@ def lost() -> Logbook:
     log.sends("lost", 1)
     log.sends("kept", 2)
     log.add("fault", 10, fault="kill", end=1_795_770_011)
-    log.attends(20, 40)
-    log.gets("kept", 21)
+    log.consumes(20, 40)
+    log.receives("kept", 21)
     return log
 
 
 def lost_by_subscription() -> Logbook:
     """Return a log with a persistent message that a durable subscription does not get."""
     log = Logbook()
-    log.attends(1, 5, "D", **DURABLE)
+    log.consumes(1, 5, "D", **DURABLE)
     log.sends("lost", 6, "D", kind="topic")
-    log.attends(10, 20, "D", **DURABLE)
+    log.consumes(10, 20, "D", **DURABLE)
     return log
 
 
@@ -120,10 +120,10 @@ def twice(*, marked: bool = False) -> Logbook:
     """Return a log with a message that two consumers of a queue get, although nothing permits it."""
     log = Logbook()
     for consumer in ("one", "two"):
-        log.attends(1, 30, by=consumer)
+        log.consumes(1, 30, by=consumer)
     log.sends("twice", 5)
-    log.gets("twice", 5.1, by="one")
-    log.gets("twice", 5.2, by="two", redelivered=marked)
+    log.receives("twice", 5.1, by="one")
+    log.receives("twice", 5.2, by="two", redelivered=marked)
     return log
 
 
@@ -166,7 +166,7 @@ def test_a_missing_column_is_named_and_nothing_is_decided(
     assert "pass" not in {found.verdict(rule) for rule, needs in NEEDS.items() if column in str(needs.decide)}
 
 
-def test_rules_that_need_the_whole_truth_are_not_judged_without_a_statement(verdicts: Importing) -> None:
+def test_rules_that_need_a_complete_log_are_not_judged_without_a_statement(verdicts: Importing) -> None:
     found = verdicts(lost(), MAPPING.replace('["consumers", "incidents"]', "[]"))
     assert found.failed == []
     assert 'complete = ["consumers"]' in found.rules["PD-20"].reason
@@ -200,7 +200,7 @@ def test_a_lost_connection_permits_a_second_delivery(verdicts: Importing) -> Non
 
 def test_a_receive_without_a_send_leaves_losses_undecided(verdicts: Importing) -> None:
     log = lost()
-    log.gets("LOST", 22)
+    log.receives("LOST", 22)
     found = verdicts(log)
     assert found.failed == []
     assert found.rules["PD-20"].reason == "The log lacks a send for every receive."
@@ -227,9 +227,9 @@ def test_a_message_of_a_transaction_exists_after_its_commit(
 
 def test_a_commit_acknowledges_what_its_transaction_received(verdicts: Importing) -> None:
     log = Logbook()
-    log.attends(1, 30, by="one")
+    log.consumes(1, 30, by="one")
     log.sends("twice", 5)
-    log.gets("twice", 5.1, by="one", transaction="t-1", acknowledged=None)
+    log.receives("twice", 5.1, by="one", transaction="t-1", acknowledged=None)
     log.add("commit", 5.2, client="one", transaction="t-1")
-    log.gets("twice", 20, by="one", transaction="t-2", acknowledged=None)
+    log.receives("twice", 20, by="one", transaction="t-2", acknowledged=None)
     assert verdicts(log).failed == ["QS-08"]

@@ -22,7 +22,7 @@ from assay.soak.loads import UNTRIED, WORKLOADS
 from assay.soak.plan import Act, Plan, SoakOptions, acts, make_plan, plan_json
 from assay.soak.processes import Clients
 from assay.soak.producer import SoakProducer
-from assay.soak.seat import QUIET_MS, Seat
+from assay.soak.slice_consumer import QUIET_MS, SliceConsumer
 from assay.soak.soak import Soak
 from assay.soak.workloads import Delays, Reading, Workload
 from assay_adapters.faults.proxied import ProxiedFaults
@@ -122,7 +122,7 @@ def test_each_rule_with_an_invariant_has_a_workload_or_a_reason_why_it_has_none(
     assert not tried & set(UNTRIED)
 
 
-def seats() -> tuple[list[Seat], list[str | None]]:
+def consumers() -> tuple[list[SliceConsumer], list[str | None]]:
     """Make the consumers of a slice without a broker; return them with their client ids."""
     ids: list[str | None] = []
     process = SimpleNamespace(
@@ -131,25 +131,25 @@ def seats() -> tuple[list[Seat], list[str | None]]:
         at=int,
         connection=lambda *_, client_id, **__: ids.append(client_id),
     )
-    return [Seat(cast("Any", process), one, 1, n) for one in WORKLOADS for n in range(1, one.at_once + 1)], ids
+    return [SliceConsumer(cast("Any", process), one, 1, n) for one in WORKLOADS for n in range(1, one.at_once + 1)], ids
 
 
 def test_each_durable_subscriber_has_a_client_id_of_its_own() -> None:
-    _, ids = seats()
+    _, ids = consumers()
     used = [one for one in ids if one is not None]
     assert len(used) == len(set(used)) > 1
 
 
 def test_a_subscription_that_stores_messages_exists_before_its_subscriber_leaves() -> None:
-    stored = [seat for seat in seats()[0] if seat._workload.reading is Reading.STORED]
+    stored = [consumer for consumer in consumers()[0] if consumer._workload.reading is Reading.STORED]
     assert stored
-    for seat in stored:
-        ((leaves, returns),) = seat._away
+    for consumer in stored:
+        ((leaves, returns),) = consumer._away
         assert leaves < returns
-        assert not seat._is_away(leaves)
-        seat._last_ns = 1
-        assert seat._is_away(leaves)
-        assert not seat._is_away(returns)
+        assert not consumer._is_away(leaves)
+        consumer._last_ns = 1
+        assert consumer._is_away(leaves)
+        assert not consumer._is_away(returns)
 
 
 def test_many_short_delays_count_only_within_a_window() -> None:

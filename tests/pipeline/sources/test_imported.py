@@ -1,4 +1,4 @@
-"""Tests that the pipeline judges imported logs as the oracle does, and heeds what they cannot tell."""
+"""Tests that the pipeline judges imported logs as the oracle does, and does not decide what they lack data for."""
 
 from __future__ import annotations
 

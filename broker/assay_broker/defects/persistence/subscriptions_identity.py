@@ -254,7 +254,7 @@ def _namesake_handed_over() -> Seams:
 
 @defect(made, "client-id-and-name-joined", "PD-16")
 def _joined() -> Seams:
-    """The broker joins client id and name of a subscription with a colon, and compares the whole."""
+    """The broker joins the client id and the name of a subscription with a colon, and compares only the joined text."""
     rests: dict[int, str] = {}
 
     def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:

@@ -21,17 +21,17 @@ def importing(
     ],
     out: Annotated[Path, typer.Option(help="Folder for the journals.")],
     mapping: Annotated[
-        Path | None, typer.Option(help="TOML file with the log's own names and units, and what it records completely.")
+        Path | None, typer.Option(help="TOML file with the log's own names and units, and statements about the log.")
     ] = None,
 ) -> int:
     """Import logs of sends and receives, so that assay judge can judge the traffic of any broker."""
     imported = import_logs(logs, out, read_mapping(mapping))
-    Terminal(soft_wrap=True).print("\n".join(told(imported, out)), markup=False)
+    Terminal(soft_wrap=True).print("\n".join(summary(imported, out)), markup=False)
     return Exit.INCONCLUSIVE if imported.left_out else Exit.AS_EXPECTED
 
 
-def told(imported: Imported, out: Path) -> Iterator[str]:
-    """Return the lines that tell the result of an import."""
+def summary(imported: Imported, out: Path) -> Iterator[str]:
+    """Return the lines that the command prints about an import."""
     rows = ", ".join(f"{number} {kind.value}" for kind, number in sorted(imported.rows.items()))
     yield f"{counted(imported.lines, 'line')}, {counted(imported.journals, 'journal')}: {rows}"
     if imported.left_out:
@@ -41,7 +41,7 @@ def told(imported: Imported, out: Path) -> Iterator[str]:
         yield f"{counted(imported.orphans, 'receive')} without a send in the log:"
         yield from (f"  {one.log}:{one.line}: message {one.message}" for one in imported.first_orphans)
     if imported.lacks:
-        yield "not in the log, with the rules that need it:"
-        yield from (f"  {told}: {', '.join(rules)}" for told, rules in imported.lacks.items())
+        yield "the log lacks (with the rules that need it):"
+        yield from (f"  {missing}: {', '.join(rules)}" for missing, rules in imported.lacks.items())
     yield f"rules that the log can decide: {', '.join(imported.decides) or 'none'}"
     yield f"judge it: assay judge {out} --out {out}-judged"

@@ -127,8 +127,8 @@ class Waiting:
     def listen_for(self, span_ms: int, actors: Collection[str] = ()) -> None:
         """Wait for a time in which the actors receive no message, as evidence of silence.
 
-        A delay of the harness and a message to one of the actors prolong the wait.  The wait lasts until the harness
-        has noted a delay at the end of the silence, too; otherwise this delay would spoil the silence.
+        A delay of the harness and a message to one of the actors prolong the wait.  The wait ends only after the
+        harness has noted its delays up to the end of the silence, because each of them shortens the silence.
 
         Args:
             span_ms: The length of the silence, in milliseconds.

@@ -1,4 +1,4 @@
-"""Defects of an MQ Light client in refused confirmations of messages (QS-14)."""
+"""Defects of an MQ Light client whose confirmations of messages are refused (QS-14)."""
 
 from __future__ import annotations
 

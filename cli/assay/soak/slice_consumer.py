@@ -92,7 +92,7 @@ class Process(Protocol):
         ...
 
 
-class Seat:
+class SliceConsumer:
     """A consumer that attaches, attaches again after faults, and ends when it is silent.
 
     Args:
@@ -135,7 +135,7 @@ class Seat:
         self._last_ns = 0
         """The time of the last attachment or reception; 0 before the first attachment."""
         self._open: Seen | None = None
-        """The last message that no call has acknowledged yet, of a listener whose batches are ended by calls."""
+        """With `Reading.ENDED`, the last received message that no call has acknowledged, committed or rolled back."""
 
     def _opening_ms(self, begin_ms: float, end_ms: float, index: int) -> float:
         match self._workload.reading:
@@ -153,7 +153,7 @@ class Seat:
             durability=Durability.DURABLE if workload.durable else Durability.NON_DURABLE,
             name=f"soak-{self.number}" if workload.shared else SUBSCRIPTION if workload.durable else None,
             shared=workload.shared,
-            ttl_ms=workload.lasts_ms,
+            ttl_ms=workload.subscription_ttl_ms,
         )
 
     def _absences(self, begin_ms: float, end_ms: float) -> Iterator[tuple[int, int]]:
@@ -198,12 +198,12 @@ class Seat:
                 self._end_batches(now_ns)
 
     def _is_away(self, now_ns: int) -> bool:
-        """Return whether the consumer must be away; one whose subscription stores messages must have subscribed."""
+        """Return whether the consumer must be away; with `Reading.STORED`, it leaves only after it has subscribed."""
         unsubscribed = self._workload.reading is Reading.STORED and self._last_ns == 0
         return not unsubscribed and any(leaves <= now_ns < returns for leaves, returns in self._away)
 
     def _depart(self) -> None:
-        """Leave for a while; the workload decides whether the connection is closed or dropped."""
+        """Leave for a while: close the connection, or drop it if the workload says so."""
         if self._consumer is not None and self._workload.drops:
             self._consumer = None
             self._connection.abort()
@@ -220,7 +220,7 @@ class Seat:
 
         The journal does not show the removal.  It comes after all evidence about the subscription, and the judge does
         not examine the missing messages of a subscription that a client has tried to delete.  A shared subscription
-        remains, because another consumer may still use it.
+        stays, because another consumer may still use it.
         """
         workload = self._workload
         own = workload.durable and not workload.shared
@@ -264,7 +264,7 @@ class Seat:
             self._lose(error, now_ns)
 
     def _end_batches(self, now_ns: int) -> None:
-        """Acknowledge all batches so far, or end the unit of work that received them."""
+        """Acknowledge all batches so far, or commit or roll back the unit of work that received them."""
         last, self._open = self._open, None
         if last is None:
             return
