@@ -35,7 +35,7 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m3"
 
-    @kit @needs-store-error @needs-kill-at-first-sight
+    @kit @needs-store-error @needs-kill-at-first-sight @needs-virtual-time
     Scenario: If the store refuses the acknowledgement of a batch, the batch comes again, and is acknowledged then
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue

@@ -53,7 +53,7 @@ Feature: A batch is acknowledged lazily if duplicates are allowed
         | 10   | 10    |
         | 20   | 25    |
 
-    @kit @needs-store-error @needs-kill-at-first-sight
+    @kit @needs-store-error @needs-kill-at-first-sight @needs-virtual-time
     Scenario: A batch whose acknowledgement the store refuses comes again, and is acknowledged then
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue

@@ -390,7 +390,7 @@ Feature: Messages to a topic, through restart and kill
         | mode       | settled                       |
         | transacted | session "keeper" is committed |
 
-    @kit @needs-store-error @needs-kill-at-first-sight
+    @kit @needs-store-error @needs-kill-at-first-sight @needs-virtual-time
     Scenario: A message whose automatic acknowledgement the store could not write is delivered again
       Given a topic
       And a durable subscriber "keeper" on the topic
