@@ -33,6 +33,8 @@ from assay_steps.processes.heartbeat import Heartbeat
 
 READY, STOP = "ready", "stop"
 """The client's first message, and the controller's last message: close the connections and the journal, and end."""
+END_CALL = signal.SIGUSR1
+"""The signal that ends a call to the client under test after the stop; it does nothing if no call waits."""
 REPORT_NS = 400_000_000
 """The nanoseconds from one report of a client to the next."""
 NS_PER_MS = 1_000_000
@@ -109,6 +111,13 @@ class Report(Struct, frozen=True, kw_only=True):
     taken: int = 0
     unreachable_ns: int = 0
     refusal: str = ""
+
+
+class StoppedError(BaseException):
+    """Ends a call to the client under test that has not returned although the controller has stopped the soak.
+
+    It is no `Exception`, because an adapter would take it for an error of the client under test.
+    """
 
 
 class Failed(Struct, frozen=True):
@@ -274,7 +283,8 @@ class ClientProcess(ABC):
         self._control.send(READY)
         self._obey(self._control.recv())
         if not self.is_stopped:
-            self.carry_out()
+            with suppress(StoppedError):
+                self.carry_out()
         self._control.send(self.report())
         while not self.is_stopped:
             self._obey(self._control.recv())
@@ -304,7 +314,7 @@ def take_part(making: Making, order: ClientOrder, control: Connection) -> None:
         control: The connection to the controller.
     """
     logging.getLogger("assay_sdk").addHandler(logging.NullHandler())  # lost connections are normal here
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, END_CALL):
         signal.signal(number, signal.SIG_IGN)
     try:
         with suppress(EOFError, ConnectionError):  # the controller has died
@@ -326,6 +336,8 @@ def _take_part(making: Making, order: ClientOrder, control: Connection) -> None:
     instance = pair.backend.provision(Needs())
     if isinstance(instance, Unsupported):
         raise BackendError(f"a client cannot use the broker: {instance.source.text}")
+    # The runner raises the error in the waiting call, so that the signal interrupts no writing of the journal.
+    signal.signal(END_CALL, lambda _number, _frame: instance.runner.call_soon(_end_call))
     with Heartbeat() as heartbeat:
         path = order.journals / f"{order.name}.jsonl"
         with JournalWriter(path, run=order.run, writer=order.name, parts=PartLimits()) as journal:
@@ -335,3 +347,7 @@ def _take_part(making: Making, order: ClientOrder, control: Connection) -> None:
             )
             making(order, around).run()
             journal.close(instant(instance.clock))
+
+
+def _end_call() -> None:
+    raise StoppedError

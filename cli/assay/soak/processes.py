@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkServerContext, ForkServerProcess
@@ -14,11 +15,18 @@ from typing import cast
 from msgspec import Struct
 
 from assay.campaign.clients import ClientDownError
-from assay.soak.client import READY, STOP, ClientOrder, Failed, Report
+from assay.soak.client import END_CALL, READY, STOP, ClientOrder, Failed, Report
 
 START_LIMIT_S = 120.0
 STOP_LIMIT_S = 60.0
 """The longest time, in seconds, in which all clients together close their connections and journals."""
+CALL_LIMIT_S = 10.0
+"""The longest time, in seconds, in which the clients' calls must return after the stop.
+
+Without a limit, an MQ Light client whose broker is gone would send its message again and again.
+"""
+_AGAIN_S = 0.5
+"""The time from one `END_CALL` to the next, in seconds: an interrupted send ends at the second one only."""
 
 _STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """The signals that stop the command."""
@@ -106,21 +114,26 @@ class Clients:
             one.report = said
 
     def stop(self) -> tuple[str, ...]:
-        """Make each client close its journal and end; kill the clients that have not ended within `STOP_LIMIT_S`.
+        """Make each client close its journal and end.
+
+        Calls that have not returned within `CALL_LIMIT_S` are ended, and clients that have not ended within
+        `STOP_LIMIT_S` are killed.
 
         Returns:
             The names of the clients that did not close their journals and end properly.
         """
-        deadline_s = time.monotonic() + STOP_LIMIT_S
+        stopped_s = time.monotonic()
+        deadline_s = stopped_s + STOP_LIMIT_S
         for one in self._running:
             try:
                 one.control.send(STOP)
             except OSError:  # it has ended already
                 continue
-        for one in self._running:
-            for said in _last(one.control, deadline_s):
-                one.report = said if isinstance(said, Report) else one.report
-            one.process.join(_left_s(deadline_s))
+        _await_ends(self._running, min(deadline_s, stopped_s + CALL_LIMIT_S))
+        while time.monotonic() < deadline_s and (waiting := [one for one in self._running if one.process.is_alive()]):
+            for one in waiting:
+                _end_call(one)
+            _await_ends(waiting, min(deadline_s, time.monotonic() + _AGAIN_S))
         return self.kill()
 
     def kill(self) -> tuple[str, ...]:
@@ -162,6 +175,20 @@ def _ignored() -> Generator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+
+def _await_ends(clients: Iterable[_Running], deadline_s: float) -> None:
+    """Wait for the ends of clients, together until the deadline, and keep their last reports."""
+    for one in clients:
+        for said in _last(one.control, deadline_s):
+            one.report = said if isinstance(said, Report) else one.report
+        one.process.join(_left_s(deadline_s))
+
+
+def _end_call(one: _Running) -> None:
+    if one.process.pid is not None:
+        with suppress(ProcessLookupError):  # it has ended just now
+            os.kill(one.process.pid, END_CALL)
 
 
 def _last(control: Connection, deadline_s: float) -> Iterator[Report | Failed]:

@@ -27,7 +27,7 @@ from assay.soak.soak import Soak
 from assay.soak.workloads import Delays, Reading, Workload
 from assay_adapters.faults.proxied import ProxiedFaults
 from assay_adapters.ports.backend import BackendError
-from assay_evidence.events import Fault, Seen
+from assay_evidence.events import Call, Fault, Return, Seen
 from assay_evidence.oracle import examine
 from assay_evidence.reader import Journals, read_journals
 from assay_evidence.subjects import LIMITS, Outcome
@@ -250,6 +250,34 @@ def test_a_broker_that_ends_without_a_fault_is_lost(tmp_path: Path, monkeypatch:
     assert killed
     assert (ending.how, ending.cut_off) == (How.LOST, ())
     assert "without a fault of the plan" in ending.why
+
+
+def test_the_stop_ends_a_send_that_would_wait_for_its_broker_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An MQ Light client sends a message again until its broker has answered."""
+    monkeypatch.setattr("assay.soak.processes.CALL_LIMIT_S", 1.0)
+    request = RunRequest(backend=OPTIONS.backend)
+    pair = opened(request)
+    make_room(tmp_path)
+    killed_s: list[float] = []
+
+    def kill(state: State) -> None:
+        if state.sent and not killed_s:
+            killed_s.append(state.elapsed_s)
+            cast("Any", soak)._instance.own.kill()
+        elif killed_s and state.elapsed_s > killed_s[0] + 2:
+            raise KeyboardInterrupt
+
+    options = replace(OPTIONS, seconds=10, producers=1, faults=())
+    plan = replace(planned(options, pair.backend), workloads=("qos1",))
+    with Soak(plan, pair, request, tmp_path, kill) as soak:
+        ending = soak.run()
+    journals = read_journals(tmp_path / JOURNALS)
+    assert (ending.how, ending.cut_off, journals.damage) == (How.STOPPED, (), ())
+    answered = {(event.writer, event.call) for event in journals.events if isinstance(event, Return)}
+    sends = {(event.writer, event.id) for event in journals.events if isinstance(event, Call) and event.op == "send"}
+    assert len(sends - answered) == 1
 
 
 def test_a_fault_that_fails_ends_the_soak_with_whole_journals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
