@@ -1,4 +1,4 @@
-"""What a rule requires of a log, and which of these requirements a log meets.
+"""States what each rule requires of a log, and finds which of these requirements a log meets.
 
 No imported log can decide a rule that is missing in `NEEDS`, because `assay import` does not write the events that the
 rule's invariant examines, such as batches.
@@ -37,7 +37,7 @@ class Requirement(StrEnum):
 
 
 class Needs(Struct, frozen=True):
-    """What a rule needs.
+    """The requirements of a rule.
 
     Args:
         decide: If the log does not meet all of these, it does not decide the rule.

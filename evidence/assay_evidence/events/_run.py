@@ -39,7 +39,7 @@ class PlannedScenario(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class Untold(Struct, frozen=True, omit_defaults=True, gc=False):
-    """What an imported log does not tell about a rule.
+    """A note that an imported log lacks something that a rule needs.
 
     Args:
         rule: The rule's id.
