@@ -8,20 +8,25 @@ subjects of each invariant) and ``verdicts``.  `judge_runs` runs all stages; `as
 
 from assay_pipeline.errors import (
     ArrowMissingError,
+    ConnectMissingError,
     JavaMissingError,
+    JournalGoneError,
     NoInvariantError,
     NoJournalError,
     OutputError,
     PipelineError,
     SparkFailedError,
     SparkMissingError,
+    UnreachableMasterError,
 )
 from assay_pipeline.job import Result, judge_runs
 from assay_pipeline.source import register
 
 __all__ = [
     "ArrowMissingError",
+    "ConnectMissingError",
     "JavaMissingError",
+    "JournalGoneError",
     "NoInvariantError",
     "NoJournalError",
     "OutputError",
@@ -29,6 +34,7 @@ __all__ = [
     "Result",
     "SparkFailedError",
     "SparkMissingError",
+    "UnreachableMasterError",
     "judge_runs",
     "register",
 ]

@@ -3,8 +3,11 @@
 ``PipelineError``
     ├── ``SparkMissingError``    pyspark is not installed
     ├── ``ArrowMissingError``    pyarrow is not installed
+    ├── ``ConnectMissingError``  a package for Spark Connect is not installed
+    ├── ``UnreachableMasterError``  nothing listens at the address of the cluster
     ├── ``JavaMissingError``     no Java that Spark can run on
     ├── ``NoJournalError``       a folder holds no journal
+    ├── ``JournalGoneError``     a journal vanished during the judgement
     ├── ``NoInvariantError``     a chosen rule has no invariant
     ├── ``OutputError``          the results cannot be written
     └── ``SparkFailedError``     Spark failed
@@ -38,6 +41,35 @@ class ArrowMissingError(PipelineError):
         )
 
 
+class ConnectMissingError(PipelineError):
+    """A package that Spark Connect needs is not installed.
+
+    Args:
+        package: The name of the package, as it is imported.
+    """
+
+    def __init__(self, package: str) -> None:
+        super().__init__(
+            f"A Spark Connect server needs the package {package}, which is not installed here:"
+            " pip install 'assay-mq[connect]'."
+        )
+        self.package = package
+
+
+class UnreachableMasterError(PipelineError):
+    """Nothing listens at the address of the cluster or server.
+
+    Args:
+        master: The address.
+    """
+
+    def __init__(self, master: str) -> None:
+        super().__init__(
+            f"No Spark answers at {master}: start its master or Spark Connect server, or correct --master."
+        )
+        self.master = master
+
+
 class JavaMissingError(PipelineError):
     """No Java was found, or the Java is too old.
 
@@ -66,6 +98,20 @@ class NoJournalError(PipelineError):
             f"No journal to judge in {folder}: {why}; name the output folder of a run, or a folder of .jsonl files."
         )
         self.folder = folder
+
+
+class JournalGoneError(PipelineError):
+    """A journal vanished during the judgement.
+
+    Args:
+        path: The path of the journal.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"The journal {path} vanished while it was judged: if its run goes on, judge the run after its end."
+        )
+        self.path = path
 
 
 class NoInvariantError(PipelineError):

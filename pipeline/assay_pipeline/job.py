@@ -23,7 +23,7 @@ from assay_evidence.reader import read_journals
 from assay_evidence.subjects import LIMITS, Limits, Subject
 from assay_evidence.verdicts import Verdict, Verdicts, verdicts_json
 from assay_features import load_catalogue
-from assay_pipeline.errors import OutputError, SparkFailedError
+from assay_pipeline.errors import JournalGoneError, OutputError, PipelineError, SparkFailedError
 from assay_pipeline.journals import JournalFile, find_journals
 from assay_pipeline.session import LOCAL, spark_session
 from assay_pipeline.verdicts import conclude
@@ -130,6 +130,7 @@ def judge_runs(
     out: Path | str,
     master: str = LOCAL,
     *,
+    conf: Mapping[str, str] | None = None,
     oracle: bool = False,
     limits: Limits = LIMITS,
     rules: Collection[str] = (),
@@ -139,7 +140,8 @@ def judge_runs(
     Args:
         folders: Output folders of runs, or folders of journals.
         out: The folder for the results. It must be new or empty, or hold an earlier judgement, which is replaced.
-        master: Spark's master URL: ``local[*]``, or a cluster's address.
+        master: ``local[*]``, the address of a cluster, or ``sc://HOST:PORT`` for a Spark Connect server.
+        conf: Spark's settings, which replace ours.
         oracle: Whether to examine the journals also in plain Python, and report the differences.
         limits: The values of the limits.
         rules: The ids of the rules to judge; empty for all that have an invariant.
@@ -152,7 +154,7 @@ def judge_runs(
     load_catalogue().select(ids=rules)
     files = find_journals(Path(folder) for folder in folders)
     octets = sum(file.plain_octets for file in files)
-    with _output(Path(out)) as place, spark_session(master, octets=octets) as spark:
+    with _output(Path(out)) as place, spark_session(master, octets=octets, conf=conf or {}) as spark:
         return judge_with(spark, files, place, Path(out), master=master, oracle=oracle, limits=limits, rules=rules)
 
 
@@ -182,6 +184,7 @@ def judge_with(
     Raises:
         UnknownRuleError: No rule has one of the ids.
         NoInvariantError: One of the rules has no invariant.
+        JournalGoneError: A journal vanished during the judgement.
         SparkFailedError: Spark failed.
     """
     from py4j.protocol import Py4JError
@@ -191,10 +194,8 @@ def judge_with(
 
     try:
         collected = collect(spark, files, place, limits, subjects=oracle, rules=rules)
-    except PySparkException as error:
-        raise SparkFailedError(str(error).strip().splitlines()[0]) from error
-    except (Py4JError, ConnectionError) as error:
-        raise SparkFailedError("its virtual machine has died, perhaps for lack of memory") from error
+    except (PySparkException, Py4JError, ConnectionError) as error:
+        raise _failure(error, files) from error
     judged = tuple(_judged(collected, limits))
     for run in judged:
         (place / run.file).parent.mkdir(parents=True, exist_ok=True)
@@ -217,6 +218,21 @@ def judge_with(
     )
     (place / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")
     return Result(out, judged, disagreements)
+
+
+def _failure(error: Exception, files: Iterable[JournalFile]) -> PipelineError:
+    """Return the error that the user sees for one of Spark's errors."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    gone = next((file.path for file in files if not Path(file.path).exists()), None)
+    if gone is not None:
+        return JournalGoneError(Path(gone))
+    if isinstance(error, PySparkException):
+        return SparkFailedError(str(error).strip().splitlines()[0])
+    if isinstance(error, Py4JJavaError):
+        return SparkFailedError(str(error.java_exception).strip().splitlines()[0])
+    return SparkFailedError("its virtual machine has died, perhaps for lack of memory")
 
 
 def _judged(collected: Collected, limits: Limits) -> Iterator[Judged]:

@@ -14,7 +14,7 @@ from textwrap import dedent
 import pytest
 
 from assay_pipeline.errors import JavaMissingError
-from assay_pipeline.java import find_java
+from assay_pipeline.session.java import find_java
 
 pytestmark = pytest.mark.exhaustive
 

@@ -8,17 +8,21 @@ import pytest
 from tests.pipeline.cases import CASES
 from tests.pipeline.tales import write_run
 
-from assay_pipeline import java, job, session
+from assay_pipeline import job, session
 from assay_pipeline.errors import (
+    ConnectMissingError,
     JavaMissingError,
+    JournalGoneError,
     NoInvariantError,
     NoJournalError,
     OutputError,
     PipelineError,
     SparkFailedError,
     SparkMissingError,
+    UnreachableMasterError,
 )
 from assay_pipeline.job import MANIFEST, Result, judge_runs
+from assay_pipeline.session import java
 
 
 @pytest.fixture
@@ -93,7 +97,7 @@ def test_a_file_in_the_way_of_the_output_is_named(run: Path, tmp_path: Path) -> 
 
 def test_a_judgement_that_breaks_off_leaves_nothing(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     @contextmanager
-    def dying(_master: str, *, octets: int) -> Iterator[None]:
+    def dying(_master: str, *, octets: int, conf: object) -> Iterator[None]:  # noqa: ARG001 - part of the signature
         assert octets > 0
         raise SparkFailedError("it died.")
         yield
@@ -112,7 +116,7 @@ def test_a_judgement_takes_the_place_of_an_earlier_one(
         (place / f"made-{len(list(tmp_path.iterdir()))}").write_text("")
         return Result(out, ())
 
-    monkeypatch.setattr(job, "spark_session", lambda _master, octets: nullcontext(octets))
+    monkeypatch.setattr(job, "spark_session", lambda _master, octets, conf: nullcontext((octets, conf)))
     monkeypatch.setattr(job, "judge_with", judged)
     for left in ({MANIFEST, "made-2"}, {MANIFEST, "made-3"}):
         assert judge_runs([run], tmp_path / "out").runs == ()
@@ -123,6 +127,9 @@ def test_a_judgement_takes_the_place_of_an_earlier_one(
 def test_every_error_is_one_sentence() -> None:
     errors: list[PipelineError] = [
         SparkMissingError(),
+        ConnectMissingError("grpc"),
+        UnreachableMasterError("sc://127.0.0.1:15002"),
+        JournalGoneError(Path("a")),
         JavaMissingError("no java is on the path"),
         NoInvariantError("DD-42"),
         NoJournalError(Path("a"), "it is a file"),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assay_pipeline.java import ClassArchive, Java
+from assay_pipeline.session.java import ClassArchive, Java
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from tests.pipeline.judgement import Judgement
 from tests.pipeline.tales import write_run
 
 from assay_evidence.subjects import Outcome
+from assay_pipeline.errors import JournalGoneError
 from assay_pipeline.history import History
 from assay_pipeline.job import MANIFEST, Manifest, judge_with
 from assay_pipeline.journals import find_journals
@@ -49,6 +50,15 @@ def test_only_the_chosen_rules_are_judged(spark: SparkSession, tmp_path: Path) -
     stored = {path.name for path in (tmp_path / "out" / "history").iterdir()}
     assert "sends" in stored
     assert not stored & {"copies", "lapses", "latecomers", "unsettled"}, "no table that only other rules read is made"
+
+
+def test_a_journal_that_vanishes_during_the_judgement_is_named(spark: SparkSession, tmp_path: Path) -> None:
+    for name in ("run", "other"):
+        write_run(tmp_path / name, [CASES[0].telling])
+    files = find_journals([tmp_path / "run", tmp_path / "other"])
+    (tmp_path / "other" / "main.jsonl").unlink()
+    with pytest.raises(JournalGoneError, match=r"other/main.jsonl vanished while it was judged"):
+        judge_with(spark, files, tmp_path / "out", tmp_path / "out", rules=("DD-02",))
 
 
 def test_a_judgement_of_all_rules_reads_every_table(judgement: Judgement) -> None:

@@ -18,15 +18,33 @@ def judge(
     folders: Annotated[list[Path], typer.Argument(help="Output folders of runs, or folders of journals.")],
     out: Annotated[Path, typer.Option(help="Folder for verdicts, tables and manifest.")],
     rule: Annotated[list[str] | None, typer.Option(help="Judge only this rule; may be repeated.")] = None,
-    master: Annotated[str, typer.Option(help="Spark's master URL.")] = "local[*]",
+    master: Annotated[
+        str, typer.Option(help="Where Spark runs: local[*], spark://HOST:PORT (cluster) or sc://HOST:PORT (Connect).")
+    ] = "local[*]",
+    conf: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A setting of Spark; may be repeated.")
+    ] = None,
     oracle: Annotated[
         bool, typer.Option("--oracle", help="Also judge with the oracle in plain Python, and compare.")
     ] = False,
 ) -> int:
     """Judge the history of runs by the catalogue's invariants, without the scenarios' claims."""
-    result = judge_runs(folders, out, master, oracle=oracle, rules=tuple(rule or ()))
+    settings = dict(map(_setting, conf or ()))
+    result = judge_runs(folders, out, master, conf=settings, oracle=oracle, rules=tuple(rule or ()))
     show(result, Terminal(soft_wrap=True))
     return Exit(result.exit_code)
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name.startswith("spark.") and equals):
+        raise typer.BadParameter(
+            f"{text!r} is no setting of Spark: write spark.NAME=VALUE, such as spark.driver.memory=4g.",
+            param_hint="--conf",
+        )
+    if name == "spark.master":
+        raise typer.BadParameter("name Spark's master with --master.", param_hint="--conf")
+    return name, value
 
 
 def show(result: Result, console: Terminal) -> None:

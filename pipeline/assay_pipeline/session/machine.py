@@ -1,4 +1,4 @@
-"""A Spark session that starts fast, listens on loopback addresses only and leaves no files.
+"""A Spark of Assay's own, which starts fast, listens on loopback addresses only and leaves no files.
 
 This module starts Spark's virtual machine itself, so that the machine's output goes to a file and does not mix with the
 command's output.  If the start fails, the error shows a line of that file.
@@ -15,13 +15,14 @@ import tempfile
 import threading
 from collections.abc import Generator, Mapping
 from contextlib import ExitStack, contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from assay_evidence.interrupts import ctrl_c_deferred
-from assay_pipeline.errors import SparkFailedError, SparkMissingError
-from assay_pipeline.java import ClassArchive, find_java
+from assay_pipeline.errors import SparkFailedError
+from assay_pipeline.session.environment import environment
+from assay_pipeline.session.java import ClassArchive, find_java
+from assay_pipeline.session.settings import LOOPBACK, machine_settings, session_settings
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -31,97 +32,46 @@ if TYPE_CHECKING:
     from pyspark.core.context import SparkContext
     from pyspark.sql import SparkSession
 
-LOCAL = "local[*]"
-LOOPBACK = "127.0.0.1"
-SMALL_OCTETS = 64 * 1024 * 1024
-"""For journals of at most this many bytes, the virtual machine compiles quickly: better code would cost more time."""
-TINY_OCTETS = 8 * 1024 * 1024
-"""Journals of at most this many bytes are one partition, because each partition of each table costs milliseconds."""
-OCTETS_A_PARTITION = 32 * 1024 * 1024
 _EXIT_SECONDS = 120
 
 
-def _settings(master: str, octets: int, options: tuple[str, ...], scratch: Path) -> Mapping[str, str]:
-    small = octets < SMALL_OCTETS
-    jvm = (*(("-XX:TieredStopAtLevel=1",) if small else ()), *options)
-    return {
-        "spark.app.name": "assay judge",
-        "spark.driver.bindAddress": LOOPBACK,
-        "spark.driver.extraJavaOptions": " ".join(jvm),
-        "spark.driver.host": LOOPBACK,
-        "spark.local.dir": str(scratch / "spark"),
-        "spark.master": master,
-        # Otherwise Spark calls the Python process for the source line of each column operator.
-        "spark.python.sql.dataFrameDebugging.enabled": "false",
-        "spark.sql.adaptive.enabled": "false" if small else "true",
-        # For a small journal, the compilation of a plan takes longer than its interpretation.
-        "spark.sql.codegen.wholeStage": "false" if small else "true",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN" if small else "FALLBACK",
-        "spark.sql.legacy.timeParserPolicy": "CORRECTED",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": str(_partitions(octets)),
-        # The driver lists the files faster than a Spark job does.
-        "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
-        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-    }
-
-
-def _partitions(octets: int) -> int:
-    if octets < TINY_OCTETS:
-        return 1
-    return 2 if octets < SMALL_OCTETS else max(8, octets // OCTETS_A_PARTITION)
-
-
-def _change_environment(changes: Mapping[str, str | None]) -> Mapping[str, str | None]:
-    """Change environment variables (None removes one), and return the mapping that restores the former values."""
-    before = {name: os.environ.get(name) for name in changes}
-    for name, value in changes.items():
-        if value is None:
-            os.environ.pop(name, None)
-        else:
-            os.environ[name] = value
-    return before
-
-
 @contextmanager
-def spark_session(master: str = LOCAL, *, octets: int = 0) -> Generator[SparkSession, None, None]:
+def own_session(master: str, octets: int, conf: Mapping[str, str]) -> Generator[SparkSession, None, None]:
     """Start Spark and provide its session; at the block's end, stop its virtual machine and remove its files.
 
     Args:
         master: Spark's master URL: ``local[*]``, or a cluster's address.
         octets: The size of the journals' lines in bytes, which decides some settings.
+        conf: Settings of the user, which replace ours.
 
     Raises:
-        SparkMissingError: pyspark is not installed.
         JavaMissingError: No Java was found, or the Java is too old.
         SparkFailedError: Spark does not start.
     """
-    if find_spec("pyspark") is None:
-        raise SparkMissingError
     import pyspark
     from pyspark.sql import SparkSession
 
     archive = ClassArchive(find_java(), Path(str(pyspark.__file__)).parent / "jars")
     scratch = Path(tempfile.mkdtemp(prefix="assay-spark-"))
     log = scratch / "spark.log"
-    settings = _settings(master, octets, archive.options(), scratch)
-    conf = pyspark.SparkConf(loadDefaults=False).setAll(list(settings.items()))
+    ours = {**session_settings(octets), **machine_settings(octets, archive.options(), scratch)}
+    settings = pyspark.SparkConf(loadDefaults=False).setAll(list({**ours, **conf, "spark.master": master}.items()))
     # Without the address Spark may choose an external one; empty submit arguments would keep Spark from starting.
     # Spark's Python processes read the data source, so they need the packages of this process.
     python = os.environ.get("PYSPARK_PYTHON", sys.executable)
-    before = _change_environment({"SPARK_LOCAL_IP": LOOPBACK, "PYSPARK_SUBMIT_ARGS": None, "PYSPARK_PYTHON": python})
     try:
-        with _without_py4js_words(), ExitStack() as ending:
+        with (
+            environment({"SPARK_LOCAL_IP": LOOPBACK, "PYSPARK_SUBMIT_ARGS": None, "PYSPARK_PYTHON": python}),
+            _without_py4js_words(),
+            ExitStack() as ending,
+        ):
             with ctrl_c_deferred():  # an interrupt here would leave the virtual machine running
-                gateway = _launch(conf, log)
+                gateway = _launch(settings, log)
                 ending.callback(_end, gateway)
-                context = _context(conf, gateway, log)
+                context = _context(settings, gateway, log)
             yield SparkSession(context)
         archive.keep()
     finally:
-        _change_environment(before)
         archive.forget()
         shutil.rmtree(scratch, ignore_errors=True)
 

@@ -1,0 +1,52 @@
+"""A session on a Spark Connect server, which somebody else has started."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from assay_pipeline.errors import ConnectMissingError, SparkFailedError
+from assay_pipeline.session.environment import environment
+from assay_pipeline.session.settings import session_settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_NEEDED = ("grpc", "grpc_status", "pandas", "pyarrow", "zstandard")
+"""The packages that pyspark's client of Spark Connect imports."""
+
+
+@contextmanager
+def connect_session(url: str, octets: int, conf: Mapping[str, str]) -> Generator[SparkSession, None, None]:
+    """Provide a session of a Spark Connect server, and end the session with the block.
+
+    Args:
+        url: The server's address: ``sc://HOST:PORT``.
+        octets: The size of the journals' lines in bytes, which decides some settings.
+        conf: Settings of the user, which replace ours.
+
+    Raises:
+        ConnectMissingError: A package that Spark Connect needs is not installed.
+        SparkFailedError: The server refuses the session, or a setting.
+    """
+    for package in _NEEDED:
+        if find_spec(package) is None:
+            raise ConnectMissingError(package)
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    # pyspark sets these variables, and then each of its functions makes columns for Spark Connect.
+    with environment({"SPARK_REMOTE": None, "SPARK_CONNECT_MODE_ENABLED": None}):
+        builder = SparkSession.builder.remote(url)
+        for name, value in {**session_settings(octets), **conf}.items():
+            builder = builder.config(name, value)
+        try:
+            session = builder.create()
+        except PySparkException as error:
+            raise SparkFailedError(str(error).strip().splitlines()[0]) from error
+        try:
+            yield session
+        finally:
+            session.stop()
