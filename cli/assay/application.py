@@ -25,6 +25,7 @@ COMMANDS = (
     "adapter",
     "defects",
     "judge",
+    "watch",
     "report",
     "explain",
     "expect",

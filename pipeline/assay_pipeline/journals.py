@@ -51,15 +51,20 @@ def find_journals(folders: Iterable[Path]) -> tuple[JournalFile, ...]:
     return tuple(file for folder in asked for file in _journals_of(folder))
 
 
+def journal_folder(folder: Path) -> Path:
+    """Return the folder of the journals in a run's output folder, or the folder itself if it holds them."""
+    inner = folder / RUN_FOLDER
+    return inner if inner.is_dir() else folder
+
+
 def _journals_of(folder: Path) -> list[JournalFile]:
     if not folder.exists():
         raise NoJournalError(folder, "the folder does not exist")
     if not folder.is_dir():
         raise NoJournalError(folder, "it is a file, not a folder")
-    inner = folder / RUN_FOLDER
-    place = inner if inner.is_dir() else folder
     try:
-        found = sorted(path for paths in journals_in(filter(Path.is_file, place.iterdir())) for path in paths)
+        present = filter(Path.is_file, journal_folder(folder).iterdir())
+        found = sorted(path for paths in journals_in(present) for path in paths)
         files = [JournalFile(str(folder), str(path), path.stat().st_size) for path in found]
     except OSError as error:
         raise NoJournalError(folder, f"it cannot be read ({error.strerror})") from error

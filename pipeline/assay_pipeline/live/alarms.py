@@ -1,0 +1,147 @@
+"""The stream from the journals of a run to alarms."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from assay_evidence.interrupts import ctrl_c_deferred
+from assay_features import load_catalogue
+from assay_pipeline.errors import SparkFailedError
+from assay_pipeline.journals import find_journals
+from assay_pipeline.rules import invariants_of
+from assay_pipeline.session import LOCAL, spark_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+WATCHED = ("DD-02", "DD-03", "DD-56", "PD-18", "QS-08")
+"""The rules that are watched unless others are chosen: early, not seen when due, expired, received twice."""
+PAUSE_S = 1.0
+"""The least time between two reads of the journals, in seconds."""
+_SETTINGS = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+}
+
+
+class Alarm(Struct, frozen=True):
+    """A provisional breach.
+
+    Args:
+        rule: The rule's id.
+        run: The run's id.
+        scenario: The scenario's id.
+        subject: The name of the message, copy or batch.
+        text: The subject with what was observed.
+        ref: The reference (``writer:seq``) of the event that stands for the subject.
+    """
+
+    rule: str
+    run: str
+    scenario: str
+    subject: str
+    text: str
+    ref: str
+
+
+def watch_run(
+    folder: Path,
+    tell: Callable[[Alarm], None],
+    *,
+    rules: Collection[str] = WATCHED,
+    idle_s: float = 60.0,
+    stop: threading.Event | None = None,
+) -> int:
+    """Watch the journals of a run, until no journal has grown for some time.
+
+    Args:
+        folder: The output folder of a run, or a folder of journals.
+        tell: Is called with each alarm, once.
+        rules: The ids of the rules to watch.
+        idle_s: How long the journals must not have grown, in seconds.
+        stop: Ends the watch early when it is set.
+
+    Returns:
+        The number of alarms.
+
+    Raises:
+        UnknownRuleError: No rule has one of the ids.
+        NoInvariantError: One of the rules has no invariant.
+        NoJournalError: The folder is missing or holds no journal.
+        PipelineError: Spark or Java was not found, or Spark failed.
+    """
+    load_catalogue().select(ids=rules)
+    chosen = tuple(invariants_of(rules))
+    find_journals([folder])
+    with spark_session(LOCAL, conf=_SETTINGS) as spark, tempfile.TemporaryDirectory(prefix="assay-watch-") as scratch:
+        told: list[Alarm] = []
+
+        def raise_alarms(frame: DataFrame, _batch: int) -> None:
+            for row in frame.collect():
+                told.append(Alarm(**row.asDict()))
+                tell(told[-1])
+
+        query = _start(spark, folder, chosen, Path(scratch), raise_alarms)
+        try:
+            _await_silence(query, folder, idle_s, stop or threading.Event())
+        finally:
+            with ctrl_c_deferred():
+                query.stop()
+        return len(told)
+
+
+def _start(
+    spark: SparkSession,
+    folder: Path,
+    rules: tuple[str, ...],
+    scratch: Path,
+    raise_alarms: Callable[[DataFrame, int], None],
+) -> StreamingQuery:
+    from assay_pipeline.live.growing import FORMAT, GrowingJournals
+    from assay_pipeline.live.processor import ALARMS, ScenarioProcessor
+
+    spark.dataSource.register(GrowingJournals)
+    lines = spark.readStream.format(FORMAT).load(str(folder.resolve()))
+    alarms = lines.groupBy("run", "scenario").transformWithState(
+        statefulProcessor=ScenarioProcessor(rules),
+        outputStructType=ALARMS,
+        outputMode="Append",
+        timeMode="ProcessingTime",
+    )
+    return (
+        alarms.writeStream.outputMode("append")
+        .option("checkpointLocation", str(scratch / "checkpoint"))
+        .trigger(processingTime=f"{PAUSE_S} seconds")
+        .foreachBatch(raise_alarms)
+        .start()
+    )
+
+
+def _await_silence(query: StreamingQuery, folder: Path, idle_s: float, stop: threading.Event) -> None:
+    """Wait until the journals have stopped growing.
+
+    Raises:
+        SparkFailedError: The query failed.
+    """
+    sizes, since = _sizes(folder), time.monotonic()
+    while time.monotonic() - since < idle_s and not stop.wait(PAUSE_S):
+        error = query.exception()
+        if error is not None:
+            raise SparkFailedError(str(error).strip().splitlines()[0])
+        now = _sizes(folder)
+        if now != sizes:
+            sizes, since = now, time.monotonic()
+
+
+def _sizes(folder: Path) -> dict[str, int]:
+    return {file.path: file.octets for file in find_journals([folder])}
