@@ -435,6 +435,20 @@ Feature: A batch is acknowledged as a whole
         | m1     |
 
     @evidence @needs-store-error
+    Scenario: If the store refuses an acknowledgement, the messages of three batches come to the next receiver
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And session "s" in client mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 2 within 500 ms
+      When "receiver" has seen "m1" to "m6"
+      And the broker's store refuses the next write
+      And "receiver" acknowledges message "m6" as it first saw it
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m6" exactly once
+
+    @evidence @needs-store-error @needs-virtual-time
     Scenario: If the store refuses an acknowledgement, the messages of three batches come again, and the next call acknowledges them
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
@@ -1331,6 +1345,20 @@ Feature: A batch is acknowledged as a whole
       And "after" never sees "m1" to "m6"
 
     @kit @needs-store-error
+    Scenario: If the store refuses a rollback, the messages of both batches come to the next receiver
+      Given an empty queue
+      And messages "m1" to "m6" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1" to "m6"
+      And the broker's store refuses the next write
+      And session "s" is rolled back
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m6" exactly once
+
+    @kit @needs-store-error @needs-virtual-time
     Scenario: If the store refuses a rollback, the messages of both batches come again, and the next commit acknowledges them
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue

@@ -381,6 +381,7 @@ Feature: Messages to a topic, through restart and kill
       And <settled>
       Then "keeper" sees "heavy" again
 
+      @needs-virtual-time
       Examples:
         | mode   | settled                                                    |
         | client | "keeper" acknowledges message "heavy" as it first saw it   |
@@ -389,6 +390,18 @@ Feature: Messages to a topic, through restart and kill
       Examples:
         | mode       | settled                       |
         | transacted | session "keeper" is committed |
+
+    @kit @needs-store-error
+    Scenario: A message whose acknowledgement the store could not write is delivered to the subscriber when it is back
+      Given a topic
+      And a durable subscriber "keeper" on the topic in client mode
+      When message "heavy" is sent to the topic
+      And "keeper" has seen "heavy"
+      And the broker's store refuses the next write
+      And "keeper" acknowledges message "heavy" as it first saw it
+      And subscriber "keeper" goes away
+      And subscriber "keeper" comes back
+      Then "keeper" sees "heavy" again
 
     @kit @needs-store-error @needs-kill-at-first-sight @needs-virtual-time
     Scenario: A message whose automatic acknowledgement the store could not write is delivered again

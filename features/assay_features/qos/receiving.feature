@@ -329,6 +329,18 @@ Feature: The broker's copy of a message that is delivered
         | at-least-once |
 
     @kit @needs-store-error
+    Scenario: A message whose acknowledgement the store could not write comes again over the next connection
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
+      When messages "m1" and "m2" are sent to the topic with the durable header true
+      And "sure" has seen "m1" and "m2"
+      And the broker's store refuses the next write
+      And "sure" acknowledges message "m1" as it first saw it
+      And the connection of "sure" is lost
+      And subscriber "sure" comes back
+      Then "sure" sees "m1" and "m2" again
+
+    @kit @needs-store-error @needs-virtual-time
     Scenario: A message whose acknowledgement the store could not write comes again
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
