@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
 from assay_evidence.concluding.weighing import STEP_VERDICTS
+from assay_evidence.measures import Measures
 from assay_evidence.subjects import Limits, Outcome, Subject
 from assay_evidence.verdicts import Verdict
 from assay_pipeline.bronze import Bronze, account, read_lines
@@ -19,6 +20,7 @@ from assay_pipeline.examined import BY_RULE, OfTable, Rows, together
 from assay_pipeline.history import CASE, History
 from assay_pipeline.invariant import Invariant
 from assay_pipeline.journals import JournalFile
+from assay_pipeline.measures import measures
 from assay_pipeline.rules import invariants_of
 from assay_pipeline.tables.build import build_history
 from assay_pipeline.verdicts import SHOWN, Remark, RunOf, Tally
@@ -43,6 +45,7 @@ class Collected(Struct, frozen=True):
         lines: The numbers of parsed, quarantined and missing lines.
         tables: The number of rows of each table.
         subjects: Every subject by folder, if requested; otherwise empty.
+        measures: The measures of the runs; empty if only chosen rules are judged.
     """
 
     invariants: tuple[Invariant, ...]
@@ -53,6 +56,7 @@ class Collected(Struct, frozen=True):
     lines: Mapping[str, int]
     tables: Mapping[str, int]
     subjects: Mapping[str, tuple[Subject, ...]]
+    measures: tuple[Measures, ...] = ()
 
 
 def collect(
@@ -94,7 +98,7 @@ def collect(
     _examine(history, invariants, limits, place / EXAMINED)
     examined = tables[EXAMINED] = spark.read.schema(BY_RULE).parquet(str(place / EXAMINED))
     store("offending", examined.where(F.col("outcome") == Outcome.BROKEN.value))
-    runs = _runs(bronze, {file.folder for file in listed})
+    runs = runs_of(bronze, {file.folder for file in listed})
     rows = _rows(tables)
     collected = Collected(
         invariants=tuple(invariants.values()),
@@ -109,6 +113,7 @@ def collect(
         },
         tables={name: count for name, count in rows.items() if name != _LINES},
         subjects=_subjects(examined) if subjects else {},
+        measures=() if rules else measures(history, sorted(runs.values())),
     )
     shutil.rmtree(place / _LINES)
     return collected
@@ -140,7 +145,7 @@ def _rows(tables: Mapping[str, DataFrame]) -> dict[str, int]:
     return {row.table: row.rows for row in reduce(DataFrame.unionByName, counts).collect()}
 
 
-def _runs(bronze: Bronze, folders: Iterable[str]) -> dict[tuple[str, str], RunOf]:
+def runs_of(bronze: Bronze, folders: Iterable[str]) -> dict[tuple[str, str], RunOf]:
     """Find every run in every folder; a run whose first lines are lost has the backend "unknown"."""
     begin = F.col("kind") == "begin"
     found = bronze.events.groupBy("folder", "run").agg(

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
+from assay_evidence.measures import Measures
 from assay_evidence.oracle import examine
 from assay_evidence.reader import read_journals
 from assay_evidence.subjects import LIMITS, Limits, Subject
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 SCHEMA = 1
 VERDICTS = "verdicts.json"
 MANIFEST = "manifest.json"
+MEASURES = "measures.json"
 
 
 class Judged(Struct, frozen=True):
@@ -73,11 +75,13 @@ class Result(Struct, frozen=True):
         out: The folder of the results.
         runs: The judged runs.
         disagreements: The differences from the oracle; None if the oracle did not run.
+        measures: The measures of the runs; empty if only chosen rules were judged.
     """
 
     out: Path
     runs: tuple[Judged, ...]
     disagreements: tuple[Disagreement, ...] | None = None
+    measures: tuple[Measures, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -216,8 +220,14 @@ def judge_with(
         tables=collected.tables,
         disagreements=disagreements,
     )
-    (place / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")
-    return Result(out, judged, disagreements)
+    (place / MANIFEST).write_bytes(_json(manifest))
+    if collected.measures:
+        (place / MEASURES).write_bytes(_json(collected.measures))
+    return Result(out, judged, disagreements, collected.measures)
+
+
+def _json(value: object) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"
 
 
 def _failure(error: Exception, files: Iterable[JournalFile]) -> PipelineError:

@@ -3,6 +3,7 @@
 from assay_reports.errors import OutputError, ReportError, SourceError
 from assay_reports.junit import junit_xml
 from assay_reports.machine import rules_json
+from assay_reports.measures import measures_page
 from assay_reports.site import render_site
 from assay_reports.sources import KillMatrix, KnownOutcome, RunEvidence, read_kills, read_known, read_run
 from assay_reports.views.comparison import FORM as MATRIX_FORM
@@ -22,6 +23,7 @@ __all__ = [
     "RunEvidence",
     "SourceError",
     "junit_xml",
+    "measures_page",
     "read_absent",
     "read_kills",
     "read_known",

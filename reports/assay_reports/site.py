@@ -1,16 +1,11 @@
 """The HTML report: a folder of static pages that a browser shows without a server, a network or scripts."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 from importlib import resources
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 import msgspec
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
-from assay_evidence.figures import counted
 from assay_evidence.verdicts import Verdict
 from assay_reports.errors import OutputError
 from assay_reports.presentation import (
@@ -22,10 +17,8 @@ from assay_reports.presentation import (
     ROLES,
     STRENGTHS,
 )
-from assay_reports.rows import rows
 from assay_reports.sources import RunEvidence
-from assay_reports.text import visible
-from assay_reports.views.arrangement import arranged
+from assay_reports.templating import template_environment
 from assay_reports.views.backends import backend_page
 from assay_reports.views.comparison import ABSENT, FORM, PAGE, Absence, compared, form_of
 from assay_reports.views.matrix import matrix
@@ -35,7 +28,6 @@ from assay_reports.views.rules import rule_page
 
 MANIFEST = "site.json"
 """The file that lists the site's files, so that a later report knows which files it may replace."""
-_FIT = (Markup, int, float)
 _ASSETS = ("style.css", "report.js")
 _STATES = {face.key: face for face in (*FACES.values(), NOT_RUN, NOTHING_TO_OBSERVE)}
 """The presentation of each state of a cell of the matrix."""
@@ -80,7 +72,7 @@ def render_site(runs: Sequence[RunEvidence], out: Path, absent: Iterable[Absence
 def _pages(runs: Sequence[RunEvidence], out: Path, absent: Sequence[Absence]) -> Iterator[tuple[str, bytes]]:
     catalogue = runs[0].catalogue
     pairs = pairs_of(runs, catalogue)
-    environment = _environment()
+    environment = template_environment()
     several = len(pairs) + len(absent) > 1
     faces = [FACES[Verdict.PASS], *(FACES[verdict] for verdict in READING_ORDER if verdict is not Verdict.PASS)]
 
@@ -113,27 +105,6 @@ def _pages(runs: Sequence[RunEvidence], out: Path, absent: Sequence[Absence]) ->
         yield pair.href, page("backend.html", "../", page=backend_page(pair, own, out))
     for name in _ASSETS:
         yield name, resources.files("assay_reports").joinpath("assets", name).read_bytes()
-
-
-@cache
-def _environment() -> Environment:
-    """Return the environment of the templates; cached, because it compiles each template once."""
-    environment = Environment(
-        loader=PackageLoader("assay_reports"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_finalize,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    filters: dict[str, Any] = {"rows": rows, "counted": counted, "arranged": arranged}
-    environment.filters.update(filters)
-    return environment
-
-
-def _finalize(value: object) -> object:
-    """Make special characters in a template's value visible; the template escapes the result."""
-    return value if isinstance(value, _FIT) else visible(str(value))
 
 
 def _clear(out: Path) -> None:

@@ -9,10 +9,11 @@ from tests.pipeline.cases import CASES
 from tests.pipeline.judgement import Judgement
 from tests.pipeline.tales import write_run
 
+from assay_evidence.measures import Measures
 from assay_evidence.subjects import Outcome
 from assay_pipeline.errors import JournalGoneError
 from assay_pipeline.history import History
-from assay_pipeline.job import MANIFEST, Manifest, judge_with
+from assay_pipeline.job import MANIFEST, MEASURES, Manifest, judge_with
 from assay_pipeline.journals import find_journals
 
 if TYPE_CHECKING:
@@ -39,6 +40,12 @@ def test_every_line_is_parsed_or_quarantined(judgement: Judgement) -> None:
     assert len(manifest.journals) == len(judgement.runs)
 
 
+def test_the_measures_of_all_runs_are_written(judgement: Judgement) -> None:
+    written = msgspec.json.decode((judgement.result.out / MEASURES).read_bytes(), type=tuple[Measures, ...])
+    assert written == judgement.result.measures
+    assert len(written) > len(judgement.runs) / 2
+
+
 def test_only_the_chosen_rules_are_judged(spark: SparkSession, tmp_path: Path) -> None:
     write_run(tmp_path / "run", [case.telling for case in CASES if case.rule in {"DD-02", "DD-39"}])
     (tmp_path / "out").mkdir()
@@ -49,6 +56,7 @@ def test_only_the_chosen_rules_are_judged(spark: SparkSession, tmp_path: Path) -
     assert [path.name for path in (tmp_path / "out" / "examined").glob("rule=*")] == ["rule=DD-39"]
     stored = {path.name for path in (tmp_path / "out" / "history").iterdir()}
     assert "sends" in stored
+    assert result.measures == ()
     assert not stored & {"copies", "lapses", "latecomers", "unsettled"}, "no table that only other rules read is made"
 
 

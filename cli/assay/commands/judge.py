@@ -12,6 +12,9 @@ from assay.tables import rules_table
 from assay.terminal import Terminal
 from assay_features import load_catalogue
 from assay_pipeline import Result, judge_runs
+from assay_reports import measures_page
+
+MEASURES_PAGE = "measures.html"
 
 
 def judge(
@@ -31,7 +34,11 @@ def judge(
     """Judge the history of runs by the catalogue's invariants, without the scenarios' claims."""
     settings = dict(map(_setting, conf or ()))
     result = judge_runs(folders, out, master, conf=settings, oracle=oracle, rules=tuple(rule or ()))
-    show(result, Terminal(soft_wrap=True))
+    console = Terminal(soft_wrap=True)
+    show(result, console)
+    if result.measures:
+        (out / MEASURES_PAGE).write_text(measures_page(result.measures), "utf-8")
+        console.print(f"measures: {out / MEASURES_PAGE}", markup=False)
     return Exit(result.exit_code)
 
 
