@@ -59,6 +59,20 @@ def scenarios() -> set[str]:
     }
 
 
+@pytest.mark.parametrize("backend", [name for name in backend_names() if not name.startswith("reference")])
+def test_no_entry_for_a_foreign_broker_is_about_a_scenario_of_the_kit_alone(backend: str) -> None:
+    tagged = re.compile(r"^ *(@.*)\n *Scenario(?: Outline)?: (.*\S)", re.MULTILINE)
+    root = feature_root()
+    of_the_kit = {
+        f"{file.relative_to(root).as_posix()}::{name}"
+        for file in root.rglob("*.feature")
+        for tags, name in tagged.findall(file.read_text(encoding="utf-8"))
+        if "@kit" in tags.split() and "@judges-client" not in tags.split()
+    }
+    entries = [one.scenario.partition("[")[0] for one in known_outcomes(backend).entries]
+    assert sorted(of_the_kit & set(entries)) == []
+
+
 @pytest.mark.parametrize("backend", backend_names())
 def test_each_entry_that_ships_with_the_kit_is_about_a_scenario(backend: str, scenarios: set[str]) -> None:
     entries = known_outcomes(backend).entries

@@ -184,7 +184,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
 
     @evidence
     Scenario Outline: A full batch of <size> does not wait for its deadline
-      Given it is known how long an unbatched message takes
+      Given it is known how long a queue of <size> takes without batches
       And an empty queue
       And <size> messages are sent to the queue
       And a receiver on the queue

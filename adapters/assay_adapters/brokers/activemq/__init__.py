@@ -25,5 +25,5 @@ def _open_stomp(options: BackendOptions) -> Backend:
 _SCHEDULER = Path(__file__).with_name("known_scheduler.toml")
 """The known outcomes of the broker's scheduler, which is the same for both protocols."""
 
-BACKEND = BackendEntry(_open, known=(_SCHEDULER, Path(__file__).with_name("known.toml")))
+BACKEND = BackendEntry(_open, known=(_SCHEDULER,))
 STOMP = BackendEntry(_open_stomp, known=(_SCHEDULER, Path(__file__).with_name("known_stomp.toml")))

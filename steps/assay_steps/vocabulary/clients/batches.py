@@ -43,6 +43,22 @@ def _(world: World) -> None:
     consumer.session.connection.close().needed()
 
 
+@given(phrase("it is known how long a queue of {count:Number} takes without batches"))
+def _(world: World, count: int) -> None:
+    """Measure from the last send to its reception, by a receiver that comes after all sends.
+
+    A later claim compares a full batch with it: under load, a broker may take a second for hundreds of messages.
+    """
+    place = read_place(f'queue "{UNBATCHED}"')
+    producer = world.producer(place)
+    for label in (*(f"{UNBATCHED}{number}" for number in range(1, count)), UNBATCHED):
+        send(world, producer, label, place)
+    consumer = world.consumer(UNBATCHED, Origin(address=world.address(place))).needed()
+    consumer.listen(PLAIN).needed()
+    world.await_sightings((UNBATCHED,), (world.key(UNBATCHED),))
+    consumer.session.connection.close().needed()
+
+
 @given(phrase("the receiver takes batches of at most {size:Number} within {timeout:Duration}"))
 @given(phrase("the receiver takes batches of at most {size:Number} within {timeout:Duration} and {script:Script}"))
 @given(phrase("{name:Name} takes batches of at most {size:Number} within {timeout:Duration}"))
