@@ -146,12 +146,15 @@ def _not_settled() -> Seams:
 
 @defect(made, "unwritten-acknowledgement-counts", "QS-08", "PD-24")
 def _unwritten_counts() -> Seams:
-    """A message whose acknowledgement the store refused is not delivered again while its receiver is connected."""
+    """A message whose acknowledgement the store refused is not delivered again."""
+    gone: set[str | None] = set()
 
     def effects(passing: tuple[Effect, ...], _now_ms: int, view: View) -> tuple[Effect, ...]:
-        if not isinstance(view.last, StoreFailed):
-            return passing
-        return tuple(one for one in passing if not isinstance(one, Deliver) or not _to_durable(one, view))
+        again = [one for one in passing if isinstance(one, Deliver) and _to_durable(one, view)]
+        if isinstance(view.last, StoreFailed):
+            gone.update(one.message.message_id for one in again)
+        lost = {id(one) for one in again if one.message.message_id in gone}
+        return tuple(one for one in passing if id(one) not in lost)
 
     return filters(effects=effects)
 
