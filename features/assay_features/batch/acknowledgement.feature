@@ -709,6 +709,23 @@ Feature: A batch is acknowledged as a whole
         | "receiver" acknowledges message "m1"        |
 
     @evidence
+    Scenario: A call acknowledges the only message of a receiver that was closed
+      Given an empty queue
+      And message "m1" is sent to the queue
+      And session "s" in client mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 3 within 500 ms
+      When "receiver" has seen "m1"
+      And "receiver" is closed
+      And "receiver" acknowledges message "m1" as it first saw it
+      Then it is accepted
+      When "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1"
+
+    @evidence
     Scenario: A recovery after the receiver was closed returns the messages that the receiver got
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue

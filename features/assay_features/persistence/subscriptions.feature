@@ -460,6 +460,19 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And the connection of "passer" is lost
       Then no subscription to the topic remains
 
+    @evidence @needs-subscription-list @needs-topic-wildcard
+    Scenario Outline: An administrator no longer sees a non-durable subscription to <pattern> whose subscriber went away
+      Given a non-durable subscriber "passer" on topic "<pattern>"
+      When message "m1" is sent to topic "sport/football/results"
+      And "passer" has seen "m1"
+      And subscriber "passer" goes away
+      Then no subscription to topic "<pattern>" remains
+
+      Examples:
+        | pattern         |
+        | sport/#         |
+        | sport/+/results |
+
     @evidence @needs-shared-subscription @needs-subscription-list
     Scenario: An administrator no longer sees a shared non-durable subscription that its last sharer left
       Given a topic
