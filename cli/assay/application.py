@@ -41,8 +41,13 @@ COMMANDS = (
     "clean",
 )
 """The subcommands; each is a function, or a group of functions, in the module of the same name (`assay.commands`)."""
-_NAMES = {"import": "importing"}
-"""The names of modules and functions of subcommands whose own names are words of Python."""
+_PLACES = {
+    "cancel": "messages.cancel",
+    "import": "importing",  # because "import" is a word of Python
+    "receive": "messages.receive",
+    "send": "messages.send",
+}
+"""The modules of subcommands that have another place or name; the function has the module's name."""
 
 DISTRIBUTION = "assay-mq"
 """The name of the installed package."""
@@ -77,8 +82,8 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
     )
     app.callback()(_group)
     for name in names:
-        place = _NAMES.get(name, name)
-        found = getattr(import_module(f"assay.commands.{place}"), place)
+        place = _PLACES.get(name, name)
+        found = getattr(import_module(f"assay.commands.{place}"), place.rpartition(".")[2])
         if isinstance(found, typer.Typer):
             app.add_typer(found, name=name)
         else:

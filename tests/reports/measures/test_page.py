@@ -10,7 +10,8 @@ import pytest
 from tests.reports.test_escaping import HOSTILE
 
 from assay_evidence.measures import MEASURES_SCHEMA, Batches, FaultSpan, Lateness, Measures, Rate
-from assay_reports import measures, measures_page
+from assay_reports import measures_page
+from assay_reports.measures import page as module
 
 RUN = Measures(
     schema=MEASURES_SCHEMA,
@@ -96,7 +97,7 @@ def test_hostile_texts_stay_texts() -> None:
 
 
 def test_without_matplotlib_the_tables_remain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measures, "find_spec", lambda _name: None)
+    monkeypatch.setattr(module, "find_spec", lambda _name: None)
     page = measures_page([RUN])
     assert "<svg" not in page
     assert "no plots, because the package matplotlib is not installed" in page

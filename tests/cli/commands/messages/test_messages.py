@@ -22,7 +22,7 @@ from tests.cli.conftest import Assay, environment
 from tests.cli.servers import running
 from tests.sdk.faces.test_foreign_bodies import send as send_foreign
 
-from assay.commands.receive import receive
+from assay.commands.messages.receive import receive
 from assay.exits import CannotRunError, Exit
 from assay_broker.inprocess import InProcessDriver
 from assay_broker.local import LocalServer
@@ -218,7 +218,7 @@ def test_a_refusal_for_lack_of_authority_is_the_brokers(assay: Assay, url: str) 
 def test_the_pages_example_lets_one_user_alone_use_a_queue(
     assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, factory: bool
 ) -> None:
-    page = (Path(__file__).parents[3] / "docs" / "mqsc.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[4] / "docs" / "mqsc.md").read_text(encoding="utf-8")
     example = page.partition("$ cat orders.mqsc\nDEFINE QLOCAL(ORDERS)\nSET")[2].partition("$ assay broker")[0]
     connect = next(part for part in page.split("`") if part.startswith("SET AUTHREC OBJTYPE(QMGR) PRINCIPAL"))
     script, users = tmp_path / "orders.mqsc", tmp_path / "users.toml"

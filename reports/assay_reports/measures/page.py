@@ -37,6 +37,6 @@ def _can_draw() -> bool:
 def _plots(run: Measures) -> tuple[Markup | None, Markup | None]:
     if not _can_draw():
         return None, None
-    from assay_reports.plots import lateness_plot, rates_plot
+    from assay_reports.measures.plots import lateness_plot, rates_plot
 
     return rates_plot(run), lateness_plot(run)

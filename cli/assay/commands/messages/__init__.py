@@ -1,0 +1,1 @@
+"""The subcommands that send, receive and cancel messages."""
