@@ -29,6 +29,11 @@ ON_ARTEMIS = (pytest.mark.docker, pytest.mark.proof)
 BACKENDS = (SERVER, pytest.param(ARTEMIS, marks=ON_ARTEMIS))
 QUICK_ONES = {"drops-acknowledgements", "splits-transfers"}
 """The proxies that `make test` tries."""
+BREAKS_ARTEMIS = {
+    # Artemis 2.56.0 then sometimes closes the connection: "Cannot invoke DeliveryImpl.getTransportDelivery()".
+    "splits-transfers": "batch/acknowledgement.feature::A second rollback returns all messages once more",
+}
+"""Scenarios in which a proxy that breaks nothing shows a mistake of Artemis."""
 BROKEN_ONES, RIGHT_ONES = (
     [pytest.param(name, marks=() if name in QUICK_ONES else (pytest.mark.proof,)) for name in table]
     for table in (BROKEN, RIGHT)
@@ -82,7 +87,9 @@ def test_a_broken_proxy_is_convicted_by_its_rule(name: str, backend: str, tmp_pa
 @pytest.mark.parametrize("name", RIGHT_ONES)
 def test_a_proxy_that_breaks_nothing_is_acquitted(name: str, backend: str, tmp_path: Path) -> None:
     whole = backend == ARTEMIS or name == "passes-on"
-    scenarios = tuple(broken.scenario for broken in BROKEN.values()) if whole else QUICK
+    left_out = BREAKS_ARTEMIS.get(name) if backend == ARTEMIS else None
+    every = tuple(broken.scenario for broken in BROKEN.values() if broken.scenario != left_out)
+    scenarios = every if whole else QUICK
     verdicts = run(backend, RIGHT[name], scenarios, tmp_path / "out")
     told = [(one.scenario, one.verdict, one.reason) for one in verdicts.scenarios if one.verdict is not Verdict.PASS]
     assert told == []
