@@ -17,6 +17,7 @@ from assay.terminal import Terminal, write_json
 from assay_adapters.registry import names_with_defects, names_with_variants
 from assay_evidence.figures import counted
 from assay_features import load_catalogue
+from assay_steps.defects import all_defects
 from assay_steps.kill_matrix.matrix import KillMatrix, RuleKills, kill_matrix
 from assay_steps.kill_matrix.tolerance import Tolerance, tolerance
 from assay_steps.kill_matrix.trials import TrialError, UntriedError
@@ -44,12 +45,17 @@ def defects(
             help="Instead, run all scenarios on the tolerated variants, which have another correct behaviour.",
         ),
     ] = False,
+    listed: Annotated[
+        bool, typer.Option("--list", help="Instead, list the defects with their rules and what they do.")
+    ] = False,
     out: Annotated[
         Path | None, typer.Option(help="Folder of a run, for the kill matrix; assay report shows it.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the kill matrix as JSON.")] = False,
 ) -> int:
     """Run the scenarios with each named defect, and show which scenario catches which defect."""
+    if listed:
+        return _list(tuple(rule or ()), _known(tuple(rule or ()), profile))
     if tolerated:
         return _tolerated(backend, tuple(rule or ()), _known(tuple(rule or ()), profile), as_json=as_json, out=out)
     breakable = names_with_defects()
@@ -86,6 +92,17 @@ def _known(rules: tuple[str, ...], profile: str | None) -> tuple[str, ...]:
     for name in profiles or (None,):
         load_catalogue().select(profile=name, ids=rules)
     return profiles
+
+
+def _list(rules: tuple[str, ...], profiles: tuple[str, ...]) -> Exit:
+    """Print each defect of the rules in one line."""
+    catalogue = load_catalogue()
+    chosen = {one.id for name in profiles or (None,) for one in catalogue.select(profile=name, ids=rules)}
+    console = Terminal(soft_wrap=True)
+    for one in all_defects().values():
+        if chosen.intersection(one.rules):
+            console.print(f"{one.name} ({', '.join(one.rules)}): {one.text}", markup=False)
+    return Exit.AS_EXPECTED
 
 
 @contextmanager

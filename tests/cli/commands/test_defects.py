@@ -8,6 +8,7 @@ from tests.cli.conftest import Assay, Ended
 
 from assay.commands import defects
 from assay.exits import Exit
+from assay_steps.defects import all_defects
 from assay_steps.kill_matrix.matrix import CaughtDefect, DefectError, KillMatrix, RuleKills
 from assay_steps.kill_matrix.tolerance import TriedVariant
 
@@ -82,3 +83,16 @@ def test_scenarios_that_real_time_cannot_break_are_no_reason(assay: Assay, monke
     ended = shown(assay, monkeypatch, structs.replace(SOUND, unkilled=("c",), real_time=True))
     assert ended.code is Exit.AS_EXPECTED
     assert ended.out.splitlines()[-1] == "1 of 1 rule proven able to fail; 2 of 2 defects caught."
+
+
+def test_the_list_names_each_defect_of_a_rule_with_what_it_does(assay: Assay) -> None:
+    told = assay("defects", "--list", "--rule", "DD-56")
+    assert told.code == 0
+    assert "ttl-check-missing (DD-56" in told.out
+    assert "): Messages are delivered although their time to live is over." in told.out
+    assert all("DD-56" in line.partition(":")[0] for line in told.out.splitlines())
+
+
+def test_the_list_of_all_defects_names_each_once(assay: Assay) -> None:
+    names = [line.partition(" ")[0] for line in assay("defects", "--list").out.splitlines()]
+    assert sorted(names) == sorted(all_defects())
