@@ -217,10 +217,9 @@ class Consumer:
         )
 
     def close(self) -> Answer[None]:
-        """Close the consumer."""
-        answer = self._recorder.record(self.name, "close-consumer", self._port.close, destination=self.destination)
+        """End the consumer's watch, and close the consumer."""
         self.stop_watching()
-        return answer
+        return self._recorder.record(self.name, "close-consumer", self._port.close, destination=self.destination)
 
 
 def open_producer(session: Session, to: Address | None, name: str, qos: Qos | None = None) -> Answer[Producer]:

@@ -95,7 +95,12 @@ class Connection:
         return answer
 
     def close(self) -> Answer[None]:
-        """Close the connection normally, and end the watches of its consumers."""
+        """End the watches of the connection's consumers, and close it normally.
+
+        From the begin of the call no message need come any more, and some brokers take seconds for a close.
+        """
+        for consumer in self.consumers:
+            consumer.pause_watching()
         answer = self._recorder.record(self.name, "close-connection", self._port.close)
         self._over()
         return answer
@@ -272,9 +277,8 @@ class Session:
         )
 
     def close(self) -> Answer[None]:
-        """Close the session and end the watches of its consumers."""
-        answer = self.recorder.record(self.name, "close-session", self.port.close)
+        """End the watches of the session's consumers, and close it."""
         for consumer in self.connection.consumers:
             if consumer.session is self:
                 consumer.stop_watching()
-        return answer
+        return self.recorder.record(self.name, "close-session", self.port.close)
