@@ -35,7 +35,7 @@ class ScenarioProcessor(StatefulProcessor):
         self._lines = handle.getListState("lines", "line string")
         self._examined = handle.getValueState("examined", "state string")
 
-    def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:  # noqa: N802, N803 - Spark's names
+    def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Row]:  # noqa: N802, N803 - Spark's names
         """Keep the new lines; set the timer if it is not set."""
         del key
         self._lines.appendList([(row.line,) for row in rows])
