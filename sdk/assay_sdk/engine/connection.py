@@ -135,8 +135,9 @@ class EngineConnection:
             session.dispatcher.refuse_own_callback("the connection", caller)
         if self._life.take(LifeEvent.CLOSE) is not Act.GO:
             return
+        # Some brokers take seconds for the answer to the end of a session.
         for session in tuple(self.sessions.values()):
-            yield from session.close(caller)
+            yield from session.close(caller, awaited=False)
         yield from closed(self.submit(Close))
         if self._life.take(LifeEvent.CLOSED) is Act.GO:
             self._calls.fail_all(lost())

@@ -131,6 +131,22 @@ def test_closing_closes_sessions_first_and_twice_is_once() -> None:
     assert not [event for event in bench.events if isinstance(event, ConnectionLost)]
 
 
+def test_the_close_of_a_connection_does_not_wait_for_the_answers_to_its_sessions() -> None:
+    bench = Bench()
+    bench.wire.hold.add(port.CloseSession)
+    bench.do(bench.connection.close(THREAD))
+    assert bench.connection.state is bench.session.state is Life.CLOSED
+    assert not bench.complaints
+
+
+def test_the_close_of_a_session_alone_waits_for_its_answer() -> None:
+    bench = Bench()
+    bench.wire.hold.add(port.CloseSession)
+    closing = spawn(bench.runner, bench.session.close(THREAD))
+    bench.let(1)
+    assert not closing.done
+
+
 def test_a_line_that_breaks_while_closing_is_closed() -> None:
     bench = Bench()
     bench.wire.hold.add(port.Close)

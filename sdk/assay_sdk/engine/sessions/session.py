@@ -189,7 +189,7 @@ class EngineSession:
             # them, so that the broker counts the delivery as failed and delivers them again.
             yield from self._draw_back(tuple(self.consumers.values()), tuple(self._unsettled))
 
-    def close(self, caller: int) -> Operation[None]:
+    def close(self, caller: int, *, awaited: bool = True) -> Operation[None]:
         """Close the session (JMS 2.0, 6.2.15, 8.8).
 
         Messages that were not delivered to the application go back to the broker unchanged.  Delivered, unsettled
@@ -197,6 +197,8 @@ class EngineSession:
 
         Args:
             caller: Identifier of the calling thread.
+            awaited: Whether to wait for the broker's answer.  The close of the connection follows at once if not;
+                the broker's answer to this one then answers both.
 
         Raises:
             RefusedError: A listener of this session makes the call, and would wait for itself.
@@ -219,7 +221,10 @@ class EngineSession:
                 except RefusedError as error:
                     self.connection.complain(error.refused)
                 self.settle(handed, Outcome.MODIFIED)
-        yield from closed(self.connection.post(lambda token: CloseSession(token, self.number)))
+        if awaited:
+            yield from closed(self.connection.post(lambda token: CloseSession(token, self.number)))
+        else:
+            self.connection.submit(lambda token: CloseSession(token, self.number))
         self._life.take(LifeEvent.CLOSED)
         self._end(lost=False)
 

@@ -44,6 +44,11 @@ class _SharedConnection:
         """Count one more context."""
         self._contexts += 1
 
+    @property
+    def has_one_context(self) -> bool:
+        """Whether the next close of a context closes the connection."""
+        return self._contexts == 1
+
     def leave(self, caller: int) -> Operation[None]:
         """Note that a context has closed; after the last context, close the connection.
 
@@ -310,7 +315,8 @@ class Context(SessionBase, Closing):
 
         It is one operation, because an interrupt between two operations would leave the connection open.
         """
-        yield from self._engine.close(caller)
+        is_last = not self._closed and self._shared.has_one_context
+        yield from self._engine.close(caller, awaited=not is_last)
         if not self._closed:
             self._closed = True
             yield from self._shared.leave(caller)
