@@ -85,6 +85,7 @@ def test_nothing_but_results_is_left_in_the_output(judgement: Judgement) -> None
         "examined",
         "history",
         "manifest.json",
+        "measures.json",
         "missing",
         "offending",
         "quarantine",
