@@ -230,16 +230,21 @@ def _batches(history: History) -> dict[Key, Batches]:
 
 
 def _repeats(history: History) -> dict[Key, dict[str, int]]:
-    """Count the receptions of each copy after its first one, by mark and by fault."""
+    """Count the receptions of each copy after its first one, by mark and by fault.
+
+    The copies of unnamed subscriptions are left out: the journal does not tell them apart.
+    """
     faults = history.sends.select(*MESSAGE, "faults").dropDuplicates(list(MESSAGE))
     seen = history.sightings.where(~F.col("look")).select(*MESSAGE, "source", "at", "marked")
     first = seen.groupBy(*MESSAGE, "source").agg(F.min("at.wall_ns").alias("first_ns"))
     again = seen.join(first, [*MESSAGE, "source"]).where(F.col("at.wall_ns") > F.col("first_ns"))
 
-    def between(fault: Column) -> Column:
-        return (fault["begin"]["wall_ns"] > F.col("first_ns")) & (fault["begin"]["wall_ns"] < F.col("at.wall_ns"))
+    def overlaps(fault: Column) -> Column:
+        # A client may see a message just after the broker was killed, so a fault that began before counts, too.
+        over = F.coalesce(fault["end"]["wall_ns"], F.col("at.wall_ns"))
+        return (fault["begin"]["wall_ns"] < F.col("at.wall_ns")) & (over > F.col("first_ns"))
 
-    hit = F.coalesce(F.exists("faults", between), no())
+    hit = F.coalesce(F.exists("faults", overlaps), no())
     cause = F.concat_ws(
         ", ",
         F.when(hit, "after a fault").otherwise("without a fault"),

@@ -49,6 +49,19 @@ def killed(tale: Tale) -> None:
     tale.stops(watch)
 
 
+def drained(tale: Tale) -> None:
+    """Tell of a message that comes while the broker is being killed, and once more afterwards."""
+    tale.starts()
+    tale.consumes("receiver")
+    watch = tale.listens()
+    tale.sends("twice")
+    fault = tale.at(100).begins()
+    tale.at(101).handed("twice")
+    tale.at(300).recovers(fault)
+    tale.at(500).handed("twice")
+    tale.stops(watch)
+
+
 def batched(tale: Tale) -> None:
     """Tell of a full batch of two and a half full one."""
     tale.starts()
@@ -64,7 +77,7 @@ def batched(tale: Tale) -> None:
 @pytest.fixture(scope="module")
 def measured(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Measures]:
     root = tmp_path_factory.mktemp("measured")
-    for telling in (late, killed, batched):
+    for telling in (late, killed, drained, batched):
         write_run(root / telling.__name__, [telling])
     write_run(root / "empty", [])
     files = find_journals(sorted(root.iterdir()))
@@ -94,6 +107,7 @@ def test_a_fault_has_its_times_its_recovery_and_its_redeliveries(measured: dict[
     assert fault.end_s - fault.begin_s == pytest.approx(0.2, abs=0.11)
     assert fault.recovery_s == pytest.approx(0.5, abs=0.11)
     assert measured["killed"].repeats == {"after a fault, marked as redelivered": 1}
+    assert measured["drained"].repeats == {"after a fault, without a mark": 1}
 
 
 def test_the_rates_add_up_to_all_messages(measured: dict[str, Measures]) -> None:
@@ -109,4 +123,4 @@ def test_the_fill_of_batches(measured: dict[str, Measures]) -> None:
 
 
 def test_a_run_without_messages_has_no_measures(measured: dict[str, Measures]) -> None:
-    assert set(measured) == {"late", "killed", "batched"}
+    assert set(measured) == {"late", "killed", "drained", "batched"}
