@@ -117,9 +117,9 @@ def users_mistakes() -> tuple[type[Exception], ...]:
 
 def is_missing(problem: Exception) -> bool:
     """Return whether an error is caused by software that is missing on this machine."""
-    from assay_pipeline.errors import JavaMissingError, SparkMissingError
+    from assay_pipeline.errors import JavaMissingError, PackageMissingError, SparkMissingError
 
-    return isinstance(problem, SparkMissingError | JavaMissingError)
+    return isinstance(problem, SparkMissingError | PackageMissingError | JavaMissingError)
 
 
 def load(arguments: Sequence[str]) -> typer.Typer:

@@ -7,13 +7,12 @@ subjects of each invariant) and ``verdicts``.  `judge_runs` runs all stages; `as
 """
 
 from assay_pipeline.errors import (
-    ArrowMissingError,
-    ConnectMissingError,
     JavaMissingError,
     JournalGoneError,
     NoInvariantError,
     NoJournalError,
     OutputError,
+    PackageMissingError,
     PipelineError,
     SparkFailedError,
     SparkMissingError,
@@ -23,13 +22,12 @@ from assay_pipeline.job import Result, judge_runs
 from assay_pipeline.source import register
 
 __all__ = [
-    "ArrowMissingError",
-    "ConnectMissingError",
     "JavaMissingError",
     "JournalGoneError",
     "NoInvariantError",
     "NoJournalError",
     "OutputError",
+    "PackageMissingError",
     "PipelineError",
     "Result",
     "SparkFailedError",

@@ -2,8 +2,7 @@
 
 ``PipelineError``
     ├── ``SparkMissingError``    pyspark is not installed
-    ├── ``ArrowMissingError``    pyarrow is not installed
-    ├── ``ConnectMissingError``  a package for Spark Connect is not installed
+    ├── ``PackageMissingError``  a package that Spark needs for a use is not installed
     ├── ``UnreachableMasterError``  nothing listens at the address of the cluster
     ├── ``JavaMissingError``     no Java that Spark can run on
     ├── ``NoJournalError``       a folder holds no journal
@@ -31,28 +30,17 @@ class SparkMissingError(PipelineError):
         )
 
 
-class ArrowMissingError(PipelineError):
-    """pyarrow is not installed."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "Spark reads journals as a data source through the package pyarrow, which is not installed here:"
-            " pip install 'assay-mq[spark]'."
-        )
-
-
-class ConnectMissingError(PipelineError):
-    """A package that Spark Connect needs is not installed.
+class PackageMissingError(PipelineError):
+    """A package that Spark needs for a use is not installed.
 
     Args:
-        package: The name of the package, as it is imported.
+        use: The use, as the subject and verb of a sentence, such as ``A Spark Connect server needs``.
+        package: The name of the package.
+        extra: The extra of this distribution that includes the package.
     """
 
-    def __init__(self, package: str) -> None:
-        super().__init__(
-            f"A Spark Connect server needs the package {package}, which is not installed here:"
-            " pip install 'assay-mq[connect]'."
-        )
+    def __init__(self, use: str, package: str, extra: str) -> None:
+        super().__init__(f"{use} the package {package}, which is not installed here: pip install 'assay-mq[{extra}]'.")
         self.package = package
 
 

@@ -10,12 +10,12 @@ from tests.pipeline.tales import write_run
 
 from assay_pipeline import job, session
 from assay_pipeline.errors import (
-    ConnectMissingError,
     JavaMissingError,
     JournalGoneError,
     NoInvariantError,
     NoJournalError,
     OutputError,
+    PackageMissingError,
     PipelineError,
     SparkFailedError,
     SparkMissingError,
@@ -127,7 +127,7 @@ def test_a_judgement_takes_the_place_of_an_earlier_one(
 def test_every_error_is_one_sentence() -> None:
     errors: list[PipelineError] = [
         SparkMissingError(),
-        ConnectMissingError("grpc"),
+        PackageMissingError("A Spark Connect server needs", "grpc", "connect"),
         UnreachableMasterError("sc://127.0.0.1:15002"),
         JournalGoneError(Path("a")),
         JavaMissingError("no java is on the path"),

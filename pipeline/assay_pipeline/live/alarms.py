@@ -5,8 +5,10 @@ from __future__ import annotations
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -15,7 +17,7 @@ from assay_evidence.interrupts import ctrl_c_deferred
 from assay_features import load_catalogue
 from assay_pipeline.errors import SparkFailedError
 from assay_pipeline.journals import find_journals
-from assay_pipeline.rules import invariants_of
+from assay_pipeline.packages import need
 from assay_pipeline.session import LOCAL, spark_session
 
 if TYPE_CHECKING:
@@ -66,7 +68,7 @@ def watch_run(
 
     Args:
         folder: The output folder of a run, or a folder of journals.
-        tell: Is called with each alarm, once.
+        tell: Is called with each alarm, once, in the calling thread.
         rules: The ids of the rules to watch.
         idle_s: How long the journals must not have grown, in seconds.
         stop: Ends the watch early when it is set.
@@ -78,26 +80,31 @@ def watch_run(
         UnknownRuleError: No rule has one of the ids.
         NoInvariantError: One of the rules has no invariant.
         NoJournalError: The folder is missing or holds no journal.
-        PipelineError: Spark or Java was not found, or Spark failed.
+        PipelineError: Spark, a package that it needs or Java was not found, or Spark failed.
     """
+    need("To watch journals, Spark needs", "spark", "pyspark", "pyarrow", "google.protobuf")
+    from assay_pipeline.rules import invariants_of
+
     load_catalogue().select(ids=rules)
     chosen = tuple(invariants_of(rules))
     find_journals([folder])
     with spark_session(LOCAL, conf=_SETTINGS) as spark, tempfile.TemporaryDirectory(prefix="assay-watch-") as scratch:
-        told: list[Alarm] = []
+        raised: SimpleQueue[Alarm] = SimpleQueue()
 
-        def raise_alarms(frame: DataFrame, _batch: int) -> None:
+        def put(frame: DataFrame, _batch: int) -> None:
             for row in frame.collect():
-                told.append(Alarm(**row.asDict()))
-                tell(told[-1])
+                raised.put(Alarm(**row.asDict()))
 
-        query = _start(spark, folder, chosen, Path(scratch), raise_alarms)
+        query = _start(spark, folder, chosen, Path(scratch), put)
+        told = 0
         try:
-            _await_silence(query, folder, idle_s, stop or threading.Event())
+            for alarm in _until_silence(query, raised, folder, idle_s, stop or threading.Event()):
+                tell(alarm)
+                told += 1
         finally:
             with ctrl_c_deferred():
                 query.stop()
-        return len(told)
+        return told
 
 
 def _start(
@@ -105,7 +112,7 @@ def _start(
     folder: Path,
     rules: tuple[str, ...],
     scratch: Path,
-    raise_alarms: Callable[[DataFrame, int], None],
+    put: Callable[[DataFrame, int], None],
 ) -> StreamingQuery:
     from assay_pipeline.live.growing import FORMAT, GrowingJournals
     from assay_pipeline.live.processor import ALARMS, ScenarioProcessor
@@ -122,19 +129,23 @@ def _start(
         alarms.writeStream.outputMode("append")
         .option("checkpointLocation", str(scratch / "checkpoint"))
         .trigger(processingTime=f"{PAUSE_S} seconds")
-        .foreachBatch(raise_alarms)
+        .foreachBatch(put)
         .start()
     )
 
 
-def _await_silence(query: StreamingQuery, folder: Path, idle_s: float, stop: threading.Event) -> None:
-    """Wait until the journals have stopped growing.
+def _until_silence(
+    query: StreamingQuery, raised: SimpleQueue[Alarm], folder: Path, idle_s: float, stop: threading.Event
+) -> Iterator[Alarm]:
+    """Wait for alarms until the journals have stopped growing.
 
     Raises:
         SparkFailedError: The query failed.
     """
     sizes, since = _sizes(folder), time.monotonic()
-    while time.monotonic() - since < idle_s and not stop.wait(PAUSE_S):
+    while time.monotonic() - since < idle_s and not stop.is_set():
+        with suppress(Empty):
+            yield raised.get(timeout=PAUSE_S)
         error = query.exception()
         if error is not None:
             raise SparkFailedError(str(error).strip().splitlines()[0])

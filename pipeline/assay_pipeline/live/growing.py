@@ -1,7 +1,8 @@
 """The lines of growing journals as a streaming source of Spark.
 
 An offset holds, for each writer, the index of a part and how many octets of the part were read.  Only whole lines
-count, so a line that its writer has not finished is read later.
+count, so a line that its writer has not finished is read later.  A compressed part does not grow any more; so that it
+is not decompressed at every read, the position after its last line is the begin of the next part, which may not exist.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 from pyspark.sql.datasource import DataSource, SimpleDataSourceStreamReader
 from pyspark.sql.types import StructType
 
-from assay_evidence.files.parts import journals_in, open_journal, writer_of
+from assay_evidence.files.parts import COMPRESSED, journals_in, open_journal, writer_of
 from assay_pipeline.journals import journal_folder
 
 FORMAT = "assay-growing"
@@ -88,11 +89,13 @@ def _next_lines(parts: list[Path], part: int, octets: int) -> tuple[int, int, li
     Returns:
         The new position (part and octets), and the lines.
     """
+    if part == len(parts):
+        return part, octets, []
     with open_journal(parts[part]) as file:
         file.seek(octets)
         added = file.read(_OCTETS_AT_ONCE)
     whole = added[: added.rfind(b"\n") + 1]
-    if not whole and part + 1 < len(parts):
+    if not whole and (part + 1 < len(parts) or parts[part].name.endswith(COMPRESSED)):
         return _next_lines(parts, part + 1, 0)
     return part, octets + len(whole), [line for text in whole.splitlines() for line in _line(text)]
 

@@ -36,26 +36,28 @@ class ScenarioProcessor(StatefulProcessor):
         self._examined = handle.getValueState("examined", "state string")
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Row]:  # noqa: N802, N803 - Spark's names
-        """Keep the new lines; set the timer if it is not set."""
+        """Keep the new lines, unless the scenario is over; set the timer if it is not set."""
         del key
+        if self._state().over:
+            return iter(())
         self._lines.appendList([(row.line,) for row in rows])
         if next(iter(self._handle.listTimers()), None) is None:
             self._set_timer(timerValues)
         return iter(())
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Row]:  # noqa: N802, N803 - Spark's names
-        """Examine the scenario; forget it if it has ended and nothing is suspected."""
+        """Examine the scenario; forget its lines if it has ended and nothing is suspected."""
         del key, expiredTimerInfo
         lines = [line for (line,) in self._lines.get()]
         before = self._state()
         if not before.is_settled(len(lines)):
             after, alarms = before.next(lines, self._rules)
-            self._examined.update((msgspec.json.encode(after).decode(),))
+            self._keep(after)
             self._set_timer(timerValues)
             yield from map(_row, alarms)
         elif before.ended:
             self._lines.clear()
-            self._examined.clear()
+            self._keep(Examination(over=True))
 
     def close(self) -> None:
         """Do nothing: Spark closes the state."""
@@ -63,6 +65,9 @@ class ScenarioProcessor(StatefulProcessor):
     def _state(self) -> Examination:
         stored = self._examined.get() if self._examined.exists() else None
         return Examination() if stored is None else msgspec.json.decode(stored[0], type=Examination)
+
+    def _keep(self, state: Examination) -> None:
+        self._examined.update((msgspec.json.encode(state).decode(),))
 
     def _set_timer(self, times: Any) -> None:
         self._handle.registerTimer(times.getCurrentProcessingTimeInMs() + EXAMINE_MS)

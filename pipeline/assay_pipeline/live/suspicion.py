@@ -6,6 +6,9 @@
 | confirmed | suspected | present | it is an alarm, once |
 | excused | suspected | absent | it is forgotten |
 | known | an alarm | either | it stays an alarm, and is not told again |
+
+A scenario is over when it has ended and an examination would find nothing new.  Its lines are then forgotten, and lines
+that come even later are ignored: without the earlier ones they would show breaches that are none.
 """
 
 from __future__ import annotations
@@ -33,12 +36,14 @@ class Examination(Struct, frozen=True):
         told: The breaches that are alarms.
         lines: How many lines were examined.
         ended: Whether the scenario's end was among them.
+        over: Whether the scenario's lines are forgotten.
     """
 
     suspected: frozenset[Name] = frozenset()
     told: frozenset[Name] = frozenset()
     lines: int = 0
     ended: bool = False
+    over: bool = False
 
     def is_settled(self, lines: int) -> bool:
         """Return whether another examination would find nothing new.

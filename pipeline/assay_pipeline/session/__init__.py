@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from assay_pipeline.errors import SparkMissingError, UnreachableMasterError
 from assay_pipeline.session.connect import connect_session
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
 LOCAL = "local[*]"
 CONNECT = "sc://"
-CONNECT_PORT = 15002
-"""The port of a Spark Connect server whose address names none."""
+CONNECT_PORT, MASTER_PORT = 15002, 7077
+"""The ports of a Spark Connect server and of a standalone master whose addresses name none."""
 _NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 _ANSWER_SECONDS = 5
 _ADDRESS = re.compile(r"(?:spark|sc)://(?P<hosts>[^/;]+)")
@@ -43,7 +44,7 @@ def spark_session(
         SparkMissingError: pyspark is not installed.
         UnreachableMasterError: Nothing listens at the address.
         JavaMissingError: No Java was found, or the Java is too old.
-        ConnectMissingError: A package that Spark Connect needs is not installed.
+        PackageMissingError: A package that Spark Connect needs is not installed.
         SparkFailedError: Spark does not start, or the server refuses the session.
     """
     if find_spec("pyspark") is None:
@@ -64,9 +65,10 @@ def _reach(master: str) -> None:
     if address is None:
         return
     for one in address["hosts"].split(","):
-        host, _, port = one.rpartition(":")
         try:
-            socket.create_connection((host or one, int(port) if host else CONNECT_PORT), _ANSWER_SECONDS).close()
+            place = urlsplit(f"//{one}")
+            port = place.port or (CONNECT_PORT if master.startswith(CONNECT) else MASTER_PORT)
+            socket.create_connection((place.hostname, port), _ANSWER_SECONDS).close()
         except (OSError, ValueError):
             continue
         return

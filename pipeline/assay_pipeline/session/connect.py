@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from assay_pipeline.errors import ConnectMissingError, SparkFailedError
+from assay_pipeline.errors import SparkFailedError
+from assay_pipeline.packages import need
 from assay_pipeline.session.environment import environment
 from assay_pipeline.session.settings import session_settings
 
@@ -28,12 +28,10 @@ def connect_session(url: str, octets: int, conf: Mapping[str, str]) -> Generator
         conf: Settings of the user, which replace ours.
 
     Raises:
-        ConnectMissingError: A package that Spark Connect needs is not installed.
+        PackageMissingError: A package that Spark Connect needs is not installed.
         SparkFailedError: The server refuses the session, or a setting.
     """
-    for package in _NEEDED:
-        if find_spec(package) is None:
-            raise ConnectMissingError(package)
+    need("A Spark Connect server needs", "connect", *_NEEDED)
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 

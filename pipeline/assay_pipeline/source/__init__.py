@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from assay_pipeline.errors import ArrowMissingError
+from assay_pipeline.packages import need
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,10 +19,9 @@ def register(spark: SparkSession) -> None:
         spark: The session, which keeps the registration until its end.
 
     Raises:
-        ArrowMissingError: pyarrow is not installed.
+        PackageMissingError: pyarrow is not installed.
     """
-    if find_spec("pyarrow") is None:
-        raise ArrowMissingError
+    need("To read journals as a data source, Spark needs", "spark", "pyarrow")
     from assay_pipeline.source.journals import JournalSource
 
     spark.dataSource.register(JournalSource)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay_evidence.files.parts import compress
+from assay_pipeline.live import growing
 from assay_pipeline.live.growing import GrowingReader
 
 
@@ -63,6 +64,22 @@ def test_a_part_that_is_compressed_meanwhile_loses_and_repeats_no_line(reader: G
         added, position = texts(reader, position)
         read += added
     assert read == [line(1).decode().strip(), line(2).decode().strip()]
+
+
+def test_a_compressed_part_is_not_read_again_when_it_is_over(
+    reader: GrowingReader, journals: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = journals / "client.0001.jsonl"
+    part.write_bytes(line(0))
+    compress(part)
+    position: dict[str, object] = {}
+    for _ in range(2):
+        _, position = texts(reader, position)
+    monkeypatch.setattr(growing, "open_journal", None)
+    assert texts(reader, position) == ([], position)
+    monkeypatch.undo()
+    (journals / "client.0002.jsonl").write_bytes(line(1))
+    assert texts(reader, position)[0] == [line(1).decode().strip()]
 
 
 def test_lines_between_two_offsets_are_read_again(reader: GrowingReader, journals: Path) -> None:

@@ -22,24 +22,24 @@ def in_time(tale: Tale) -> None:
     tale.at(1200).handed()
 
 
-def test_a_breach_in_a_growing_journal_is_an_alarm_and_a_kept_rule_is_none(tmp_path: Path) -> None:
-    source = write_run(tmp_path / "aside", [in_time, early]).read_bytes().splitlines(keepends=True)
+def test_breaches_in_a_growing_journal_are_alarms_and_a_kept_rule_is_none(tmp_path: Path) -> None:
+    source = write_run(tmp_path / "aside", [early, in_time, early]).read_bytes().splitlines(keepends=True)
     journal = tmp_path / "run" / "main.jsonl"
     journal.parent.mkdir()
-    journal.write_bytes(b"".join(source[:4]))
+    journal.write_bytes(b"".join(line for line in source if b'"scenario-0"' in line))
     told: list[Alarm] = []
     stop = threading.Event()
 
     def tell(alarm: Alarm) -> None:
+        """Let the journal grow after the first alarm, and stop after the second."""
         told.append(alarm)
-        stop.set()
+        with journal.open("ab") as file:
+            file.writelines(line for line in source if b'"scenario-0"' not in line)
+        if len(told) > 1:
+            stop.set()
 
-    adding = threading.Timer(5.0, lambda: journal.write_bytes(b"".join(source)))
-    adding.start()
-    alarms = watch_run(tmp_path / "run", tell, rules=("DD-02",), idle_s=60, stop=stop)
-    adding.join()
-    assert alarms == 1
-    assert [(alarm.rule, alarm.scenario) for alarm in told] == [("DD-02", "scenario-1")]
+    assert watch_run(tmp_path / "run", tell, rules=("DD-02",), idle_s=60, stop=stop) == 2
+    assert [(alarm.rule, alarm.scenario) for alarm in told] == [("DD-02", "scenario-0"), ("DD-02", "scenario-2")]
     assert "before it was due" in told[0].text
 
 

@@ -13,7 +13,7 @@ from tests.pipeline.cases import CASES
 from tests.pipeline.tales import write_run
 
 from assay_evidence.lines import NEWLINE
-from assay_pipeline import ArrowMissingError, register
+from assay_pipeline import PackageMissingError, packages, register
 from assay_pipeline.journals import JournalFile, find_journals
 
 if TYPE_CHECKING:
@@ -80,10 +80,8 @@ def test_a_torn_compressed_file_keeps_its_first_lines(tmp_path: Path) -> None:
 
 
 def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    import assay_pipeline.source
-
-    monkeypatch.setattr(assay_pipeline.source, "find_spec", lambda _name: None)
-    with pytest.raises(ArrowMissingError, match=r"pip install 'assay-mq\[spark\]'"):
+    monkeypatch.setattr(packages, "find_spec", lambda _name: None)
+    with pytest.raises(PackageMissingError, match=r"pip install 'assay-mq\[spark\]'"):
         register(None)  # type: ignore[arg-type]  # no session is needed to miss pyarrow
 
 
