@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,6 +38,9 @@ SCHEMA = 1
 VERDICTS = "verdicts.json"
 MANIFEST = "manifest.json"
 MEASURES = "measures.json"
+MEASURES_PAGE = "measures.html"
+Page = Callable[[tuple[Measures, ...]], str]
+"""Makes an HTML page of the measures of runs."""
 
 
 class Judged(Struct, frozen=True):
@@ -138,6 +141,7 @@ def judge_runs(
     oracle: bool = False,
     limits: Limits = LIMITS,
     rules: Collection[str] = (),
+    page: Page | None = None,
 ) -> Result:
     """Judge the journals of any number of runs.
 
@@ -149,6 +153,7 @@ def judge_runs(
         oracle: Whether to examine the journals also in plain Python, and report the differences.
         limits: The values of the limits.
         rules: The ids of the rules to judge; empty for all that have an invariant.
+        page: Makes the page of the measures; None for no page.
 
     Raises:
         UnknownRuleError: No rule has one of the ids.
@@ -159,7 +164,10 @@ def judge_runs(
     files = find_journals(Path(folder) for folder in folders)
     octets = sum(file.plain_octets for file in files)
     with _output(Path(out)) as place, spark_session(master, octets=octets, conf=conf or {}) as spark:
-        return judge_with(spark, files, place, Path(out), master=master, oracle=oracle, limits=limits, rules=rules)
+        result = judge_with(spark, files, place, Path(out), master=master, oracle=oracle, limits=limits, rules=rules)
+        if page is not None and result.measures:
+            (place / MEASURES_PAGE).write_text(page(result.measures), "utf-8")
+        return result
 
 
 def judge_with(

@@ -44,6 +44,11 @@ class _Ticks(Struct, frozen=True):
     def last(self) -> int:
         return max((*self.sent, *self.received))
 
+    def received_after(self, tick: int) -> int | None:
+        """Return the tick of the first reception after another tick; None without one."""
+        later = range(tick + 1, self.last + 1)
+        return next((one for one in later if one in self.received), None)
+
 
 def measures(history: History, runs: Iterable[RunOf]) -> tuple[Measures, ...]:
     """Measure runs.
@@ -139,7 +144,7 @@ def _faults(history: History) -> dict[Key, list[Row]]:
 
 
 def _span(fault: Row, ticks: _Ticks) -> FaultSpan:
-    after = min((tick for tick in ticks.received if fault.end is not None and tick > fault.end), default=None)
+    after = None if fault.end is None else ticks.received_after(fault.end)
     near = range(fault.end + 1, fault.end + 1 + _NEAR_S * _TICKS_A_SECOND) if fault.end is not None else range(0)
     return FaultSpan(
         kind=fault.what,

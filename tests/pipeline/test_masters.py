@@ -59,7 +59,7 @@ def test_a_spark_connect_server_finds_what_one_machine_finds(run: Path, on_one_m
     port = free_port()
     with connect_server(tmp_path, port):
         until(lambda: listens(port), "the server listens", START_S)
-        there = judged(run, tmp_path / "out", f"sc://{LOOPBACK}:{port}")
+        there = judged(run, tmp_path / "out", f"sc://{LOOPBACK}:{port}", JAVA_HOME=str(tmp_path / "no java"))
     assert same(there, on_one_machine)
 
 
@@ -71,12 +71,16 @@ def test_an_address_where_nothing_listens_is_an_error_at_once(scheme: str, run: 
     assert list(tmp_path.iterdir()) == []
 
 
-def judged(run: Path, out: Path, master: str) -> Path:
+def judged(run: Path, out: Path, master: str, **environment: str) -> Path:
     """Judge a run in a process of its own, because pyspark cannot have a local session and a remote one at once."""
     rules = [word for rule in RULES for word in ("--rule", rule)]
     options = ["--master", master, "--conf", "spark.executor.memory=512m", "--out", str(out), *rules]
     done = subprocess.run(  # noqa: S603 - this command
-        [sys.executable, "-m", "assay", "judge", str(run), *options], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "assay", "judge", str(run), *options],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
     )
     assert done.returncode == 1, done.stdout + done.stderr  # breaches are among the cases
     return out

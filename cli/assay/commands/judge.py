@@ -12,9 +12,8 @@ from assay.tables import rules_table
 from assay.terminal import Terminal
 from assay_features import load_catalogue
 from assay_pipeline import Result, judge_runs
+from assay_pipeline.job import MEASURES_PAGE
 from assay_reports import measures_page
-
-MEASURES_PAGE = "measures.html"
 
 
 def judge(
@@ -33,11 +32,10 @@ def judge(
 ) -> int:
     """Judge the history of runs by the catalogue's invariants, without the scenarios' claims."""
     settings = dict(map(_setting, conf or ()))
-    result = judge_runs(folders, out, master, conf=settings, oracle=oracle, rules=tuple(rule or ()))
+    result = judge_runs(folders, out, master, conf=settings, oracle=oracle, rules=tuple(rule or ()), page=measures_page)
     console = Terminal(soft_wrap=True)
     show(result, console)
     if result.measures:
-        (out / MEASURES_PAGE).write_text(measures_page(result.measures), "utf-8")
         console.print(f"measures: {out / MEASURES_PAGE}", markup=False)
     return Exit(result.exit_code)
 

@@ -5,6 +5,9 @@ Before it records a claim about batches, a step waits until the actor has receiv
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
+
 from pytest_bdd import given, then, when
 
 from assay_adapters.ports.client import Origin, Script
@@ -35,12 +38,8 @@ UNBATCHED = "unbatched"
 
 @given("it is known how long an unbatched message takes")
 def _(world: World) -> None:
-    place = read_place(f'queue "{UNBATCHED}"')
-    consumer = world.consumer(UNBATCHED, Origin(address=world.address(place))).needed()
-    consumer.listen(PLAIN).needed()
-    send(world, world.producer(place), UNBATCHED, place)
-    world.await_sightings((UNBATCHED,), (world.key(UNBATCHED),))
-    consumer.session.connection.close().needed()
+    with _unbatched_receiver(world) as place:
+        send(world, world.producer(place), UNBATCHED, place)
 
 
 @given(phrase("it is known how long a queue of {count:Number} takes without batches"))
@@ -53,8 +52,17 @@ def _(world: World, count: int) -> None:
     producer = world.producer(place)
     for label in (*(f"{UNBATCHED}{number}" for number in range(1, count)), UNBATCHED):
         send(world, producer, label, place)
+    with _unbatched_receiver(world):
+        pass
+
+
+@contextmanager
+def _unbatched_receiver(world: World) -> Generator[Place]:
+    """Open a receiver without batches, and close it after it has received the message `UNBATCHED`."""
+    place = read_place(f'queue "{UNBATCHED}"')
     consumer = world.consumer(UNBATCHED, Origin(address=world.address(place))).needed()
     consumer.listen(PLAIN).needed()
+    yield place
     world.await_sightings((UNBATCHED,), (world.key(UNBATCHED),))
     consumer.session.connection.close().needed()
 
