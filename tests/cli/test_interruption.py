@@ -181,6 +181,30 @@ def test_a_judgement_that_is_stopped_leaves_neither_process_nor_folder(tmp_path:
     assert not (tmp_path / "judged").exists()
 
 
+@pytest.mark.spark
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+def test_a_watch_that_is_stopped_leaves_neither_process_nor_folder(tmp_path: Path, number: int) -> None:
+    out, scratch = tmp_path / "out", tmp_path / "scratch"
+    scratch.mkdir()
+    run_suite(SuiteOptions(out=out, rules=("PD-34",), probes=False))
+    with subprocess.Popen(  # noqa: S603 - our own command
+        [*COMMAND, "watch", str(out)],
+        env={**environment(), "TMPDIR": str(scratch)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        until(lambda: any(scratch.glob("assay-watch-*/checkpoint/commits/*")), "the stream has read a batch", 60)
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=120)
+    assert process.returncode == Exit.INCONCLUSIVE
+    assert errors == "assay: the command was stopped before it had a result.\n"
+    until(partial(is_gone, process.pid), "Spark's virtual machine has ended, too")
+    assert [path.name for path in scratch.iterdir() if path.name.startswith("assay-")] == []
+
+
 def test_ctrl_c_before_anything_was_tried_leaves_nothing(
     assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

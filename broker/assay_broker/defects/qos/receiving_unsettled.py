@@ -12,7 +12,7 @@ from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.records import MessageStored, Record
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.qos.filters import accepts_when_cut, brought_back, is_light, lasts, transferred
-from assay_broker.defects.sends import accepted, handed_in, is_durable, resent
+from assay_broker.defects.sends import accepted, handed_in, resent
 from assay_broker.defects.shapes import Commands, commands, filters, reading
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
@@ -144,24 +144,19 @@ def _not_settled() -> Seams:
     return filters(effects=effects)
 
 
-@defect(made, "unwritten-acknowledgement-counts", "QS-08", "PD-24")
+@defect(made, "unwritten-acknowledgement-counts", "QS-08", "PD-24", "BT-11", "BT-12")
 def _unwritten_counts() -> Seams:
     """A message whose acknowledgement the store refused is not delivered again."""
     gone: set[str | None] = set()
 
     def effects(passing: tuple[Effect, ...], _now_ms: int, view: View) -> tuple[Effect, ...]:
-        again = [one for one in passing if isinstance(one, Deliver) and _to_durable(one, view)]
+        again = [one for one in passing if isinstance(one, Deliver)]
         if isinstance(view.last, StoreFailed):
             gone.update(one.message.message_id for one in again)
         lost = {id(one) for one in again if one.message.message_id in gone}
         return tuple(one for one in passing if id(one) not in lost)
 
     return filters(effects=effects)
-
-
-def _to_durable(delivery: Deliver, view: View) -> bool:
-    attach = view.receiver(delivery)
-    return attach is not None and is_durable(attach)
 
 
 QOS_RECEIVING_UNSETTLED_DEFECTS = (
