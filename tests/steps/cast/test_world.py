@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -16,10 +16,11 @@ from assay_evidence import events
 from assay_evidence.names import plain
 from assay_evidence.verdicts import Verdict
 from assay_evidence.writer import JournalWriter
+from assay_steps.cast.actors import Consumer
 from assay_steps.cast.claims import Evidence
 from assay_steps.cast.faces import Faces
 from assay_steps.cast.journal import ScenarioJournal, instant
-from assay_steps.cast.recording import SetupRefusedError
+from assay_steps.cast.recording import Answer, SetupRefusedError
 from assay_steps.cast.world import Role, World
 from assay_steps.plugin.run import VIRTUAL_LIMITS
 from assay_steps.vocabulary.clients.sending import send
@@ -93,6 +94,27 @@ def test_what_a_listener_is_handed_stands_in_the_journal_inside_its_watch(world:
     assert [sighting.key for sighting in world.seen_by(("receiver",), (world.key("m"),))] == [world.key("m")]
     kinds = [type(event) for event in world.recorder.journal.events]
     assert kinds.index(events.Watch) < kinds.index(events.Seen)
+
+
+@pytest.mark.parametrize(
+    ("op", "close"),
+    [
+        ("close-consumer", lambda consumer: consumer.close()),
+        ("close-session", lambda consumer: consumer.session.close()),
+        ("close-connection", lambda consumer: consumer.session.connection.close()),
+    ],
+)
+def test_a_watch_ends_before_the_close_which_may_take_seconds(
+    op: str, close: Callable[[Consumer], Answer[None]], world: World
+) -> None:
+    consumer = world.consumer("receiver", Origin(address=world.address(QUEUE))).needed()
+    consumer.listen(Script()).needed()
+    close(consumer).needed()
+    told = world.recorder.journal.events
+    ends = [place for place, one in enumerate(told) if isinstance(one, events.Watch) and one.phase == "end"]
+    calls = [place for place, one in enumerate(told) if isinstance(one, events.Call) and one.op == op]
+    assert [len(ends), len(calls)] == [1, 1]
+    assert ends < calls
 
 
 def test_a_session_that_the_broker_ended_stands_in_the_journal_under_the_scenarios_name(world: World) -> None:
