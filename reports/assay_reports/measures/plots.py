@@ -89,6 +89,8 @@ def lateness_plot(run: Measures) -> Markup | None:
         axes.set_xticks(places, [f"p{percent:g}" for percent in PERCENTILES])
         axes.set_ylabel("ms after the message was due")
         axes.set_yscale("symlog", linthresh=1)
+        # Messages that came early have a negative lateness.
+        axes.set_ylim(bottom=min(0.0, *(ms for lateness in run.lateness for ms in lateness.ms)))
 
     return _svg(draw, "Percentiles of the lateness of delayed messages, by group.")
 
