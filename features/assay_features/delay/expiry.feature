@@ -159,7 +159,7 @@ Feature: A message whose time to live is over is not delivered
       Then the receiver sees "fresh" exactly once
       And the receiver never sees "stale"
 
-    @needs-delivery-delay @needs-topic @needs-alias
+    @needs-delivery-delay @needs-topic @needs-alias @needs-durable-subscription
     Scenario: A delayed message to an alias of a topic expires
       Given a topic
       And an alias "front" for the topic

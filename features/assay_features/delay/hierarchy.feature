@@ -189,7 +189,7 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       Then "far" sees "slow" exactly once
       And "far" sees "slow" no earlier than 2 s after its send
 
-    @needs-time-to-live
+    @needs-durable-subscription @needs-time-to-live
     Scenario: At B, too, the time to live counts from the send
       Given a topic
       And a durable subscriber "steady" on the topic at queue manager "B"

@@ -123,7 +123,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       Then "early" sees "news" exactly once
       And "fickle" never sees "news"
 
-    @needs-restart
+    @needs-durable-subscription @needs-restart
     Scenario: A subscriber that unsubscribes, and subscribes again after a restart during the delay, does not get the publication
       Given a topic
       And a durable subscriber "fickle" on the topic

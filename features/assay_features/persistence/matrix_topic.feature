@@ -868,7 +868,7 @@ Feature: Messages to a topic, through restart and kill
     message is persisted for queues and durable subscriptions, not for non-durable ones.
 
     # MQ Light's client, which has no queues, leaves persistence to the topic.
-    @evidence @needs-data-folder @needs-queue
+    @evidence @needs-data-folder @needs-durable-subscription @needs-queue
     Scenario: The broker's files do not contain a persistent message that only a non-durable subscription gets
       Given a topic "lasting"
       And a durable subscriber "keeper" on topic "lasting"
@@ -880,7 +880,7 @@ Feature: Messages to a topic, through restart and kill
       Then the data folder holds the body of "kept"
       And the data folder holds nothing of the body of "light"
 
-    @evidence @needs-data-folder @needs-queue @needs-shared-subscription
+    @evidence @needs-data-folder @needs-durable-subscription @needs-queue @needs-shared-subscription
     Scenario: The broker's files do not contain a persistent message that only a shared non-durable subscription gets
       Given a topic "lasting"
       And a durable subscriber "keeper" on topic "lasting"

@@ -66,6 +66,11 @@ def is_refused(story: Story) -> None:
     story.step("refused", "no")
 
 
+def cannot_browse(story: Story) -> None:
+    browse = story.asks("browse", refused=refusal("unsupported", text="no browse"))
+    story.claim("found-by-browse", {"call": browse.ref, "kids": "m"}, count=1)
+
+
 def is_lost(story: Story) -> None:
     story.asks(refused=refusal("connection-lost", text="gone"))
     story.step("refused", "connection-lost: gone")
@@ -90,7 +95,7 @@ def breaks_off(story: Story) -> None:
 TOLD: dict[Sight, tuple[Tell, ...]] = {
     Sight.FOUND: (finds,),
     Sight.NOT_FOUND: (misses,),
-    Sight.REFUSED: (is_refused,),
+    Sight.REFUSED: (is_refused, cannot_browse),
     Sight.UNTRIED: (cannot_try,),
     Sight.UNDECIDED: (sees_nothing, is_lost, fails_since_it_is_lost),
     Sight.BROKEN: (breaks_off,),
