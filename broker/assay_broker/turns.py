@@ -67,7 +67,7 @@ class Turns:
             life.asked[command.connection, command.token] = command.message
 
     def end(self, life: Life, effects: tuple[Effect, ...], now_ms: int) -> None:
-        """Carry out the effects of a command, and run the hooks for the time after it."""
+        """Carry out the effects of a command, and then run the hooks in `after_turn`."""
         self.carry_out(life, self._seams.effects(effects, now_ms))
         if self.after_turn:
             for hook in tuple(self.after_turn):

@@ -57,10 +57,10 @@ COPY = (*MESSAGE, "holder")
 
 
 def copies(history: History) -> DataFrame:
-    """Make the table of copies.
+    """Make the table of copies, with the columns that the module's docstring lists.
 
     Args:
-        history: The history; the function reads other tables of it.
+        history: The history, for the tables that this one is made from.
     """
     upon = F.filter("faults", lambda fault: fault["what"].isin(*FATAL) & precedes(F.col("at"), fault["begin"]))
     messages = (

@@ -44,7 +44,7 @@ def lapses(history: History, told: DataFrame) -> DataFrame:
     """Make the table.
 
     Args:
-        history: The history; the function reads other tables of it.
+        history: The history, for the tables that this one is made from.
         told: All events.
     """
     away = _absences(history, told)

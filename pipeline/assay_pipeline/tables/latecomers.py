@@ -55,7 +55,7 @@ def latecomers(history: History, told: DataFrame) -> DataFrame:
     """Make the table.
 
     Args:
-        history: The history; the function reads other tables of it.
+        history: The history, for the tables that this one is made from.
         told: All events.
     """
     published = _published(history)

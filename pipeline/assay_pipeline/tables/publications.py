@@ -22,7 +22,7 @@ def publications(history: History) -> DataFrame:
     The column ``stored`` tells whether the publication is persistent and its sender is no MQ Light client.
 
     Args:
-        history: The history; the function reads other tables of it.
+        history: The history, for the tables that this one is made from.
     """
     retained = F.coalesce(F.map_contains_key(F.col("sent.fields"), RETAIN), no())
     lasting = (F.col("ttl_ns") == 0) & (F.col("sends") == 1) & F.col("confirmed_at").isNotNull()

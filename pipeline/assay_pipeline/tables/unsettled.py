@@ -53,7 +53,7 @@ def unsettled(history: History, told: DataFrame) -> DataFrame:
     """Make the table.
 
     Args:
-        history: The history; the function reads other tables of it.
+        history: The history, for the tables that this one is made from.
         told: All events.
     """
     settles = told.where(F.col("kind") == "settle").select(

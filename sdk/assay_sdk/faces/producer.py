@@ -61,7 +61,7 @@ class Receipt:
 class ProducerBase(Closing, Generic[T]):
     """Base of `MessageProducer` and `Producer`; created by a session or a context.
 
-    Assigning any other attribute raises AttributeError, so that a misspelt setting is noticed.
+    Assigning an attribute that the class does not define raises AttributeError, so a misspelt setting is noticed.
     """
 
     __slots__ = ("__weakref__", "_caller", "_destination", "_engine")

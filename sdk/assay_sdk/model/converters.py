@@ -34,9 +34,9 @@ class ConversionError(ValueError):
     """The error for a value that cannot be converted to a body, or a body that cannot be converted to a value.
 
     Attributes:
-        type_name: Name of the destination's type.
-        came: The fault of the value or body, as a clause.
-        remedy: Advice to the application, as a clause.
+        type_name: Name of the Python type of the destination's messages.
+        came: What is wrong with the value or body; a part of the error's text.
+        remedy: Advice to the application; the end of the error's text.
     """
 
     def __init__(self, doing: str, *, type_name: str, came: str, remedy: str) -> None:

@@ -119,31 +119,31 @@ class Connections(Cast[Connection]):
         return bool(names) and not any(self[name].open for name in names)
 
     def interrupted(self, actor: str) -> None:
-        """Note that the connection of an actor is lost and that its client reconnects."""
+        """Record that an actor's connection is lost and that its client reconnects."""
         for connection in self.values():
             if connection.hosts(actor):
                 connection.interrupted()
 
     def resumed(self, actor: str) -> None:
-        """Note that the client of an actor has reconnected."""
+        """Record that an actor's client has reconnected."""
         for connection in self.values():
             if connection.hosts(actor):
                 connection.resumed()
 
     def expect_loss(self, fault: FaultRequest) -> None:
-        """Note a fault that is armed or happens now, if the fault ends all connections."""
+        """Record a fault that ends all connections, now or later; other faults have no effect."""
         if isinstance(fault, _ENDS_CONNECTIONS):
             for connection in self.values():
                 connection.expect_loss()
 
     def suffered(self, fault: FaultRequest) -> None:
-        """Note the loss of all connections, if a fault ends them."""
+        """Record the loss of all connections after a fault that ends them; other faults have no effect."""
         if isinstance(fault, _ENDS_CONNECTIONS):
             for connection in self.values():
                 connection.lost()
 
     def lose_member(self, member: str | None) -> None:
-        """Note that a queue manager is stopped, which ends the watches of all its consumers."""
+        """Record that a queue manager is stopped, which ends the watches of all its consumers."""
         gone = member or self._waiting.instance.members[0]
         for connection in self.values():
             if (connection.member or self._waiting.instance.members[0]) == gone:

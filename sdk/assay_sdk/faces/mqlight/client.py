@@ -179,13 +179,13 @@ class Client(Closing):
         return Subscription(caller, self._engine, engine, lambda ttl: self.unsubscribe(pattern, share, ttl=ttl))
 
     def unsubscribe(self, pattern: str, share: str | None = None, *, ttl: int | None = None) -> None:
-        """End a subscription.
+        """Stop receiving from a subscription.
 
         Args:
             pattern: Pattern of the subscription.
             share: Name of the share; None for a subscription of this client.
-            ttl: 0 ends the subscription and discards its messages at once.  None keeps both until the subscription's
-                time to live is over.
+            ttl: None leaves the subscription and its messages at the service until the subscription's time to live is
+                over.  0 removes both at once.  Other values are refused.
 
         Raises:
             MessagingError: An argument is invalid, the client does not have the subscription or is stopped, or the

@@ -98,7 +98,7 @@ TABLE: tuple[Row, ...] = (
         "header.ttl",
         "expires",
         "milliseconds from the send, as in RabbitMQ; 0 for never",
-        lost="the time to live, in place of which the time of expiry is sent; over AMQP, the server computes the rest "
+        lost="the time to live: MESSAGE has the time of expiry instead; over AMQP, the server computes the rest "
         "of the time to live from it",
         alters=("header.ttl",),
         adds=("properties.absolute-expiry-time",),
@@ -109,7 +109,7 @@ TABLE: tuple[Row, ...] = (
         "annotation x-opt-delivery-delay",
         "AMQ_SCHEDULED_TIME",
         "milliseconds from the send; 0 for none",
-        lost="the delay, in place of which the delivery time is sent",
+        lost="the delay: MESSAGE has the delivery time instead",
         loses=("message-annotations.x-opt-delivery-delay",),
         adds=("message-annotations.x-opt-delivery-time",),
     ),
@@ -119,7 +119,8 @@ TABLE: tuple[Row, ...] = (
         "annotation x-opt-delivery-time",
         "AMQ_SCHEDULED_TIME",
         "milliseconds since the epoch; 0 for none",
-        lost="a time that has passed and is later than the timestamp: the copy is due one millisecond after its SEND",
+        lost="the delivery time, if it is over when a client sends the message on: the new message is due one "
+        "millisecond after its SEND",
         alters=("message-annotations.x-opt-delivery-time",),
     ),
     Row(

@@ -1,4 +1,8 @@
-"""Defects of the client in the contents of batched messages, their delay and expiry, selectors, and stops (BT-15)."""
+"""Client defects that break BT-15, which says that what holds for single messages holds for batches, too.
+
+With a batch listener, such a client alters the contents of messages, ignores their delay, their expiry or the selector,
+or goes on to deliver after the connection was stopped.
+"""
 
 from __future__ import annotations
 
