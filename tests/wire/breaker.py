@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from assay_adapters.containers.container import LOOPBACK
+from assay_adapters.containers.host_ports import LOOPBACK
 from assay_adapters.faults.sightings import Direction
 from assay_sdk.amqp.frames import Splitter
 

@@ -8,7 +8,6 @@ same over a restart. A label names the process that started the container, so th
 from __future__ import annotations
 
 import os
-import random
 import signal
 import socket
 import tempfile
@@ -20,6 +19,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from assay_adapters.containers.host_ports import LOOPBACK, hold_port, pick_port
 from assay_adapters.owners import Owner, folder_prefix
 from assay_adapters.ports.backend import Available, BackendError, Unavailable
 from assay_evidence.interrupts import ctrl_c_deferred
@@ -27,14 +27,6 @@ from assay_sdk.time import Runner
 
 OWNER_LABEL = "org.assay.owner"
 """The label of the process to which a container belongs; its value is the owner's name (`assay_adapters.owners`)."""
-
-LOOPBACK = "127.0.0.1"
-
-_PORTS = range(20_000, 32_000)
-"""The ports for brokers.
-
-Linux uses higher ports for outgoing connections, so no such connection can take the port of a restarting broker.
-"""
 
 _FIRST_POLL_NS = 50_000_000
 """The shortest pause between two checks of a starting broker, in nanoseconds."""
@@ -158,22 +150,6 @@ def _load(image: str) -> None:
             client.images.pull(image)
 
 
-def pick_port() -> int:
-    """Return a free port of the loopback address.
-
-    Raises:
-        BackendError: 200 ports chosen at random are all in use.
-    """
-    for port in random.sample(_PORTS, k=200):
-        with socket.socket() as attempt:
-            try:
-                attempt.bind((LOOPBACK, port))
-            except OSError:
-                continue
-            return port
-    raise BackendError(f"no port of {LOOPBACK} from {_PORTS.start} to {_PORTS.stop - 1} is free: end programs there")
-
-
 def process_of(container: Any) -> int | None:
     """Return the id of a running container's first process.
 
@@ -230,6 +206,8 @@ class Container:
         """The id of the container's first process; None if this process cannot send signals to it."""
         self._mark: tempfile.TemporaryDirectory[str] | None = None
         """An empty folder, from which a later run sees that this process may have left a container."""
+        self._held: list[socket.socket] = []
+        """The sockets that hold the published ports while the broker is down."""
         self.port = pick_port()
         """The published port on the loopback address."""
         self.admin_port = None if spec.admin_port is None else pick_port()
@@ -293,6 +271,7 @@ class Container:
         # finds containers by their label.
         testcontainers_config.ryuk_disabled = True
         try:
+            self._held = [hold_port(port) for port in (self.port, self.admin_port) if port is not None]
             _load(self._spec.image)
             if owner_pid is None:  # another owner has a mark of its own
                 self._mark = tempfile.TemporaryDirectory(prefix=folder_prefix("container"))
@@ -373,6 +352,8 @@ class Container:
             mark, self._mark = self._mark, None
             if mark is not None:
                 mark.cleanup()
+            while self._held:
+                self._held.pop().close()
 
     def last_lines(self) -> str:
         """Return the last lines of the broker's log, indented, for an error message."""

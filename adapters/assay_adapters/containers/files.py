@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from assay_adapters.containers.container import LOOPBACK, OWNER_LABEL, docker_client
+from assay_adapters.containers.container import OWNER_LABEL, docker_client
+from assay_adapters.containers.host_ports import LOOPBACK
 from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 
 

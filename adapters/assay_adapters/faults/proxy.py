@@ -10,12 +10,13 @@ its own thread does all the work. Any other thread may call the methods.
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any, TypeVar
 
-from assay_adapters.containers.container import LOOPBACK, pick_port
+from assay_adapters.containers.host_ports import LOOPBACK, hold_port, port_of
 from assay_adapters.faults.sightings import Conversation, Direction, Passing, What
 from assay_adapters.ports.backend import BackendError
 from assay_adapters.ports.faults import AfterAnswer, BeforeAnswer, FirstSight
@@ -106,6 +107,8 @@ class Proxy:
         self._thread = threading.Thread(target=self._loop.run_forever, name="assay-proxy", daemon=True)
         self._server: asyncio.Server | None = None
         self._port = 0
+        self._held: socket.socket | None = None
+        """Holds the port while the proxy is shut."""
         self._lines: set[_Line] = set()
         self._tasks: set[asyncio.Task[object]] = set()
         self._latency_s = 0.0
@@ -116,15 +119,13 @@ class Proxy:
             gate.set()
 
     def start(self) -> None:
-        """Begin to listen on a free port.
-
-        The port is outside the range that the system gives to outgoing connections.  So none of these connections
-        takes the port while the proxy is shut, and `open` can listen on it again.
+        """Begin to listen on a free port, and hold it until `close`.
 
         Raises:
             BackendError: No port is free.
         """
-        self._port = pick_port()
+        self._held = hold_port()
+        self._port = port_of(self._held)
         self._thread.start()
         self.open()
 
@@ -209,6 +210,8 @@ class Proxy:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(_STOP_LIMIT_S)
         self._loop.close()
+        if self._held is not None:
+            self._held.close()
 
     # --- methods that run on the proxy's loop
 

@@ -8,7 +8,8 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from assay_adapters.containers.container import LOOPBACK, OWNER_LABEL, docker_client
+from assay_adapters.containers.container import OWNER_LABEL, docker_client
+from assay_adapters.containers.host_ports import LOOPBACK
 from assay_adapters.ports.traces import Deed, LogLine
 from assay_adapters.traces.history import History
 from assay_adapters.traces.lines import few, safe, time_in

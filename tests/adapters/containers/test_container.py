@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,7 +21,6 @@ from assay_adapters.containers.container import (
     docker_client,
     kill_now,
     owner,
-    pick_port,
     probe_image,
     process_of,
 )
@@ -38,13 +36,6 @@ def runner() -> Iterator[RealRunner]:
     runner = RealRunner()
     yield runner
     runner.close()
-
-
-def test_a_port_is_free_and_below_those_of_outgoing_connections() -> None:
-    port = pick_port()
-    assert port < 32_768
-    with socket.socket() as line:
-        line.bind(("127.0.0.1", port))
 
 
 def test_without_a_daemon_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

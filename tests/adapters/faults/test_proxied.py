@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import pytest
 from tests.waiting import until
 
-from assay_adapters.containers.container import LOOPBACK
+from assay_adapters.containers.host_ports import LOOPBACK
 from assay_adapters.faults.injections import HalvesInjection
 from assay_adapters.faults.proxied import ProxiedFaults
 from assay_adapters.faults.proxy import Proxy

@@ -11,9 +11,10 @@ from contextlib import closing, suppress
 import pytest
 from tests.adapters.faults.test_sightings import begin, disposition, message, transfer
 
-from assay_adapters.containers.container import LOOPBACK
+from assay_adapters.containers.host_ports import LOOPBACK, hold_port
 from assay_adapters.faults.proxy import Proxy
 from assay_adapters.faults.sightings import Direction
+from assay_adapters.ports.backend import BackendError
 from assay_adapters.ports.faults import AfterAnswer, BeforeAnswer, FirstSight
 from assay_sdk.amqp.frames import PROTOCOL_HEADER
 
@@ -145,10 +146,12 @@ def test_a_cut_ends_every_line_and_the_door_stays_open(ends: Ends) -> None:
     assert take(broker, len(begin(1))) == begin(1)
 
 
-def test_behind_a_shut_door_nobody_is_let_in_and_the_port_is_kept(ends: Ends) -> None:
+def test_a_shut_proxy_lets_nobody_in_and_keeps_its_port(ends: Ends) -> None:
     ends.proxy.shut()
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection((LOOPBACK, ends.proxy.port), LIMIT_S)
+    with pytest.raises(BackendError, match="another program uses port"):
+        hold_port(ends.proxy.port)
     ends.proxy.open()
     ends.session()
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from assay_adapters.brokers.http import HttpServer
-from assay_adapters.containers.container import LOOPBACK
+from assay_adapters.containers.host_ports import LOOPBACK
 from assay_adapters.ports.administration import (
     Alter,
     Authorise,

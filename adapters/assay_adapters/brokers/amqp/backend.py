@@ -26,13 +26,13 @@ from assay_adapters.brokers.amqp.product import Product
 from assay_adapters.brokers.amqp.revival import SharedBroker, is_silent
 from assay_adapters.brokers.base import AmqpBackend
 from assay_adapters.containers.container import (
-    LOOPBACK,
     Container,
     ContainerSpec,
     docker_client,
     image_digest,
     probe_image,
 )
+from assay_adapters.containers.host_ports import LOOPBACK
 from assay_adapters.containers.removal import sweep, sweep_quietly
 from assay_adapters.faults.meeting import place_of
 from assay_adapters.faults.proxied import ProxiedFaults

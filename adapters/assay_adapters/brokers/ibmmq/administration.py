@@ -15,7 +15,7 @@ from msgspec import Struct
 from assay_adapters.brokers.mq_rest.administration import RestAdmin, is_unknown
 from assay_adapters.brokers.mq_rest.client import Command, MqRest
 from assay_adapters.brokers.mq_rest.messages import Messaging
-from assay_adapters.containers.container import LOOPBACK
+from assay_adapters.containers.host_ports import LOOPBACK
 from assay_adapters.ports.administration import Change, ObjectKind, RawMessage, Scalar, Start, Stop
 from assay_adapters.ports.client import Endpoint, Source
 from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused

@@ -29,13 +29,13 @@ from assay_adapters.brokers.url.programs import ProgramAdmin
 from assay_adapters.brokers.url.reaching import reach
 from assay_adapters.brokers.url.turns import Turn
 from assay_adapters.containers.container import (
-    LOOPBACK,
     Container,
     ContainerSpec,
     image_digest,
     probe_image,
 )
 from assay_adapters.containers.faults import StoppableContainer
+from assay_adapters.containers.host_ports import LOOPBACK
 from assay_adapters.containers.removal import sweep, sweep_quietly
 from assay_adapters.faults.proxied import ProxiedFaults, Stoppable
 from assay_adapters.faults.proxy import Proxy

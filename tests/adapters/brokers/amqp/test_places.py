@@ -12,7 +12,7 @@ import pytest
 from tests.waiting import until
 
 from assay_adapters.brokers.amqp.places import JointPlace
-from assay_adapters.containers.container import LOOPBACK
+from assay_adapters.containers.host_ports import LOOPBACK
 from assay_adapters.ports.backend import BackendError
 from assay_adapters.ports.capabilities import Unsupported
 from assay_adapters.ports.faults import Kill

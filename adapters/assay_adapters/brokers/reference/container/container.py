@@ -19,7 +19,8 @@ from typing import Any
 from testcontainers.core.config import testcontainers_config
 from testcontainers.core.container import DockerContainer
 
-from assay_adapters.containers.container import LOOPBACK, OWNER_LABEL, owner, pick_port
+from assay_adapters.containers.container import OWNER_LABEL, owner
+from assay_adapters.containers.host_ports import LOOPBACK, hold_port, port_of
 from assay_sdk.driver import Login
 from assay_sdk.faces.caller import shared_runner
 
@@ -66,7 +67,9 @@ class ReferenceBrokerContainer(DockerContainer):
         """The login of applications."""
         self.admin = Login(ADMINISTRATOR, secrets.token_urlsafe())
         """The administrator's login."""
-        self.client_port, self.http_port = pick_port(), pick_port()
+        self._held = (hold_port(), hold_port())
+        """The sockets that hold the published ports while the broker is down."""
+        self.client_port, self.http_port = map(port_of, self._held)
         ports: dict[str, Any] = self.ports  # the declared type allows no address of the host
         ports[f"{AMQP_PORT}/tcp"] = (LOOPBACK, self.client_port)
         ports[f"{HTTP_PORT}/tcp"] = (LOOPBACK, self.http_port)
@@ -103,6 +106,12 @@ class ReferenceBrokerContainer(DockerContainer):
             self.stop()
             raise
         return self
+
+    def stop(self, force: bool = True, delete_volume: bool = True) -> None:
+        """Remove the container, and give its ports back."""
+        super().stop(force, delete_volume)
+        for held in self._held:
+            held.close()
 
     def await_ready(self) -> None:
         """Wait until the broker is ready.

@@ -11,7 +11,7 @@ from assay_adapters.brokers.mq_rest.administration import RestAdmin
 from assay_adapters.brokers.mq_rest.client import MqRest
 from assay_adapters.brokers.reference.server.faults import FaultTarget, ServerFaults
 from assay_adapters.brokers.reference.server.fork_server.messages import DiskSeen
-from assay_adapters.containers.container import LOOPBACK
+from assay_adapters.containers.host_ports import LOOPBACK
 from assay_adapters.faults.proxy import Proxy
 from assay_adapters.ports.backend import BackendError, Environment, WireProtocol
 from assay_adapters.ports.client import Endpoint

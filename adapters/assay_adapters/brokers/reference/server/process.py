@@ -16,7 +16,7 @@ from assay_adapters.brokers.reference.server.fork_server.messages import (
     Listening,
     SlowDisk,
 )
-from assay_adapters.containers.container import LOOPBACK
+from assay_adapters.containers.host_ports import LOOPBACK
 from assay_adapters.owners import folder_prefix
 from assay_adapters.ports.backend import BackendError, NoReturnError
 from assay_adapters.traces.files import FileTrace

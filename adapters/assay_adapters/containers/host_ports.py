@@ -1,0 +1,61 @@
+"""Ports of the loopback address for brokers and proxies, which keep them over a restart.
+
+A port is free for anybody while its broker is down or its proxy is shut.  So the kit holds it, with a socket that is
+bound to the port and never listens.  Then other processes of the kit cannot choose the port, and the broker can still
+listen on it, because both sockets allow the reuse of the address (SO_REUSEADDR).
+"""
+
+from __future__ import annotations
+
+import random
+import socket
+
+from assay_adapters.ports.backend import BackendError
+
+LOOPBACK = "127.0.0.1"
+
+_PORTS = range(20_000, 32_000)
+"""The ports for brokers.
+
+Linux uses higher ports for outgoing connections, so no such connection can take the port of a restarting broker.
+"""
+_TRIES = 200
+
+
+def pick_port() -> int:
+    """Return a free port.
+
+    Raises:
+        BackendError: 200 ports chosen at random are all in use.
+    """
+    with hold_port() as held:
+        return port_of(held)
+
+
+def hold_port(port: int | None = None) -> socket.socket:
+    """Return a socket that holds a port until it is closed.
+
+    Args:
+        port: The port; None for a free one.
+
+    Raises:
+        BackendError: The port is in use, or 200 ports chosen at random are.
+    """
+    for candidate in [port] if port else random.sample(_PORTS, k=_TRIES):
+        held = socket.socket()
+        try:
+            held.bind((LOOPBACK, candidate))
+        except OSError:
+            held.close()
+            continue
+        # Not before the bind, which could then succeed beside another held socket.
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        return held
+    if port:
+        raise BackendError(f"another program uses port {port} of {LOOPBACK}: end it, or try again")
+    raise BackendError(f"no port of {LOOPBACK} from {_PORTS.start} to {_PORTS.stop - 1} is free: end programs there")
+
+
+def port_of(held: socket.socket) -> int:
+    """Return the port that a socket holds."""
+    return int(held.getsockname()[1])
