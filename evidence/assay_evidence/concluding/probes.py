@@ -29,7 +29,6 @@ from enum import Enum
 from msgspec import structs
 
 from assay_evidence.events import AnyEvent, Begin, Return, Step, Unsupported
-from assay_evidence.predicates.claims import phrase
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 
 _NO_ANSWER = frozenset({"connection-lost", "security", "stale-delivery"})
@@ -118,7 +117,7 @@ def sight_of(judged: ScenarioVerdict, events: Sequence[AnyEvent]) -> Sight:
 def _rests_on_refusal(judged: ScenarioVerdict, events: Sequence[AnyEvent]) -> bool:
     """Return whether the verdict is inconclusive because of a refused step or call, and not of a damaged journal."""
     steps = [event.detail for event in events if isinstance(event, Step) and event.outcome == "refused"]
-    calls = [phrase(event.refused) for event in events if isinstance(event, Return) and event.refused]
+    calls = [event.refused.phrase for event in events if isinstance(event, Return) and event.refused]
     return judged.verdict is Verdict.INCONCLUSIVE and any(text in judged.reason for text in (*steps, *calls))
 
 

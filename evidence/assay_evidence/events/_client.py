@@ -27,6 +27,12 @@ class RefusedInfo(Struct, frozen=True, omit_defaults=True, gc=False):
     objects: tuple[str, ...] = ()
     text: str = ""
 
+    @property
+    def phrase(self) -> str:
+        """The kind, the reason code and the text, as findings show them."""
+        reason = "" if self.mqrc is None else f", reason {self.mqrc}"
+        return f"{self.kind}{reason}: {self.text}" if self.text else f"{self.kind}{reason}"
+
 
 class Call(Event, frozen=True, kw_only=True, tag="call"):
     """The start of a call on the client under test.

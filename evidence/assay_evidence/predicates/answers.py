@@ -15,7 +15,6 @@ from assay_evidence.predicates.claims import (
     Saying,
     actors_of,
     number,
-    phrase,
     quiet_ns,
     reference,
 )
@@ -38,10 +37,10 @@ def accepted(claim: Claim, history: History) -> Finding:
     if refusal is None:
         return say.passed("The call was accepted.", "accepted", certain=True)
     if refusal.kind == CONNECTION_LOST:
-        return say.inconclusive("The connection was lost during the call.", phrase(refusal))
+        return say.inconclusive("The connection was lost during the call.", refusal.phrase)
     if refusal.kind == UNSUPPORTED:
-        return say.error("The pair lacks a capability that it declares.", phrase(refusal))
-    return say.failed("The call was refused.", f"refused: {phrase(refusal)}", by=[answer])
+        return say.error("The pair lacks a capability that it declares.", refusal.phrase)
+    return say.failed("The call was refused.", f"refused: {refusal.phrase}", by=[answer])
 
 
 def own_check(claim: Claim, history: History) -> Finding:
@@ -70,7 +69,7 @@ def refused_with(claim: Claim, history: History) -> Finding:
         return beside
     had = _parts(refusal)
     wrong = [part for part, value in wanted.items() if had[part] != value]
-    observed = f"refused: {phrase(refusal)} ({had['exception']} exception)"
+    observed = f"refused: {refusal.phrase} ({had['exception']} exception)"
     if wrong:
         return say.failed(f"The call was refused with another {' and '.join(wrong)}.", observed, by=[answer])
     return say.passed("The call was refused as it must be.", observed, certain=True)
@@ -85,12 +84,12 @@ def _beside(claim: Claim, refusal: RefusedInfo, say: Saying) -> Finding | None:
     if refusal.kind == claim.of.get("kind"):
         return None
     if refusal.kind == CONNECTION_LOST:
-        return say.inconclusive("The connection was lost during the call.", phrase(refusal))
+        return say.inconclusive("The connection was lost during the call.", refusal.phrase)
     if refusal.kind == UNSUPPORTED:
-        return say.error("The pair lacks a capability that it declares.", phrase(refusal))
+        return say.error("The pair lacks a capability that it declares.", refusal.phrase)
     if refusal.kind == SECURITY and not _is_about_authority(claim):
         reason = "The call was refused for lack of authority, which does not decide the claim."
-        return say.inconclusive(reason, phrase(refusal))
+        return say.inconclusive(reason, refusal.phrase)
     return None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable
 from msgspec import Struct, structs
 
 from assay_evidence.errors import ClaimError
-from assay_evidence.events import Call, Claim, Event, RefusedInfo, Scalar
+from assay_evidence.events import Call, Claim, Event, Scalar
 from assay_evidence.history import History
 from assay_evidence.verdicts import Finding, Verdict
 from assay_evidence.watching import NS_PER_MS
@@ -102,12 +102,6 @@ def sends_of(claim: Claim, history: History) -> list[Call]:
         accepted = [send for send, answer in answers if answer is not None and answer.refused is None]
         sends += accepted or tried[-1:]
     return sends
-
-
-def phrase(refusal: RefusedInfo) -> str:
-    """Return a refusal as text, with its kind, reason code and text."""
-    reason = "" if refusal.mqrc is None else f", reason {refusal.mqrc}"
-    return f"{refusal.kind}{reason}: {refusal.text}" if refusal.text else f"{refusal.kind}{reason}"
 
 
 def as_text(value: Scalar) -> str:
@@ -211,7 +205,7 @@ class Saying(Struct, frozen=True):
             if answer is None:
                 return self.inconclusive(f"The {send.op} {send.ref} did not return.", "no answer")
             if answer.refused is not None:
-                return self.inconclusive(f"The {send.op} was refused: {phrase(answer.refused)}.", "refused")
+                return self.inconclusive(f"The {send.op} was refused: {answer.refused.phrase}.", "refused")
         return None
 
     def unless_committed(self, history: History, sends: list[Call], observed: str) -> Finding | None:
@@ -227,6 +221,6 @@ class Saying(Struct, frozen=True):
         for send in sends:
             commit = history.refused_commit(send)
             if commit is not None and commit.refused is not None:
-                why = f"The commit of the message's unit of work was refused: {phrase(commit.refused)}."
+                why = f"The commit of the message's unit of work was refused: {commit.refused.phrase}."
                 return self.inconclusive(why, observed)
         return None

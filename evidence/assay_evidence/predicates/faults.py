@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from assay_evidence.errors import ClaimError
 from assay_evidence.events import Call, Claim, Event, RefusedInfo
 from assay_evidence.history import Faulted, History, distance, follows
-from assay_evidence.predicates.claims import Saying, phrase, reference
+from assay_evidence.predicates.claims import Saying, reference
 from assay_evidence.verdicts import Finding
 
 _PROCESS_FAULTS = frozenset({"kill", "restart"})
@@ -53,7 +53,7 @@ def queue_kept(claim: Claim, history: History) -> Finding:
     refusal = answer.refused
     if refusal is None:
         return say.passed("The queue is there.", "accepted", certain=True)
-    observed = f"refused: {phrase(refusal)}"
+    observed = f"refused: {refusal.phrase}"
     if not queue.startswith(_QUEUE) or not _says_unknown(refusal):
         return say.not_demonstrated("The refusal does not say that a lasting queue is unknown.", observed)
     held = next(_held(queue, call, history), None)

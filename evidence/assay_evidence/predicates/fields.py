@@ -16,7 +16,6 @@ from assay_evidence.predicates.claims import (
     key_of,
     keys_of,
     number,
-    phrase,
     reference,
 )
 from assay_evidence.verdicts import Finding
@@ -85,7 +84,7 @@ def _unless_shown(
     if answer is None:
         return say.inconclusive("The call did not return.", observed)
     if isinstance(answer, Return) and answer.refused is not None:
-        return say.inconclusive(f"The call was refused: {phrase(answer.refused)}.", observed)
+        return say.inconclusive(f"The call was refused: {answer.refused.phrase}.", observed)
     return None
 
 

@@ -110,13 +110,13 @@ class Connections(Cast[Connection]):
         return Answer(answer.ref, answer.outcome)
 
     def _is_given_up(self, client_id: str | None) -> bool:
-        """Return whether all of the scenario's connections with a client id have ended; False if there were none.
+        """Return whether all of the scenario's connections with a client id have ended or are lost.
 
-        A broker may answer a close before it frees the client id, so `connect` tries to connect with such a client id
-        again.
+        A broker may answer a close, or lose a connection, before it frees the client id, so `connect` tries to connect
+        with such a client id again. The result is False if no connection had the client id.
         """
         names = self._by_client_id.get(client_id, []) if client_id else []
-        return bool(names) and not any(self[name].open for name in names)
+        return bool(names) and not any(self[name].open and not self[name].is_away for name in names)
 
     def interrupted(self, actor: str) -> None:
         """Record that an actor's connection is lost and that its client reconnects."""

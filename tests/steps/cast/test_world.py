@@ -170,6 +170,17 @@ def test_a_client_that_has_closed_tries_its_client_id_again_while_the_broker_fre
     assert 250 <= world.now_ms() - begun_ms <= 400
 
 
+def test_a_client_id_is_tried_again_while_the_broker_has_not_noticed_the_loss_of_its_reconnecting_client(
+    world: World,
+) -> None:
+    sure = world.connections.connect("sure", client_id="k", face="mqlight").needed()
+    sure.interrupted()
+    runner, begun_ms = world.instance.runner, world.now_ms()
+    runner.call_at(runner.clock.monotonic_ns() + 250_000_000, lambda: void(sure.close()))
+    assert world.connections.connect("other", client_id="k", face="mqlight").accepted
+    assert 250 <= world.now_ms() - begun_ms <= 400
+
+
 def test_who_was_not_lost_is_told_at_once_that_its_client_id_is_in_use(world: World) -> None:
     world.connections.connect("holder", client_id="k").needed()
     begun_ms = world.now_ms()
