@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
 from assay_evidence.concluding.weighing import STEP_VERDICTS
 from assay_evidence.measures import Measures
+from assay_evidence.offences import Offence
 from assay_evidence.subjects import Limits, Outcome, Subject
 from assay_evidence.verdicts import Verdict
 from assay_pipeline.bronze import Bronze, account, read_lines
@@ -21,6 +22,7 @@ from assay_pipeline.history import CASE, History
 from assay_pipeline.invariant import Invariant
 from assay_pipeline.journals import JournalFile
 from assay_pipeline.measures import measures
+from assay_pipeline.offences import offences
 from assay_pipeline.rules import invariants_of
 from assay_pipeline.tables.build import build_history
 from assay_pipeline.verdicts import SHOWN, Remark, RunOf, Tally
@@ -46,6 +48,7 @@ class Collected(Struct, frozen=True):
         tables: The number of rows of each table.
         subjects: Every subject by folder, if requested; otherwise empty.
         measures: The measures of the runs; empty if only chosen rules are judged.
+        offences: The stories of the first offending subjects of each rule and run.
     """
 
     invariants: tuple[Invariant, ...]
@@ -57,6 +60,7 @@ class Collected(Struct, frozen=True):
     tables: Mapping[str, int]
     subjects: Mapping[str, tuple[Subject, ...]]
     measures: tuple[Measures, ...] = ()
+    offences: tuple[Offence, ...] = ()
 
 
 def collect(
@@ -97,7 +101,7 @@ def collect(
     history = build_history(bronze.events, lambda name, table: store(f"history/{name}", table))
     _examine(history, invariants, limits, place / EXAMINED)
     examined = tables[EXAMINED] = spark.read.schema(BY_RULE).parquet(str(place / EXAMINED))
-    store("offending", examined.where(F.col("outcome") == Outcome.BROKEN.value))
+    offending = store("offending", examined.where(F.col("outcome") == Outcome.BROKEN.value))
     runs = runs_of(bronze, {file.folder for file in listed})
     rows = _rows(tables)
     collected = Collected(
@@ -114,6 +118,7 @@ def collect(
         tables={name: count for name, count in rows.items() if name != _LINES},
         subjects=_subjects(examined) if subjects else {},
         measures=() if rules else measures(history, sorted(runs.values())),
+        offences=offences(tables[_LINES], offending, invariants, runs, limits),
     )
     shutil.rmtree(place / _LINES)
     return collected

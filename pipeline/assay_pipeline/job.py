@@ -19,6 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from assay_evidence.measures import Measures
+from assay_evidence.offences import Offence
 from assay_evidence.oracle import examine
 from assay_evidence.reader import read_journals
 from assay_evidence.subjects import LIMITS, Limits, Subject
@@ -39,8 +40,19 @@ VERDICTS = "verdicts.json"
 MANIFEST = "manifest.json"
 MEASURES = "measures.json"
 MEASURES_PAGE = "measures.html"
-Page = Callable[[tuple[Measures, ...]], str]
-"""Makes an HTML page of the measures of runs."""
+OFFENCES_PAGE = "offences.html"
+
+
+class Pages(Struct, frozen=True):
+    """The makers of the HTML pages.
+
+    Args:
+        measures: Makes the page of the measures of runs.
+        offences: Makes the page with the stories of what broke the rules.
+    """
+
+    measures: Callable[[tuple[Measures, ...]], str]
+    offences: Callable[[tuple[Offence, ...]], str]
 
 
 class Judged(Struct, frozen=True):
@@ -79,12 +91,14 @@ class Result(Struct, frozen=True):
         runs: The judged runs.
         disagreements: The differences from the oracle; None if the oracle did not run.
         measures: The measures of the runs; empty if only chosen rules were judged.
+        offences: The stories of the first offending subjects of each rule and run.
     """
 
     out: Path
     runs: tuple[Judged, ...]
     disagreements: tuple[Disagreement, ...] | None = None
     measures: tuple[Measures, ...] = ()
+    offences: tuple[Offence, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -141,7 +155,7 @@ def judge_runs(
     oracle: bool = False,
     limits: Limits = LIMITS,
     rules: Collection[str] = (),
-    page: Page | None = None,
+    pages: Pages | None = None,
 ) -> Result:
     """Judge the journals of any number of runs.
 
@@ -153,7 +167,7 @@ def judge_runs(
         oracle: Whether to examine the journals also in plain Python, and report the differences.
         limits: The values of the limits.
         rules: The ids of the rules to judge; empty for all that have an invariant.
-        page: Makes the page of the measures; None for no page.
+        pages: Makes the pages; None for no pages.
 
     Raises:
         UnknownRuleError: No rule has one of the ids.
@@ -165,8 +179,10 @@ def judge_runs(
     octets = sum(file.plain_octets for file in files)
     with _output(Path(out)) as place, spark_session(master, octets=octets, conf=conf or {}) as spark:
         result = judge_with(spark, files, place, Path(out), master=master, oracle=oracle, limits=limits, rules=rules)
-        if page is not None and result.measures:
-            (place / MEASURES_PAGE).write_text(page(result.measures), "utf-8")
+        if pages is not None and result.measures:
+            (place / MEASURES_PAGE).write_text(pages.measures(result.measures), "utf-8")
+        if pages is not None and result.offences:
+            (place / OFFENCES_PAGE).write_text(pages.offences(result.offences), "utf-8")
         return result
 
 
@@ -231,7 +247,7 @@ def judge_with(
     (place / MANIFEST).write_bytes(_json(manifest))
     if collected.measures:
         (place / MEASURES).write_bytes(_json(collected.measures))
-    return Result(out, judged, disagreements, collected.measures)
+    return Result(out, judged, disagreements, collected.measures, collected.offences)
 
 
 def _json(value: object) -> bytes:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -7,14 +8,16 @@ import msgspec
 import pytest
 from tests.pipeline.cases import CASES
 from tests.pipeline.judgement import Judgement
-from tests.pipeline.tales import write_run
+from tests.pipeline.tales import Tale, write_run
 
+from assay_evidence.events import Call, Fault, Return, Seen, Watch
 from assay_evidence.measures import Measures
 from assay_evidence.subjects import Outcome
 from assay_pipeline.errors import JournalGoneError
 from assay_pipeline.history import History
 from assay_pipeline.job import MANIFEST, MEASURES, Manifest, judge_with
 from assay_pipeline.journals import find_journals
+from assay_pipeline.offences import TOLD
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -91,3 +94,31 @@ def test_nothing_but_results_is_left_in_the_output(judgement: Judgement) -> None
         "quarantine",
         "runs",
     }
+
+
+def test_each_broken_rule_has_the_stories_of_its_first_subjects(judgement: Judgement, spark: SparkSession) -> None:
+    offending = spark.read.parquet(str(judgement.result.out / "offending"))
+    counts = offending.groupBy("folder", "run", "rule").count().collect()
+    told = Counter((one.folder, one.run, one.rule) for one in judgement.result.offences)
+    assert told == {(row.folder, row.run, row.rule): min(row["count"], TOLD) for row in counts}
+    assert all(any(event.ref == one.ref for event in one.events) for one in judgement.result.offences)
+
+
+def test_a_story_has_the_messages_events_and_no_others(spark: SparkSession, tmp_path: Path) -> None:
+    def early(tale: Tale) -> None:
+        tale.starts()
+        watch = tale.listens()
+        for key in ("late", "soon"):
+            tale.sends(key, delay_ms=1000)
+        tale.at(20).handed("soon")
+        tale.at(30).suffers("cut")
+        tale.at(1001).handed("late")
+        tale.stops(watch)
+
+    write_run(tmp_path / "run", [early])
+    (tmp_path / "out").mkdir()
+    files = find_journals([tmp_path / "run"])
+    (one,) = judge_with(spark, files, tmp_path / "out", tmp_path / "out", rules=("DD-02",)).offences
+    assert (one.rule, one.subject, one.backend) == ("DD-02", "soon", "reference")
+    assert [type(event) for event in one.events] == [Watch, Call, Return, Seen, Fault, Fault, Watch]
+    assert {event.msg.key for event in one.events if isinstance(event, Call | Seen) and event.msg} == {"soon"}

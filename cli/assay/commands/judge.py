@@ -12,8 +12,8 @@ from assay.tables import rules_table
 from assay.terminal import Terminal
 from assay_features import load_catalogue
 from assay_pipeline import Result, judge_runs
-from assay_pipeline.job import MEASURES_PAGE
-from assay_reports import measures_page
+from assay_pipeline.job import MEASURES_PAGE, OFFENCES_PAGE, Pages
+from assay_reports import measures_page, offences_page
 
 
 def judge(
@@ -32,11 +32,14 @@ def judge(
 ) -> int:
     """Judge the history of runs by the catalogue's invariants, without the scenarios' claims."""
     settings = dict(map(_setting, conf or ()))
-    result = judge_runs(folders, out, master, conf=settings, oracle=oracle, rules=tuple(rule or ()), page=measures_page)
+    pages = Pages(measures_page, offences_page)
+    result = judge_runs(folders, out, master, conf=settings, oracle=oracle, rules=tuple(rule or ()), pages=pages)
     console = Terminal(soft_wrap=True)
     show(result, console)
     if result.measures:
         console.print(f"measures: {out / MEASURES_PAGE}", markup=False)
+    if result.offences:
+        console.print(f"what broke the rules: {out / OFFENCES_PAGE}", markup=False)
     return Exit(result.exit_code)
 
 
