@@ -3,8 +3,9 @@
 A broker may stop answering by itself: Broker-J does so if a subscriber closes its link at the moment of a commit
 (`docs/findings.md`).  Without a new start, all later scenarios on this broker would wait in vain.
 
-The processes of a run share one broker.  A file counts how often they have started it again, and a process locks the
-file while it does so.  This table decides, for a scenario that has ended:
+The processes of a run share one broker.  A file counts the begins and the ends of its new starts, and a process locks
+the file while it starts the broker again.  So the count has grown for each scenario that overlaps a new start, also for
+one that began or ended in the middle of it.  This table decides, for a scenario that has ended:
 
 =========================================  =================================  ====================================
 the broker                                 the finding about the scenario     what the process does
@@ -14,9 +15,9 @@ the scenario's begin
 answers, and the count has grown           silence                            nothing
 does not answer, and the count grows       silence                            nothing
 while the process waits for the lock
-does not answer                            silence                            kills the broker unless it has ended,
-                                                                              starts it again, and adds 1 to the
-                                                                              count
+does not answer                            silence                            adds 1 to the count, kills the broker
+                                                                              unless it has ended, starts it again,
+                                                                              and adds 1 to the count
 =========================================  =================================  ====================================
 
 A broker that one scenario has for itself is not started again: the next scenario gets a new one.
@@ -59,7 +60,7 @@ class SharedBroker:
 
     Args:
         title: The product's name, for messages.
-        counter: The file with the number of new starts.
+        counter: The file that counts: it has one byte for each begin and each end of a new start.
         answers: Returns whether the broker answers, within a few seconds.
         container: Returns the broker's container.
         runner: The runner that waits.
@@ -80,8 +81,8 @@ class SharedBroker:
         self._runner = runner
 
     def starts(self) -> int:
-        """Return how often the processes of the run have started the broker again."""
-        return int(self._counter.read_text("ascii") or 0) if self._counter.exists() else 0
+        """Return the count of the begins and ends of new starts, by all processes of the run."""
+        return self._counter.stat().st_size if self._counter.exists() else 0
 
     def check(self, starts: int) -> Silence | None:
         """Check whether the broker answers, by the table of this module.
@@ -109,10 +110,15 @@ class SharedBroker:
 
     def _start_again(self) -> None:
         container = self._container()
+        self._count()
         if container.exit_code() is None:
             container.kill()
         container.resume()
-        self._counter.write_text(str(self.starts() + 1), "ascii")
+        self._count()
+
+    def _count(self) -> None:
+        with self._counter.open("ab") as file:
+            file.write(b"+")
 
     @contextmanager
     def _locked(self) -> Generator[None]:

@@ -67,6 +67,27 @@ def test_a_silent_broker_is_started_again_once_for_all_processes(box: Box, proce
     assert first.check(first.starts()) is None
 
 
+def test_a_scenario_that_begins_or_ends_during_the_new_start_is_told_of_it(
+    box: Box, process: Callable[[], SharedBroker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, before, within = process(), process(), process()
+    begun = first.starts(), before.starts()
+    counts: list[int] = []
+    found: list[Silence | None] = []
+
+    def resume() -> None:
+        box.answers = True
+        counts.append(within.starts())  # a scenario begins, and one that began before ends
+        found.append(before.check(begun[1]))
+
+    monkeypatch.setattr(box, "resume", resume)
+    box.answers = False
+    first.check(begun[0])
+    assert found[0] is not None
+    assert within.check(counts[0]) is not None
+    assert within.check(within.starts()) is None
+
+
 def test_a_broker_that_has_ended_is_only_started_again(box: Box, process: Callable[[], SharedBroker]) -> None:
     broker = process()
     box.answers, box.ended = False, True
