@@ -39,7 +39,7 @@ class Bronze(Struct, frozen=True):
     """The lines of all journals.
 
     Args:
-        events: The parsed lines: ``folder``, ``file`` and every field of every kind of event.
+        events: The parsed lines: ``folder``, ``file``, ``case_id`` and every field of every kind of event.
         quarantine: The quarantined lines: ``folder``, ``file``, ``reason``, ``line``.
         missing: The missing and surplus lines of each writer: ``folder``, ``run``, ``writer``, ``reason``, ``lines``
             (their number; null if unknown).
@@ -53,7 +53,9 @@ class Bronze(Struct, frozen=True):
 
 
 def read_lines(spark: SparkSession, files: Iterable[JournalFile]) -> DataFrame:
-    """Read and check every line: ``folder``, ``file``, ``line``, ``reason`` (null for a valid line), ``event``.
+    """Read and check every line.
+
+    The columns are ``folder``, ``file``, ``case_id``, ``line``, ``reason`` (null for a valid line) and ``event``.
 
     Args:
         spark: The Spark session.
@@ -69,7 +71,19 @@ def read_lines(spark: SparkSession, files: Iterable[JournalFile]) -> DataFrame:
     lines = raw.join(F.broadcast(_known(spark, listed)), "file", "left").select(
         "*", _parsed(F.col("line")).alias("event")
     )
-    return lines.withColumn("reason", _damage(F.col("line"), F.col("event")))
+    return lines.withColumn("reason", _damage(F.col("line"), F.col("event"))).withColumn("case_id", case_id("event."))
+
+
+def case_id(prefix: str = "") -> Column:
+    """Return the number of an event's scenario: a hash of 64 bits of the folder, the run and the scenario's id.
+
+    Among 100,000 scenarios, two have the same number with a probability of about 3 in 10,000,000,000.
+
+    Args:
+        prefix: The prefix of the columns of the event.
+    """
+    scenario = F.coalesce(F.col(f"{prefix}scenario"), F.lit(""))
+    return F.xxhash64(F.col("folder"), F.col(f"{prefix}run"), scenario)
 
 
 def account(spark: SparkSession, lines: DataFrame, files: Iterable[JournalFile]) -> Bronze:
@@ -82,7 +96,7 @@ def account(spark: SparkSession, lines: DataFrame, files: Iterable[JournalFile])
     """
     known = _known(spark, files)
     fields = [F.col(f"event.{name}") for name in event_schema().fieldNames()]
-    events = lines.where(F.col("reason").isNull()).select("folder", "file", *fields)
+    events = lines.where(F.col("reason").isNull()).select("folder", "file", "case_id", *fields)
     quarantine = lines.where(F.col("reason").isNotNull()).select("folder", "file", "reason", "line")
     return Bronze(events=events, quarantine=quarantine, missing=_missing(events, known), files=known)
 

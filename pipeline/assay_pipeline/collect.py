@@ -18,7 +18,7 @@ from assay_evidence.subjects import Limits, Outcome, Subject
 from assay_evidence.verdicts import Verdict
 from assay_pipeline.bronze import Bronze, account, read_lines
 from assay_pipeline.examined import BY_RULE, OfTable, Rows, together
-from assay_pipeline.history import CASE, History
+from assay_pipeline.history import CASE, NAMES, History
 from assay_pipeline.invariant import Invariant
 from assay_pipeline.journals import JournalFile
 from assay_pipeline.measures import measures
@@ -29,6 +29,8 @@ from assay_pipeline.verdicts import SHOWN, Remark, RunOf, Tally
 
 _LINES = "lines"
 """The name of an intermediate table with every line and its event; the table is removed at the end."""
+Case = tuple[str, ...]
+"""The folder, the run and the id of a scenario."""
 EXAMINED = "examined"
 """The table of all subjects, partitioned by rule; a rule without subjects may lack its folder."""
 DAMAGE_SHOWN = 20
@@ -101,13 +103,15 @@ def collect(
     history = build_history(bronze.events, lambda name, table: store(f"history/{name}", table))
     _examine(history, invariants, limits, place / EXAMINED)
     examined = tables[EXAMINED] = spark.read.schema(BY_RULE).parquet(str(place / EXAMINED))
-    offending = store("offending", examined.where(F.col("outcome") == Outcome.BROKEN.value))
+    broken = examined.where(F.col("outcome") == Outcome.BROKEN.value)
+    offending = store("offending", broken.join(history.cases, list(CASE)))
+    cases = {row.case_id: tuple(row[name] for name in NAMES) for row in history.cases.collect()}
     runs = runs_of(bronze, {file.folder for file in listed})
     rows = _rows(tables)
     collected = Collected(
         invariants=tuple(invariants.values()),
         runs=tuple(sorted(runs.values())),
-        tallies=_tallies(examined, runs),
+        tallies=_tallies(examined, cases, runs),
         remarks=_remarks(bronze.events, runs),
         damage=_everywhere(_with_left_out(bronze, _damage(quarantine, missing)), runs),
         lines={
@@ -116,7 +120,7 @@ def collect(
             "missing": rows["missing"],
         },
         tables={name: count for name, count in rows.items() if name != _LINES},
-        subjects=_subjects(examined) if subjects else {},
+        subjects=_subjects(examined, cases) if subjects else {},
         measures=() if rules else measures(history, sorted(runs.values())),
         offences=offences(tables[_LINES], offending, invariants, runs, limits),
     )
@@ -210,31 +214,36 @@ def _everywhere(
     return {folder: sentences for folder, sentences in told.items() if sentences}
 
 
-def _subject(row: Row) -> Subject:
-    return Subject(row.rule, row.run, row.scenario, row.subject, Outcome(row.outcome), row.figure, row.ref)
+def _subject(row: Row, case: Case) -> Subject:
+    _, run, scenario = case
+    return Subject(row.rule, run, scenario, row.subject, Outcome(row.outcome), row.figure, row.ref)
 
 
-def _subjects(examined: DataFrame) -> dict[str, tuple[Subject, ...]]:
+def _subjects(examined: DataFrame, cases: Mapping[int, Case]) -> dict[str, tuple[Subject, ...]]:
     found: dict[str, list[Subject]] = {}
     for row in examined.collect():
-        found.setdefault(row.folder, []).append(_subject(row))
+        case = cases[row.case_id]
+        found.setdefault(case[0], []).append(_subject(row, case))
     return {folder: tuple(sorted(subjects)) for folder, subjects in found.items()}
 
 
-def _tallies(examined: DataFrame, runs: Mapping[tuple[str, str], RunOf]) -> dict[RunOf, tuple[Tally, ...]]:
+def _tallies(
+    examined: DataFrame, cases: Mapping[int, Case], runs: Mapping[tuple[str, str], RunOf]
+) -> dict[RunOf, tuple[Tally, ...]]:
     key = (*CASE, "rule")
     counts = examined.groupBy(*key, "outcome").count().collect()
     order = Window.partitionBy(*key).orderBy("subject", "ref")
     rest = examined.where(F.col("outcome") != Outcome.KEPT.value).withColumn("rank", F.row_number().over(order))
-    shown: dict[tuple[str, ...], list[Subject]] = {}
+    shown: dict[tuple[int, str], list[Subject]] = {}
     for row in rest.where(F.col("rank") <= SHOWN).collect():
-        shown.setdefault(tuple(row[name] for name in key), []).append(_subject(row))
-    numbers: dict[tuple[str, ...], dict[Outcome, int]] = {}
+        shown.setdefault((row.case_id, row.rule), []).append(_subject(row, cases[row.case_id]))
+    numbers: dict[tuple[int, str], dict[Outcome, int]] = {}
     for row in counts:
-        numbers.setdefault(tuple(row[name] for name in key), {})[Outcome(row.outcome)] = row["count"]
+        numbers.setdefault((row.case_id, row.rule), {})[Outcome(row.outcome)] = row["count"]
     tallies: dict[RunOf, list[Tally]] = {}
     for group, counted in numbers.items():
-        folder, run, scenario, rule = group
+        number, rule = group
+        folder, run, scenario = cases[number]
         found = Tally(rule, scenario, counted, tuple(sorted(shown.get(group, ()))))
         tallies.setdefault(runs[folder, run], []).append(found)
     return {run: tuple(found) for run, found in tallies.items()}
@@ -247,7 +256,7 @@ def _remarks(events: DataFrame, runs: Mapping[tuple[str, str], RunOf]) -> dict[R
     steps = F.col("kind") == "step"
     told = (
         events.where(begun | ended | lacking | cut | (steps & F.col("outcome").isin(list(STEP_VERDICTS))))
-        .groupBy(*CASE)
+        .groupBy(*NAMES)
         .agg(
             F.first(F.when(begun, F.struct("rules", "judged", "strength", "repeats")), ignorenulls=True).alias("begun"),
             F.first(F.when(lacking, F.struct("capability", "reason")), ignorenulls=True).alias("lacking"),

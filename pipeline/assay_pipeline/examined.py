@@ -13,9 +13,7 @@ from assay_pipeline.history import CASE, History
 from assay_pipeline.moments import reference
 
 SUBJECT = (*CASE, "subject", "outcome", "figure", "ref")
-BY_RULE = (
-    "folder string, run string, scenario string, subject string, outcome string, figure bigint, ref string, rule string"
-)
+BY_RULE = "case_id bigint, subject string, outcome string, figure bigint, ref string, rule string"
 """The schema of the table of all invariants' subjects: `SUBJECT`, and the rule's id, by which it is partitioned."""
 
 

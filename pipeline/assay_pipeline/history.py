@@ -2,6 +2,8 @@
 
 The invariants read only these tables:
 
+- ``cases``: one row for each scenario, with its number and its names.
+- ``faults``: one row for each scenario with faults: an array of them, each with its kind, begin and end.
 - ``calls``: one row for each call of a client, with its arguments and its answer (``accepted`` is null without one).
 - ``sends``: one row for each send.  It holds destination, mode, priority (null if the destination chooses it), delay,
   time to live, unit of work, the call's answer, the message in the answer (``sent``) and the faults of the scenario.
@@ -38,7 +40,8 @@ The invariants read only these tables:
   session has such a call only if it worked in one branch.  It then has the numbers of the events with which this work
   began (``begun``) and of the calls that ended it (``left``).
 - ``unsubscribed``: the names of subscriptions that a client tried to delete, with the times.
-- ``copies``: one row for each message and each holder of it (`assay_pipeline.tables.copies`).
+- ``copies``: one row for each message and each holder of it (`assay_pipeline.tables.copies`).  It is made from ``held``
+  (the same rows with the facts of the sends) and ``received`` (one row for each copy that a consumer received).
 - ``latecomers``: one row for each publication, with what later subscribers got of it
   (`assay_pipeline.tables.latecomers`).
 - ``lapses``: one row for each message that was sent while the only subscriber of a subscription with a time to live was
@@ -55,9 +58,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
-CASE = ("folder", "run", "scenario")
-"""The columns of the key of every table and join, because scenarios are separate."""
+NAMES = ("folder", "run", "scenario")
+"""The columns that name a scenario, in the table ``cases``."""
+CASE = ("case_id",)
+"""The column of the scenario's number, which is in the key of every table and join, because scenarios are separate.
+
+The number is a hash of the three names (`assay_pipeline.bronze.case_id`). Spark compares numbers much faster than
+names, which have a hundred characters and more.
+"""
 IN_WRITER = (*CASE, "writer")
 MESSAGE = (*CASE, "kid")
 QUEUE, TOPIC = "queue://%", "topic://%"
@@ -74,6 +84,8 @@ class History:
         store: Stores a table under a name, and returns the stored table.
     """
 
+    cases: DataFrame
+    faults: DataFrame
     calls: DataFrame
     sends: DataFrame
     sightings: DataFrame
@@ -91,6 +103,8 @@ class History:
     returns: DataFrame
     endings: DataFrame
     unsubscribed: DataFrame
+    held: DataFrame
+    received: DataFrame
     copies: DataFrame
     lapses: DataFrame
     latecomers: DataFrame
@@ -103,6 +117,7 @@ class History:
     ) -> None:
         self._plans = plans
         self._store = store
+        self._kept: dict[str, DataFrame] = {}
 
     def __getattr__(self, name: str) -> DataFrame:
         """Return a table that has not been read before.
@@ -115,6 +130,24 @@ class History:
         table = self._store(name, self._plans[name](self))
         setattr(self, name, table)
         return table
+
+    def keep(self, name: str, make: Callable[[], DataFrame]) -> DataFrame:
+        """Store a table that several queries of rules read, when it is first asked for, and return the stored table.
+
+        Args:
+            name: The table's name.
+            make: Makes the table.
+        """
+        if name not in self._kept:
+            self._kept[name] = self._store(f"kept/{name}", make())
+        return self._kept[name]
+
+    def with_faults(self, rows: DataFrame) -> DataFrame:
+        """Add to rows the faults of their scenario (``faults``; null without faults).
+
+        The arrays are large, so a query should move rows without them, and add them where it reads them.
+        """
+        return rows.join(F.broadcast(self.faults), list(CASE), "left")
 
     def with_sends(self, sends: DataFrame) -> History:
         """Return this history with another table of sends; all other tables are the same.

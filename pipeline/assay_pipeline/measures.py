@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
 from msgspec import Struct
-from pyspark.sql import Column, Row
+from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
 from assay_evidence.measures import MEASURES_SCHEMA, PERCENTILES, Batches, FaultSpan, Lateness, Measures, Rate
@@ -80,20 +80,24 @@ def measures(history: History, runs: Iterable[RunOf]) -> tuple[Measures, ...]:
     )
 
 
+def _of_runs(rows: DataFrame, history: History) -> DataFrame:
+    """Add the run of each row's scenario."""
+    return rows.join(F.broadcast(history.cases.select(*CASE, *_RUN)), list(CASE))
+
+
 def _tick(at: Column) -> Column:
     return F.floor(at["wall_ns"] / F.lit(_TICK_NS)).cast("bigint")
 
 
 def _ticks(history: History) -> dict[Key, _Ticks]:
     sent = history.sends.where(F.col("accepted")).select(
-        *_RUN, _tick(F.col("answered_at")).alias("tick"), F.lit("sent")
+        *CASE, _tick(F.col("answered_at")).alias("tick"), F.lit("sent")
     )
     seen = history.sightings.where(~F.col("look"))
-    received = seen.select(*_RUN, _tick(F.col("at")), F.lit("received"))
-    marked = seen.where(F.col("marked")).select(*_RUN, _tick(F.col("at")), F.lit("marked"))
-    rows = (
-        sent.union(received).union(marked).toDF(*_RUN, "tick", "what").groupBy(*_RUN, "tick", "what").count().collect()
-    )
+    received = seen.select(*CASE, _tick(F.col("at")), F.lit("received"))
+    marked = seen.where(F.col("marked")).select(*CASE, _tick(F.col("at")), F.lit("marked"))
+    told = _of_runs(sent.union(received).union(marked).toDF(*CASE, "tick", "what"), history)
+    rows = told.groupBy(*_RUN, "tick", "what").count().collect()
     counts: dict[Key, dict[str, dict[int, int]]] = defaultdict(lambda: defaultdict(dict))
     for row in rows:
         counts[row.folder, row.run][row.what][row.tick] = row["count"]
@@ -129,7 +133,7 @@ def _faults(history: History) -> dict[Key, list[Row]]:
     begin = F.col("fault.begin")
     second = F.floor(begin["wall_ns"] / F.lit(1_000 * NS_PER_MS))
     rows = (
-        history.sends.select(*_RUN, fault)
+        _of_runs(history.sends.select(*CASE, fault), history)
         .groupBy(*_RUN, F.col("fault.what").alias("what"), second.alias("second"))
         .agg(F.min(_tick(begin)).alias("begin"), F.max(_tick(F.col("fault.end"))).alias("end"))
         .orderBy("begin")
@@ -180,7 +184,7 @@ def _lateness(history: History) -> dict[Key, list[Lateness]]:
     )
     exact = F.percentile(F.col("came") - F.col("due"), [percent / 100 for percent in PERCENTILES])
     rows = (
-        first.select(*_RUN, "came", "due", F.explode(_groups()).alias("group"))
+        _of_runs(first.select(*CASE, "came", "due", F.explode(_groups()).alias("group")), history)
         .groupBy(*_RUN, "group")
         .agg(F.count("*").alias("messages"), exact.alias("ns"))
         .collect()
@@ -222,7 +226,7 @@ def _order(group: str) -> int:
 def _batches(history: History) -> dict[Key, Batches]:
     fill = F.col("messages") / F.col("size")
     rows = (
-        history.batches.where(F.col("size").isNotNull() & (F.col("messages") > 0))
+        _of_runs(history.batches.where(F.col("size").isNotNull() & (F.col("messages") > 0)), history)
         .groupBy(*_RUN)
         .agg(
             F.count("*").alias("batches"),
@@ -255,7 +259,8 @@ def _repeats(history: History) -> dict[Key, dict[str, int]]:
         F.when(hit, "after a fault").otherwise("without a fault"),
         F.when(F.col("marked"), "marked as redelivered").otherwise("without a mark"),
     )
-    rows = again.join(faults, list(MESSAGE)).groupBy(*_RUN, cause.alias("cause")).count().orderBy("cause").collect()
+    told = _of_runs(again.join(faults, list(MESSAGE)), history)
+    rows = told.groupBy(*_RUN, cause.alias("cause")).count().orderBy("cause").collect()
     found: dict[Key, dict[str, int]] = defaultdict(dict)
     for row in rows:
         found[row.folder, row.run][row.cause] = row["count"]

@@ -61,6 +61,14 @@ def any_of(condition: Column) -> Column:
     return F.coalesce(F.bool_or(condition), no())
 
 
+def different(value: Column) -> Column:
+    """Return the number of different values in a group, without nulls; for groups with few different values.
+
+    `count_distinct` would make Spark copy each row once more for each such count of a query.
+    """
+    return F.size(F.collect_set(value))
+
+
 def no() -> Column:
     """Return the constant false, as a default for conditions that are null."""
     return F.lit(False)  # noqa: FBT003 - pyspark's parameter has no public name

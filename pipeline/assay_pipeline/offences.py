@@ -13,7 +13,7 @@ from assay_evidence.events import AnyEvent, Call
 from assay_evidence.lines import decode_line
 from assay_evidence.offences import Offence
 from assay_evidence.subjects import Limits, Outcome, Subject
-from assay_pipeline.history import CASE
+from assay_pipeline.history import NAMES
 from assay_pipeline.invariant import Invariant
 from assay_pipeline.verdicts import RunOf
 
@@ -80,7 +80,7 @@ def _events(lines: DataFrame, asked: Iterable[_Asked]) -> dict[int, list[AnyEven
     about = F.col("kid") == F.col("key")
     itself = (F.col("writer") == F.col("of_writer")) & (F.col("seq") == F.col("of_seq"))
     keyed = keyed.withColumnsRenamed({"writer": "of_writer", "seq": "of_seq"})
-    near = told.join(F.broadcast(keyed), list(CASE))
+    near = told.join(F.broadcast(keyed), list(NAMES))
     found: dict[int, list[AnyEvent]] = {}
     calls: dict[str, set[int]] = {}
     mine = about | itself | F.array_contains("kids", F.col("key")) | F.col("kind").isin(*_AROUND)

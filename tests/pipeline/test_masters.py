@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Generator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -40,19 +41,31 @@ def on_one_machine(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_cluster_of_two_workers_finds_what_one_machine_finds(run: Path, on_one_machine: Path, tmp_path: Path) -> None:
-    with ExitStack() as cluster:
-        port = free_port()
-        cluster.enter_context(
-            spark_class(tmp_path, "master.Master", "--host", LOOPBACK, "--port", f"{port}", "--webui-port", "0")
-        )
-        until(lambda: listens(port), "the master listens", START_S)
-        master = f"spark://{LOOPBACK}:{port}"
-        for name in ("first", "second"):
-            options = ("--host", LOOPBACK, "--cores", "1", "--memory", "1g", "--webui-port", "0")
-            place = ("--work-dir", str(tmp_path / name))
-            cluster.enter_context(spark_class(tmp_path, "worker.Worker", *options, *place, master))
+    with cluster(tmp_path) as (master, _):
         there = judged(run, tmp_path / "out", master)
     assert same(there, on_one_machine)
+
+
+@pytest.mark.parametrize(
+    ("sign", "when"),
+    [
+        ("lines/_temporary", "while the lines are parsed"),
+        ("history/sends/_SUCCESS", "after the shuffles of the first tables"),
+    ],
+)
+def test_the_loss_of_a_worker_and_its_executor_changes_nothing(
+    sign: str, when: str, run: Path, on_one_machine: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    with cluster(tmp_path) as (master, workers):
+        judging = subprocess.Popen(judge_command(run, out, master))  # noqa: S603 - this command
+        until(lambda: any(tmp_path.glob(f".out-*/{sign}")), f"the sign {sign} is there: {when}", START_S)
+        lost = executors(workers[0])
+        for process in (*lost, workers[0].pid):
+            os.kill(process, signal.SIGKILL)
+        assert judging.wait(START_S * 2) == 1
+    assert lost, "the worker had an executor"
+    assert same(out, on_one_machine)
 
 
 def test_a_spark_connect_server_finds_what_one_machine_finds(run: Path, on_one_machine: Path, tmp_path: Path) -> None:
@@ -73,10 +86,8 @@ def test_an_address_where_nothing_listens_is_an_error_at_once(scheme: str, run: 
 
 def judged(run: Path, out: Path, master: str, **environment: str) -> Path:
     """Judge a run in a process of its own, because pyspark cannot have a local session and a remote one at once."""
-    rules = [word for rule in RULES for word in ("--rule", rule)]
-    options = ["--master", master, "--conf", "spark.executor.memory=512m", "--out", str(out), *rules]
     done = subprocess.run(  # noqa: S603 - this command
-        [sys.executable, "-m", "assay", "judge", str(run), *options],
+        judge_command(run, out, master),
         capture_output=True,
         text=True,
         check=False,
@@ -84,6 +95,12 @@ def judged(run: Path, out: Path, master: str, **environment: str) -> Path:
     )
     assert done.returncode == 1, done.stdout + done.stderr  # breaches are among the cases
     return out
+
+
+def judge_command(run: Path, out: Path, master: str) -> list[str]:
+    rules = [word for rule in RULES for word in ("--rule", rule)]
+    options = ["--master", master, "--conf", "spark.executor.memory=512m", "--out", str(out), *rules]
+    return [sys.executable, "-m", "assay", "judge", str(run), *options]
 
 
 def same(one: Path, other: Path) -> bool:
@@ -97,8 +114,9 @@ def verdicts(out: Path) -> str:
 
 def subjects(out: Path) -> list[tuple[object, ...]]:
     columns = "rule, scenario, subject, outcome, figure, ref"
-    query = f"SELECT {columns} FROM read_parquet(?, hive_partitioning = true) ORDER BY ALL"  # noqa: S608 - our own names
-    return duckdb.execute(query, [f"{out}/examined/**/*.parquet"]).fetchall()
+    tables = "read_parquet(?, hive_partitioning = true) JOIN read_parquet(?) USING (case_id)"
+    query = f"SELECT {columns} FROM {tables} ORDER BY ALL"  # noqa: S608 - our own names
+    return duckdb.execute(query, [f"{out}/examined/**/*.parquet", f"{out}/history/cases/*.parquet"]).fetchall()
 
 
 def free_port() -> int:
@@ -111,11 +129,31 @@ def listens(port: int) -> bool:
         return tried.connect_ex((LOOPBACK, port)) == 0
 
 
-def spark_class(place: Path, name: str, *arguments: str) -> ExitStack:
-    return running(place, "spark-class", f"org.apache.spark.deploy.{name}", *arguments)
+@contextmanager
+def cluster(place: Path) -> Generator[tuple[str, list[subprocess.Popen[bytes]]], None, None]:
+    """Start a standalone master with two workers of one core each; provide its address and the workers."""
+    port = free_port()
+    with ExitStack() as running_ones:
+
+        def start(name: str, *arguments: str) -> subprocess.Popen[bytes]:
+            options = ("--host", LOOPBACK, "--webui-port", "0", *arguments)
+            return running_ones.enter_context(
+                running(place, "spark-class", f"org.apache.spark.deploy.{name}", *options)
+            )
+
+        start("master.Master", "--port", f"{port}")
+        until(lambda: listens(port), "the master listens", START_S)
+        master = f"spark://{LOOPBACK}:{port}"
+        size = ("--cores", "1", "--memory", "1g")
+        yield master, [start("worker.Worker", *size, "--work-dir", str(place / name), master) for name in ("a", "b")]
 
 
-def connect_server(place: Path, port: int) -> ExitStack:
+def executors(worker: subprocess.Popen[bytes]) -> list[int]:
+    """Return the ids of a worker's child processes."""
+    return [int(child) for child in Path(f"/proc/{worker.pid}/task/{worker.pid}/children").read_text().split()]
+
+
+def connect_server(place: Path, port: int) -> AbstractContextManager[subprocess.Popen[bytes]]:
     settings = {
         "spark.connect.grpc.binding.address": LOOPBACK,
         "spark.connect.grpc.binding.port": str(port),
@@ -130,18 +168,20 @@ def connect_server(place: Path, port: int) -> ExitStack:
     return running(place, "spark-submit", *server, *chosen, "spark-internal")
 
 
-def running(place: Path, program: str, *arguments: str) -> ExitStack:
+@contextmanager
+def running(place: Path, program: str, *arguments: str) -> Generator[subprocess.Popen[bytes], None, None]:
     """Start one of Spark's programs, which ends with the block."""
     spec = find_spec("pyspark")
     assert spec is not None
     assert spec.origin is not None
     home = Path(spec.origin).parent
     environment: Mapping[str, str] = {**os.environ, "SPARK_LOCAL_IP": LOOPBACK, "SPARK_HOME": str(home)}
-    stack = ExitStack()
-    log = stack.enter_context((place / f"{len(list(place.iterdir()))}.log").open("wb"))
-    process = subprocess.Popen(  # noqa: S603 - a program of pyspark
-        [str(home / "bin" / program), *arguments], env=environment, stdout=log, stderr=log, cwd=place
-    )
-    stack.callback(process.wait)
-    stack.callback(process.terminate)
-    return stack
+    with (place / f"{len(list(place.iterdir()))}.log").open("wb") as log:
+        process = subprocess.Popen(  # noqa: S603 - a program of pyspark
+            [str(home / "bin" / program), *arguments], env=environment, stdout=log, stderr=log, cwd=place
+        )
+        try:
+            yield process
+        finally:
+            process.terminate()
+            process.wait()

@@ -74,7 +74,7 @@ def test_a_journal_that_vanishes_during_the_judgement_is_named(spark: SparkSessi
 
 def test_a_judgement_of_all_rules_reads_every_table(judgement: Judgement) -> None:
     stored = {path.name for path in (judgement.result.out / "history").iterdir()}
-    assert stored == set(History.__annotations__)
+    assert stored == {*History.__annotations__, "kept"}
 
 
 def test_each_run_of_many_has_its_own_verdicts(judgement: Judgement) -> None:

@@ -171,7 +171,10 @@ def _on_spark(
     after_fault: bool = False,
 ) -> DataFrame:
     # A queue's settlement by one client forbids the delivery to any other; on a topic, each consumer has its own copy.
-    final = finals(_copies(history, limits), history, limits).drop("seen_at")
+    received = history.keep("received-once-sent", lambda: _copies(history, limits))
+    final = history.keep(
+        f"final-by-{finals.__name__.strip('_')}", lambda: finals(received, history, limits).drop("seen_at")
+    )
     again = history.sightings.where(~F.col("look")).select(
         *MESSAGE, "destination", F.col("actor").alias("other"), F.col("at").alias("again_at")
     )

@@ -36,7 +36,8 @@ def batched(told: DataFrame, made: DataFrame) -> DataFrame:
         made: The consumers (`assay_pipeline.tables.holders.attachments`).
     """
     seen, callback, settle = (F.col("kind") == kind for kind in ("seen", "callback", "settle"))
-    acts = told.where(seen | callback | settle).select(
+    links = told.where(F.col("batch").isNotNull()).select(*IN_WRITER, "link").distinct()
+    acts = told.where(seen | callback | settle).join(links, [*IN_WRITER, "link"], "left_semi").select(
         *IN_WRITER, "at", "kind", "actor", "link", "batch", "destination", "outcome", "ended",
         F.col("at.seq").alias("no"), F.col("msg.kid").alias("kid"),
         (F.col("redelivered") | (F.col("count") > 1)).alias("marked"),

@@ -8,10 +8,10 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
 from assay_pipeline.clients import leaves, parties, settles
-from assay_pipeline.history import CASE, IN_WRITER, MESSAGE, History
+from assay_pipeline.history import CASE, IN_WRITER, MESSAGE, NAMES, History
 from assay_pipeline.moments import any_of, duration, moment, no, number
 from assay_pipeline.tables.batched import batched
-from assay_pipeline.tables.copies import copies
+from assay_pipeline.tables.copies import copies, held, received
 from assay_pipeline.tables.holders import MQLIGHT, attachments, held_by
 from assay_pipeline.tables.lapses import lapses
 from assay_pipeline.tables.latecomers import latecomers
@@ -34,10 +34,13 @@ def build_history(events: DataFrame, store: Callable[[str, DataFrame], DataFrame
         events: The parsed lines (`assay_pipeline.bronze.Bronze.events`).
         store: Stores a table under a name, and returns the stored table.
     """
-    told = events.withColumn("scenario", F.coalesce("scenario", F.lit(""))).withColumn("at", moment())
+    # Moments compare boots for equality only, and numbers are compared faster than names.
+    told = events.withColumn("boot", F.xxhash64("boot")).withColumn("at", moment())
     plans: Mapping[str, Callable[[History], DataFrame]] = {
+        "cases": lambda _: _cases(events),
         "calls": lambda _: _calls(told),
-        "sends": lambda history: _sends(told, history.calls).join(_faults(told), list(CASE), "left"),
+        "faults": lambda _: _faults(told),
+        "sends": lambda history: history.with_faults(_sends(told, history.calls)),
         "sightings": lambda history: held_by(_sightings(told, history), history.consumers, CASE),
         "watches": lambda history: held_by(_watches(told, history.actors), history.consumers, CASE).drop("at"),
         "actors": lambda history: _actors(history.calls),
@@ -53,12 +56,19 @@ def build_history(events: DataFrame, store: Callable[[str, DataFrame], DataFrame
         "returns": lambda history: _returns(told, history.calls),
         "endings": lambda history: _endings(history.calls),
         "unsubscribed": lambda history: _unsubscribed(history.calls),
+        "held": held,
+        "received": received,
         "copies": copies,
         "lapses": lambda history: lapses(history, told),
         "latecomers": lambda history: latecomers(history, told),
         "unsettled": lambda history: unsettled(history, told),
     }
     return History(plans, store)
+
+
+def _cases(events: DataFrame) -> DataFrame:
+    named = events.select(*CASE, "folder", "run", F.coalesce("scenario", F.lit("")).alias("scenario"))
+    return named.groupBy(*CASE).agg(*(F.first(name).alias(name) for name in NAMES))
 
 
 def _calls(told: DataFrame) -> DataFrame:

@@ -46,7 +46,7 @@ from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
 from assay_pipeline.clients import alone, losses
 from assay_pipeline.history import CASE, MESSAGE, QUEUE, TOPIC, History
-from assay_pipeline.moments import any_of, elapsed, no, precedes, uncertainty
+from assay_pipeline.moments import any_of, different, elapsed, no, precedes, uncertainty
 from assay_pipeline.quiet import due, fault_touches, quiet_tail, since_send, special, unbroken, withheld
 from assay_pipeline.tables.holders import DURABLE, NON_DURABLE, QUEUE_KIND, several_clients
 
@@ -56,35 +56,57 @@ COPY = (*MESSAGE, "holder")
 """The key of the table."""
 
 
+def held(history: History) -> DataFrame:
+    """Make the table of messages and their holders: one row for each copy, with the facts of the message's send.
+
+    Args:
+        history: The history, for the tables that this one is made from.
+    """
+    messages = (
+        history.sends
+        .where((F.col("ttl_ns") == 0) & (F.col("sends") == 1) & F.col("confirmed_at").isNotNull())
+        .where(F.col("mode").isin("persistent", "non-persistent"))
+        .join(history.parties.select(*CASE, "actor", "sends_surely"), [*CASE, "actor"], "left")
+        .join(losses(history.leaves, CASE), list(CASE), "left")
+        .select(
+            *MESSAGE, "destination", "mode", "delay_ns", "sha256", "at", "answered_at", "confirmed_at", "faults",
+            F.size(_fatal()).alias("fatal"), (F.col("delay_ns") > 0).alias("delayed"), _shaken().alias("shaken"),
+            F.col("careless").alias("light"), (F.col("careless") & F.coalesce("sends_surely", no())).alias("surely"),
+        )
+    )  # fmt: skip
+    return _held(messages, history).drop("faults")
+
+
+def received(history: History) -> DataFrame:
+    """Make the table of received copies: how often and when the consumers of a copy's holder received the message.
+
+    Args:
+        history: The history, for the tables that this one is made from.
+    """
+    seen = history.sightings.select(
+        *MESSAGE, F.col("destination").alias("seen_in"), "source", "actor", "link", "look", "marked",
+        F.col("at").alias("seen_at"), F.col("seen.sha256").alias("body"),
+    )  # fmt: skip
+    on_queue = F.col("kind") == QUEUE_KIND
+    wanted = history.held.select(*COPY, "kind", "destination", "at", "sha256")
+    of_queues = wanted.where(on_queue).join(seen, list(MESSAGE))
+    of_subscriptions = wanted.where(~on_queue).join(seen.withColumn("holder", F.col("source")), list(COPY))
+    return _counted(history.with_faults(of_queues.unionByName(of_subscriptions)))
+
+
 def copies(history: History) -> DataFrame:
     """Make the table of copies, with the columns that the module's docstring lists.
 
     Args:
         history: The history, for the tables that this one is made from.
     """
-    upon = F.filter("faults", lambda fault: fault["what"].isin(*FATAL) & precedes(F.col("at"), fault["begin"]))
-    messages = (
-        history.sends
-        .where((F.col("ttl_ns") == 0) & (F.col("sends") == 1) & F.col("confirmed_at").isNotNull())
-        .where(F.col("mode").isin("persistent", "non-persistent"))
-        .join(history.parties.select(*CASE, "actor", "sends_surely"), [*CASE, "actor"], "left")
-        .withColumn("fatal", upon)
-        .join(losses(history.leaves, CASE), list(CASE), "left")
-        .select(
-            *MESSAGE, "destination", "mode", "delay_ns", "sha256", "at", "answered_at", "confirmed_at", "faults",
-            "fatal", (F.col("delay_ns") > 0).alias("delayed"), _shaken().alias("shaken"),
-            F.col("careless").alias("light"), (F.col("careless") & F.coalesce("sends_surely", no())).alias("surely"),
-        )
-    )  # fmt: skip
-    held = _held(messages, history)
-    seen = _seen(held, history.sightings)
     found = (
-        held.join(_watched(held, history.watches), list(COPY), "left")
-        .join(seen, list(COPY), "left")
-        .join(_permitted(seen, history.returns), list(COPY), "left")
+        history.held.join(_watched(history), list(COPY), "left")
+        .join(history.received, list(COPY), "left")
+        .join(_permitted(history.received, history.returns), list(COPY), "left")
         .join(alone(history.arrivals, history.consumers, CASE), [*CASE, "destination"], "left")
         .join(several_clients(history.consumers, CASE), [*CASE, "holder"], "left")
-        .join(withheld(messages, history.admins), list(MESSAGE), "left")
+        .join(withheld(history.held.select(*MESSAGE, "at"), history.admins), list(MESSAGE), "left")
         .join(special(history.admins, history.parties), list(CASE), "left")
     )
     nothing = F.lit(0).cast("bigint")
@@ -94,13 +116,18 @@ def copies(history: History) -> DataFrame:
     return found.select(
         *COPY, "kind", "shared", "destination", "mode", "at", "inherited", "reopened", "delayed",
         "shaken", "light", "surely", "to_light",
-        F.when(F.col("fatal").isNull(), F.lit(0)).otherwise(F.size("fatal")).alias("fatal"),
+        F.greatest("fatal", F.lit(0)).alias("fatal"),
         *(F.coalesce(name, nothing).alias(name) for name in counts),
         *(F.coalesce(name, no()).alias(name) for name in ("alone", "common")),
         kept_back.alias("withheld"),
         F.coalesce(again, no()).alias("twice"),
         F.coalesce("idle", ~no()).alias("idle"),
     ).where((F.col("kind") != NON_DURABLE) | (F.col("watchers") > 0))  # fmt: skip
+
+
+def _fatal() -> Column:
+    """Return the faults (column ``faults``) after the send that leave a broker only what was on disk."""
+    return F.filter("faults", lambda fault: fault["what"].isin(*FATAL) & precedes(F.col("at"), fault["begin"]))
 
 
 def _shaken() -> Column:
@@ -171,36 +198,35 @@ def _lasting(published: DataFrame, consumers: DataFrame, unsubscribed: DataFrame
     )
 
 
-def _watched(held: DataFrame, watches: DataFrame) -> DataFrame:
+def _watched(history: History) -> DataFrame:
+    """Find what the watches of each copy's holder show; a copy without a watch that ended after its send has no row."""
     begin, end = F.col("begin"), F.col("end")
     through = precedes(begin, F.col("at")) & precedes(F.col("at"), end)
-    over = F.coalesce(F.forall("fatal", lambda fault: fault["end"].isNotNull()), ~no())
-    ends = F.array_max(F.transform("fatal", lambda fault: since_send(fault["end"])))
-    spans = watches.select(
+    awaiting = history.held.select(*COPY, "destination", "at", "confirmed_at", due().alias("due_ns"))
+    spans = history.watches.select(
         *CASE, "destination", F.col("source").alias("holder"), F.col("actor").alias("watcher"), "begin", "end", "last",
         "telling",
     )  # fmt: skip
-    apart = precedes(end, F.col("at")) | precedes(F.col("confirmed_at"), begin)
+    over = F.coalesce(F.forall(_fatal(), lambda fault: fault["end"].isNotNull()), ~no())
+    ends = F.array_max(F.transform(_fatal(), lambda fault: since_send(fault["end"])))
+    apart = precedes(F.col("confirmed_at"), begin)
     calm = ~fault_touches(since_send(begin), since_send(end))
-    tail = quiet_tail(F.greatest(due(), ends))
+    tail = quiet_tail(F.greatest(F.col("due_ns"), ends))
     return (
-        held.join(spans, [*CASE, "destination", "holder"])
+        history.with_faults(awaiting.join(spans, [*CASE, "destination", "holder"]).where(~precedes(end, F.col("at"))))
         .groupBy(*COPY)
         .agg(
-            F.count_distinct(F.when(through, F.col("watcher"))).alias("watchers"),
+            different(F.when(through, F.col("watcher"))).alias("watchers"),
             F.bool_and(apart).alias("idle"),
             F.max(F.when(over, tail)).alias("quiet_ns"),
             F.max(F.when(over & unbroken(), tail)).alias("unbroken_ns"),
-            F.max(F.when(through & calm, quiet_tail(due()))).alias("through_ns"),
+            F.max(F.when(through & calm, quiet_tail(F.col("due_ns")))).alias("through_ns"),
         )
     )
 
 
-def _seen(held: DataFrame, sightings: DataFrame) -> DataFrame:
-    seen = sightings.select(
-        *MESSAGE, F.col("destination").alias("seen_in"), "source", "actor", "link", "look", "marked",
-        F.col("at").alias("seen_at"), F.col("seen.sha256").alias("body"),
-    )  # fmt: skip
+def _counted(seen: DataFrame) -> DataFrame:
+    """Count the receptions of each copy, from rows of a copy with one reception each."""
     seen_at, mine = F.col("seen_at"), F.coalesce(F.col("source") == F.col("holder"), no())
     plain = mine & ~F.col("look") & (F.col("seen_in") == F.col("destination"))
     fresh = plain & ~F.col("marked")
@@ -212,21 +238,16 @@ def _seen(held: DataFrame, sightings: DataFrame) -> DataFrame:
     def weathered(fault: Column) -> Column:
         return (fault["what"] == "cut") & precedes(F.col("at"), fault["begin"]) & precedes(fault["begin"], seen_at)
 
-    return (
-        held.join(seen, list(MESSAGE))
-        .where(mine | (F.col("kind") == QUEUE_KIND))
-        .groupBy(*COPY)
-        .agg(
-            F.first("at").alias("sent_at"),
-            F.count("*").alias("seen"),
-            F.count(F.when(plain, 1)).alias("handed"),
-            F.count(F.when(F.exists("fatal", after), 1)).alias("outlived"),
-            F.count(F.when(F.coalesce(F.exists("faults", weathered), no()), 1)).alias("weathered"),
-            F.count(F.when(plain & (F.col("body") != F.col("sha256")), 1)).alias("altered"),
-            F.collect_list(F.when(fresh, seen_at)).alias("unmarked"),
-            F.count_distinct(F.when(fresh, F.struct("seen_at.writer", "actor", "link"))).alias("links"),
-            F.count_distinct(F.when(fresh, F.struct("seen_at.writer", "actor"))).alias("actors"),
-        )
+    return seen.groupBy(*COPY).agg(
+        F.first("at").alias("sent_at"),
+        F.count("*").alias("seen"),
+        F.count(F.when(plain, 1)).alias("handed"),
+        F.count(F.when(F.exists(_fatal(), after), 1)).alias("outlived"),
+        F.count(F.when(F.coalesce(F.exists("faults", weathered), no()), 1)).alias("weathered"),
+        F.count(F.when(plain & (F.col("body") != F.col("sha256")), 1)).alias("altered"),
+        F.collect_list(F.when(fresh, seen_at)).alias("unmarked"),
+        different(F.when(fresh, F.struct("seen_at.writer", "actor", "link"))).alias("links"),
+        different(F.when(fresh, F.struct("seen_at.writer", "actor"))).alias("actors"),
     )
 
 
