@@ -1,0 +1,425 @@
+"""One scenario's raw lines as sends, receptions, watches, visits and faults.  Times are nanoseconds of one clock."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from msgspec import Struct
+from tests.pipeline.planting.raw import Place, Raw
+
+SECOND = 1_000_000_000
+MS = 1_000_000
+FOREVER = 2**62
+FATAL = ("kill", "restart")
+LOSING = (*FATAL, "cut")
+LEAVING = ("close-connection", "close-session", "close-consumer")
+
+
+class Send(Struct, frozen=True):
+    """A message's send, with its answer and the end of its unit of work; None for what the journal does not have."""
+
+    place: Place
+    key: str
+    actor: str
+    destination: str
+    mode: object
+    priority: object
+    delay: int
+    ttl: int
+    at: int
+    answered: int | None
+    accepted: bool
+    unit: str | None
+    asked: int | None
+    unit_ended: int | None
+    committed: bool
+    rolled_back: bool
+    shown: Raw | None
+    body: str
+    qos: object
+
+    @property
+    def persistent(self) -> bool:
+        return self.mode == "persistent"
+
+    @property
+    def confirmed(self) -> int | None:
+        """When the broker became responsible for the message."""
+        if not self.accepted:
+            return None
+        return self.answered if self.unit is None else self.unit_ended if self.committed else None
+
+    @property
+    def due(self) -> int:
+        """The earliest time at which a consumer should have the confirmed message."""
+        return max(self.confirmed or 0, (self.answered or 0) + self.delay)
+
+
+class Visit(Struct, frozen=True):
+    """A consumer that a client created; `client` is the client id of its connection."""
+
+    place: Place
+    actor: str
+    destination: str
+    at: int
+    opened: int
+    name: str | None
+    client: str
+    number: int
+    durable: bool
+    shared: bool
+    choosy: bool
+    qos: object
+    ttl: int | None
+    ack: object
+    session: str | None
+
+    @property
+    def holder(self) -> str:
+        """The name of the queue or subscription."""
+        if self.destination.startswith("queue://"):
+            return self.destination
+        if self.shared:
+            return f"shared {self.name}"
+        return f"{self.name}|{self.client}" if self.durable else f"{self.actor}#{self.number}"
+
+
+class Reception(Struct, frozen=True):
+    """A message that an application received; `visit` is the consumer that the actor had created last."""
+
+    place: Place
+    key: str
+    actor: str
+    link: str
+    destination: str
+    at: int
+    marked: bool
+    batch: int | None
+    visit: Visit | None
+
+    @property
+    def holder(self) -> str:
+        return self.visit.holder if self.visit else self.destination
+
+
+class Watching(Struct, frozen=True):
+    """A watch; `last` is the time of its last reception or callback, and `open` whether a callback may still run."""
+
+    begin_place: Place
+    actor: str
+    destination: str
+    begin: int
+    end: int
+    last: int
+    idle: bool
+    visit: Visit | None
+
+    @property
+    def holder(self) -> str:
+        return self.visit.holder if self.visit else self.destination
+
+
+class Trouble(Struct, frozen=True):
+    """A fault, or a client's call that drops its connection (``abort``)."""
+
+    what: str
+    begin: int
+    end: int
+    actor: str = ""
+
+
+class Scene:
+    """The lines of one scenario.
+
+    Args:
+        name: The scenario's id.
+        lines: The lines, sorted by writer and number.
+        place_at: Returns a writer's last line before a time (`Journals.place_at`).
+    """
+
+    def __init__(
+        self, name: str, lines: Sequence[tuple[Place, Raw]], place_at: Callable[[str, str, int], Place]
+    ) -> None:
+        self.name = name
+        self.lines = lines
+        self.raw: Mapping[Place, Raw] = dict(lines)
+        self.boots = {raw["boot"] for _, raw in lines}
+        self._place_at = place_at
+
+    def place_at(self, writer: str, at: int) -> Place:
+        """Return a writer's last line before a time."""
+        return self._place_at(writer, next(iter(self.boots)), at)
+
+    def of(self, *kinds: str) -> Iterator[tuple[Place, Raw]]:
+        """Return the lines of these kinds."""
+        return (one for one in self.lines if one[1]["kind"] in kinds)
+
+    @cached_property
+    def answers(self) -> Mapping[tuple[str, str], Raw]:
+        return {(place[0], raw["call"]): raw for place, raw in self.of("return")}
+
+    @cached_property
+    def calls(self) -> list[tuple[Place, Raw, Raw | None]]:
+        """All calls with their answers."""
+        return [(place, raw, self.answers.get((place[0], raw["id"]))) for place, raw in self.of("call")]
+
+    @cached_property
+    def sends(self) -> list[Send]:
+        """The sends of messages that the scenario sent once."""
+        found = [one for one in self.calls if one[1]["op"] == "send" and "msg" in one[1]]
+        times = Counter(raw["msg"]["kid"] for _, raw, _ in found)
+        return [self._send(*one) for one in found if times[one[1]["msg"]["kid"]] == 1]
+
+    def _send(self, place: Place, raw: Raw, answer: Raw | None) -> Send:
+        unit, args = raw.get("unit"), raw.get("args", {})
+        ending: Raw = {}
+        asked: int | None = None
+        if unit is not None:
+            own = self._units.get((place[0], unit), [])
+            ending = next((e for s, e in own if s > place[1] and e["op"] in ("begin", "commit", "rollback")), {})
+            asked = self._commits.get((place[0], unit))
+        return Send(
+            place=place,
+            key=raw["msg"]["kid"],
+            actor=raw["actor"],
+            destination=raw.get("destination") or "",
+            mode=args.get("mode"),
+            priority=args.get("priority"),
+            delay=_number(args.get("delay_ms")) * MS,
+            ttl=_number(args.get("ttl_ms")) * MS,
+            at=raw["mono_ns"],
+            answered=answer["mono_ns"] if answer else None,
+            accepted=answer is not None and answer.get("refused") is None,
+            unit=unit,
+            asked=asked,
+            unit_ended=ending.get("mono_ns"),
+            committed=ending.get("op") == "commit",
+            rolled_back=ending.get("op") == "rollback",
+            shown=answer.get("msg") if answer else None,
+            body=raw["msg"]["sha256"],
+            qos=self._qualities.get(raw["actor"]),
+        )
+
+    @cached_property
+    def _qualities(self) -> Mapping[str, object]:
+        """The quality of service of each MQ Light sender; other senders have none."""
+        made = [raw for _, raw, _ in self.calls if raw["op"] == "producer"]
+        return {raw["actor"]: raw["args"]["qos"] for raw in made if raw.get("args", {}).get("qos") is not None}
+
+    @cached_property
+    def _units(self) -> Mapping[tuple[str, str], list[tuple[int, Raw]]]:
+        units: dict[tuple[str, str], list[tuple[int, Raw]]] = defaultdict(list)
+        for place, raw in self.of("unit"):
+            units[place[0], raw["unit"]].append((place[1], raw))
+        return units
+
+    @cached_property
+    def _commits(self) -> Mapping[tuple[str, str], int]:
+        calls = [(place, raw) for place, raw, _ in self.calls if raw["op"] == "commit" and raw.get("unit")]
+        return {(place[0], raw["unit"]): raw["mono_ns"] for place, raw in reversed(calls)}
+
+    @cached_property
+    def visits(self) -> list[Visit]:
+        """All consumers that a client created."""
+        ids: dict[tuple[str, str], str] = {}
+        modes: dict[tuple[str, str], object] = {}
+        numbers: Counter[str] = Counter()
+        found: list[Visit] = []
+        for place, raw, answer in self.calls:
+            actor, args = (place[0], raw["actor"]), raw.get("args", {})
+            if raw["op"] == "connect":
+                ids[actor] = args.get("client_id") or ""
+            elif raw["op"] == "session":
+                modes[actor] = args.get("ack")
+            elif raw["op"] == "consumer" and (answer is None or answer.get("refused") is None):
+                numbers[raw["actor"]] += 1
+                if answer is not None:
+                    found.append(_visit(place, raw, answer, ids.get(actor, ""), modes.get(actor), numbers[raw["actor"]]))
+        return found
+
+    @cached_property
+    def _of_actor(self) -> Mapping[tuple[str, str], list[Visit]]:
+        found: dict[tuple[str, str], list[Visit]] = defaultdict(list)
+        for visit in self.visits:
+            found[visit.place[0], visit.actor].append(visit)
+        return found
+
+    def visit(self, place: Place, actor: str) -> Visit | None:
+        """Return the consumer that an actor had created last before a line."""
+        earlier = [one for one in self._of_actor.get((place[0], actor), []) if one.place[1] < place[1]]
+        return earlier[-1] if earlier else None
+
+    @cached_property
+    def receptions(self) -> list[Reception]:
+        return [
+            Reception(
+                place,
+                raw["msg"]["kid"],
+                raw["actor"],
+                raw["link"],
+                raw["destination"],
+                raw["mono_ns"],
+                bool(raw["redelivered"]) or raw["count"] > 1,
+                raw.get("batch"),
+                self.visit(place, raw["actor"]),
+            )
+            for place, raw in self.of("seen")
+        ]
+
+    @cached_property
+    def of_key(self) -> Mapping[str, list[Reception]]:
+        """The receptions of each message, sorted by time."""
+        found: dict[str, list[Reception]] = defaultdict(list)
+        for one in sorted(self.receptions, key=lambda one: one.at):
+            found[one.key].append(one)
+        return found
+
+    def seen(self, send: Send) -> list[Reception]:
+        """Return the receptions of a message, sorted by time."""
+        return self.of_key.get(send.key, [])
+
+    @cached_property
+    def browsed(self) -> set[str]:
+        """The keys that a browse listed."""
+        return {key for _, raw in self.of("return") for key in raw.get("kids", ())}
+
+    @cached_property
+    def settles(self) -> Mapping[tuple[str, str, str], list[tuple[Place, Raw]]]:
+        """The settlements of each message by actor and link."""
+        found: dict[tuple[str, str, str], list[tuple[Place, Raw]]] = defaultdict(list)
+        for place, raw in self.of("settle"):
+            found[raw["actor"], raw["link"], raw["msg"]["kid"]].append((place, raw))
+        return found
+
+    def settled(self, one: Reception) -> tuple[Place, Raw] | None:
+        """Return the first settlement of a reception's message on its link after it."""
+        own = self.settles.get((one.actor, one.link, one.key), [])
+        return next((pair for pair in own if pair[0][0] == one.place[0] and pair[0][1] > one.place[1]), None)
+
+    @cached_property
+    def _callbacks(self) -> Mapping[tuple[str, str], list[tuple[Place, Raw]]]:
+        found: dict[tuple[str, str], list[tuple[Place, Raw]]] = defaultdict(list)
+        for place, raw in self.of("callback"):
+            found[place[0], raw["link"]].append((place, raw))
+        return found
+
+    def callback(self, one: Reception) -> tuple[Place, Raw] | None:
+        """Return the end of the callback that got a reception's message, or its batch."""
+        own = self._callbacks.get((one.place[0], one.link), [])
+        return next((p for p in own if p[0][1] > one.place[1] and p[1].get("batch") == one.batch), None)
+
+    @cached_property
+    def watches(self) -> list[Watching]:
+        """All watches that ended."""
+        acts: dict[tuple[str, str], list[tuple[Place, Raw]]] = defaultdict(list)
+        for place, raw in self.of("seen", "callback"):
+            acts[place[0], raw["actor"]].append((place, raw))
+        begun: dict[tuple[str, str], tuple[Place, Raw]] = {}
+        found: list[Watching] = []
+        for place, raw in self.of("watch"):
+            if raw["phase"] == "begin":
+                begun[place[0], raw["id"]] = place, raw
+            elif (place[0], raw["id"]) in begun:
+                start, first = begun[place[0], raw["id"]]
+                own = [one for one in acts[place[0], raw["actor"]] if start[1] < one[0][1] < place[1]]
+                last = own[-1][1] if own else first
+                busy = last["kind"] == "seen" or last.get("ended") == "raised"
+                found.append(
+                    Watching(
+                        start,
+                        raw["actor"],
+                        raw["destination"],
+                        first["mono_ns"],
+                        raw["mono_ns"],
+                        last["mono_ns"],
+                        not busy or (last["kind"] == "seen" and raw["actor"] not in self.listeners),
+                        self.visit(start, raw["actor"]),
+                    )
+                )
+        return found
+
+    @cached_property
+    def listeners(self) -> set[str]:
+        return {raw["actor"] for _, raw, _ in self.calls if raw["op"] in ("listen", "listen-batch")}
+
+    @cached_property
+    def batchers(self) -> set[str]:
+        return {raw["actor"] for _, raw, _ in self.calls if raw["op"] == "listen-batch"}
+
+    @cached_property
+    def faults(self) -> list[Trouble]:
+        ends = {raw["id"]: raw["mono_ns"] for _, raw in self.of("fault") if raw["phase"] == "end"}
+        return [
+            Trouble(raw["what"], raw["mono_ns"], ends.get(raw["id"], FOREVER))
+            for _, raw in self.of("fault")
+            if raw["phase"] == "begin"
+        ]
+
+    @cached_property
+    def aborts(self) -> list[Trouble]:
+        """The calls with which clients dropped their connections."""
+        return [
+            Trouble("abort", raw["mono_ns"], answer["mono_ns"] if answer else FOREVER, raw["actor"])
+            for _, raw, answer in self.calls
+            if raw["op"] == "abort"
+        ]
+
+    @cached_property
+    def leaves(self) -> list[Trouble]:
+        """The orderly ends of consumers, sessions and connections."""
+        return [
+            Trouble(raw["op"], raw["mono_ns"], answer["mono_ns"], raw["actor"])
+            for _, raw, answer in self.calls
+            if raw["op"] in LEAVING and answer is not None and answer.get("refused") is None
+        ]
+
+    @cached_property
+    def returns(self) -> list[int]:
+        """The times after which a broker may deliver messages again."""
+        ops = {*LEAVING, "abort", "recover", "unsubscribe"}
+        found = [time for one in self.faults for time in (one.begin, one.end)]
+        for _, raw, answer in self.calls:
+            if raw["op"] in ops:
+                found += [raw["mono_ns"], answer["mono_ns"] if answer else raw["mono_ns"]]
+        for _, raw in self.of("callback", "unit", "settle", "session-ended"):
+            given = raw.get("ended") == "raised" or raw.get("op") in ("rollback", "recover")
+            if given or raw.get("outcome", "accepted") != "accepted" or raw["kind"] == "session-ended":
+                found.append(raw["mono_ns"])
+        return sorted(found)
+
+    @cached_property
+    def administered(self) -> bool:
+        """Whether an administrator, or a client in an odd way, may have kept messages away from their consumers."""
+        odd = any(not raw["command"].startswith("DEFINE") for _, raw in self.of("admin"))
+        return odd or any(
+            raw["op"] == "unsubscribe" or raw.get("args", {}).get("member") is not None for _, raw, _ in self.calls
+        )
+
+
+def _visit(place: Place, raw: Raw, answer: Raw, client: str, mode: object, number: int) -> Visit:
+    args: dict[str, Any] = raw.get("args", {})
+    choosy = args.get("selector") is not None or args.get("no_local") is True
+    return Visit(
+        place=place,
+        actor=raw["actor"],
+        destination=raw.get("destination") or "",
+        at=raw["mono_ns"],
+        opened=answer["mono_ns"],
+        name=args.get("name"),
+        client=client,
+        number=number,
+        durable=args.get("durability") == "durable" and (raw.get("destination") or "").startswith("topic://"),
+        shared=args.get("shared") is True,
+        choosy=choosy,
+        qos=args.get("qos"),
+        ttl=args.get("ttl_ms"),
+        ack=args.get("ack", mode),
+        session=args.get("session"),
+    )
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
