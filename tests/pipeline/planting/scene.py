@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -59,7 +60,11 @@ class Send(Struct, frozen=True):
 
 
 class Visit(Struct, frozen=True):
-    """A consumer that a client created; `client` is the client id of its connection."""
+    """A consumer that a client created.
+
+    `client` is the client id of its connection.  A `careless` client may confirm messages before its application has
+    them, as MQ Light clients do unless the application confirms messages itself.
+    """
 
     place: Place
     actor: str
@@ -72,6 +77,7 @@ class Visit(Struct, frozen=True):
     durable: bool
     shared: bool
     choosy: bool
+    careless: bool
     qos: object
     ttl: int | None
     ack: object
@@ -144,13 +150,22 @@ class Scene:
         self, name: str, lines: Sequence[tuple[Place, Raw]], place_at: Callable[[str, str, int], Place]
     ) -> None:
         self.name = name
-        self.lines = lines
-        self.raw: Mapping[Place, Raw] = dict(lines)
         self.boots = {raw["boot"] for _, raw in lines}
         self._place_at = place_at
+        alone = len({place[0] for place, _ in lines}) == 1
+        self.lines = _in_order(lines) if alone else lines
+        self.raw: Mapping[Place, Raw] = dict(self.lines)
+        self._times = [raw["mono_ns"] for _, raw in self.lines] if alone else []
+
+    @cached_property
+    def margin(self) -> int:
+        """How far two times must lie apart, so that their order is sure: the lines of one writer have an order."""
+        return MS if len({place[0] for place, _ in self.lines}) > 1 else 0
 
     def place_at(self, writer: str, at: int) -> Place:
         """Return a writer's last line before a time."""
+        if self._times:
+            return self.lines[max(bisect_right(self._times, at) - 1, 0)][0]
         return self._place_at(writer, next(iter(self.boots)), at)
 
     def of(self, *kinds: str) -> Iterator[tuple[Place, Raw]]:
@@ -226,18 +241,22 @@ class Scene:
         """All consumers that a client created."""
         ids: dict[tuple[str, str], str] = {}
         modes: dict[tuple[str, str], object] = {}
+        light: set[tuple[str, str]] = set()
         numbers: Counter[str] = Counter()
         found: list[Visit] = []
         for place, raw, answer in self.calls:
             actor, args = (place[0], raw["actor"]), raw.get("args", {})
             if raw["op"] == "connect":
                 ids[actor] = args.get("client_id") or ""
+                if args.get("face") == "mqlight":
+                    light.add(actor)
             elif raw["op"] == "session":
                 modes[actor] = args.get("ack")
             elif raw["op"] == "consumer" and (answer is None or answer.get("refused") is None):
                 numbers[raw["actor"]] += 1
                 if answer is not None:
-                    found.append(_visit(place, raw, answer, ids.get(actor, ""), modes.get(actor), numbers[raw["actor"]]))
+                    known = ids.get(actor, ""), modes.get(actor), actor in light, numbers[raw["actor"]]
+                    found.append(_visit(place, raw, answer, *known))
         return found
 
     @cached_property
@@ -399,9 +418,23 @@ class Scene:
         )
 
 
-def _visit(place: Place, raw: Raw, answer: Raw, client: str, mode: object, number: int) -> Visit:
+def _in_order(lines: Sequence[tuple[Place, Raw]]) -> list[tuple[Place, Raw]]:
+    """Give the lines of one writer different times, in their order: in virtual time, many lines have the same time."""
+    ordered: list[tuple[Place, Raw]] = []
+    last = 0
+    for place, raw in lines:
+        last = max(raw["mono_ns"], last + 1)
+        by = last - raw["mono_ns"]
+        ordered.append((place, raw | {"mono_ns": last, "wall_ns": raw["wall_ns"] + by}))
+    return ordered
+
+
+def _visit(place: Place, raw: Raw, answer: Raw, client: str, mode: object, light: bool, number: int) -> Visit:
     args: dict[str, Any] = raw.get("args", {})
     choosy = args.get("selector") is not None or args.get("no_local") is True
+    qos, confirms, ack = args.get("qos"), args.get("auto_confirm"), args.get("ack", mode)
+    by_itself = ack == "client" if confirms is None else confirms is False
+    of_light = light or qos is not None or confirms is not None
     return Visit(
         place=place,
         actor=raw["actor"],
@@ -414,9 +447,10 @@ def _visit(place: Place, raw: Raw, answer: Raw, client: str, mode: object, numbe
         durable=args.get("durability") == "durable" and (raw.get("destination") or "").startswith("topic://"),
         shared=args.get("shared") is True,
         choosy=choosy,
-        qos=args.get("qos"),
+        careless=of_light and not (qos == "at-least-once" and by_itself),
+        qos=qos,
         ttl=args.get("ttl_ms"),
-        ack=args.get("ack", mode),
+        ack=ack,
         session=args.get("session"),
     )
 

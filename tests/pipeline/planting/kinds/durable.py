@@ -63,11 +63,11 @@ def copies(scene: Scene) -> Iterator[Copy]:
         if visit.durable and visit.name is not None:
             found.setdefault((visit.holder, visit.destination), []).append(visit)
     for (holder, destination), visits in found.items():
-        if any(one.shared or one.choosy or one.ttl is not None or one.qos == "at-most-once" for one in visits):
+        if any(one.shared or one.choosy or one.ttl is not None or one.careless for one in visits):
             continue
         watches = [one for one in scene.watches if one.destination == destination and one.holder == holder]
         for send in scene.sends:
-            existed = send.destination == destination and any(one.opened < send.at - MS for one in visits)
+            existed = send.destination == destination and any(one.opened <= send.at - scene.margin for one in visits)
             if existed and send.confirmed is not None and not send.ttl:
                 seen = [one for one in scene.seen(send) if one.holder == holder]
                 yield Copy(send, holder, seen, visits, watches)
@@ -99,13 +99,6 @@ def _stored(copy: Copy) -> bool:
 
 def _missed(scene: Scene, copy: Copy) -> bool:
     return _stored(copy) and copy.idle and not fatal_after(scene, copy.send)
-
-
-def _first_missed(scene: Scene, copy: Copy) -> bool:
-    """Return whether a message is the first one after its subscriber had left."""
-    left = max((one.end for one in copy.watches if one.end < copy.send.at), default=0)
-    before = (one for one in scene.sends if one.destination == copy.send.destination and left < one.at < copy.send.at)
-    return _missed(scene, copy) and not any(before)
 
 
 def _last_missed(scene: Scene, copy: Copy) -> bool:
@@ -262,7 +255,7 @@ def _no_kill(scene: Scene, copy: Copy) -> bool:
 
 PLANTS = (
     Plant("a missed message is lost", "PD-13", _LOST, _lost(_missed)),
-    Plant("the first missed message is lost", "PD-13", _LOST, _lost(_first_missed)),
+    Plant("a missed message of high priority is lost", "PD-13", _LOST, _lost(lambda s, c: _missed(s, c) and isinstance(c.send.priority, int) and c.send.priority > 4)),
     Plant("the last missed message is lost", "PD-13", _LOST, _lost(_last_missed)),
     Plant("a missed message comes before an older one", "PD-15", {}, at_random(partial(_out_of_order, how="neighbours"), administered=True)),
     Plant("the last missed message comes first", "PD-15", {}, at_random(partial(_out_of_order, how="ends"), administered=True)),

@@ -35,7 +35,7 @@ def _missing(which: Callable[[Send, Visit], bool], *, others: bool = False) -> F
                 if watch.destination != send.destination or visit is None or visit.shared or not which(send, visit):
                     continue
                 seen = [one for one in scene.seen(send) if one.actor == watch.actor]
-                open_for = watch.begin < send.at - MS and watch.end > send.due and is_whole(scene, watch)
+                open_for = watch.begin <= send.at - scene.margin and watch.end > send.due and is_whole(scene, watch)
                 alone = not others or len(scene.seen(send)) > len(seen)
                 if seen and alone and open_for and silence(scene, watch, send.due) >= LATE:
                     yield partial(lost, scene, f"{send.key}>{watch.actor}", seen)
@@ -58,13 +58,14 @@ def _mode(mode: str, *, low: bool | None = None) -> Callable[[Send, Visit], bool
 # publications for later subscribers ----------------------------------------------------------------------------------
 
 
-def _too_late(late: Late, *, durable: bool = False, at_end: bool = False) -> Find:
+def _too_late(late: Late, *, durable: bool = False, at_end: bool = False, marked: bool = False) -> Find:
     """Give a publication to a subscriber that came after it.
 
     Args:
         late: Chooses the publications and subscribers.
         durable: Whether the subscriber may be durable.
         at_end: Whether the subscriber receives the publication at its watch's end, and not at its begin.
+        marked: Whether the publication is marked as redelivered.
     """
 
     def candidates(scene: Scene) -> Iterator[partial[Edit]]:
@@ -73,29 +74,25 @@ def _too_late(late: Late, *, durable: bool = False, at_end: bool = False) -> Fin
             if visit is None or visit.shared or visit.choosy or (visit.durable and not durable):
                 continue
             for send in scene.sends:
-                if not _is_sent_before(send, visit) or not late(scene, send, visit):
+                if not _is_sent_before(scene, send, visit) or not late(scene, send, visit):
                     continue
                 at = spot(scene, watch, max(watch.begin, watch.end - 20 * MS) if at_end else watch.begin + MS)
                 if at is not None:
-                    yield partial(received, scene, at, send)
+                    yield partial(received, scene, at, send, marked=marked)
 
     return at_random(candidates, administered=True)
 
 
-def _is_sent_before(send: Send, visit: Visit) -> bool:
+def _is_sent_before(scene: Scene, send: Send, visit: Visit) -> bool:
     here = send.destination == visit.destination and send.destination.startswith("topic://")
     arrived = send.qos == "at-least-once" if send.qos is not None else send.persistent or send.unit is not None
     retained = "JMS_IBM_Retain" in ((send.shown or {}).get("fields") or {})
-    early = send.confirmed is not None and send.confirmed < visit.at - 10 * MS
+    early = send.confirmed is not None and send.confirmed <= visit.at - scene.margin
     return here and arrived and not retained and early and not send.delay and not send.ttl
 
 
 def _kills_between(scene: Scene, send: Send, visit: Visit) -> bool:
-    return any(one.what in FATAL and (send.confirmed or 0) < one.begin and one.end < visit.at for one in scene.faults)
-
-
-def _no_fault_since(scene: Scene, send: Send) -> bool:
-    return not any(one.what in FATAL and one.end > send.at for one in scene.faults)
+    return any(one.what in FATAL and (send.confirmed or 0) <= one.begin and one.end <= visit.at for one in scene.faults)
 
 
 def _nobody_asked(scene: Scene, send: Send) -> bool:
@@ -104,7 +101,7 @@ def _nobody_asked(scene: Scene, send: Send) -> bool:
     topics = [str(raw.get("destination") or "") for raw in asked if "topic://" in str(raw.get("destination"))]
     wide = any(set("#*+%") & set(topic) for topic in topics)
     here = [raw["mono_ns"] for raw in asked if raw.get("destination") == send.destination]
-    return not wide and all(at > (send.confirmed or 0) + MS for at in here)
+    return not wide and all(at >= (send.confirmed or 0) + scene.margin for at in here)
 
 
 def _new(scene: Scene, send: Send, visit: Visit) -> bool:
@@ -119,7 +116,7 @@ def _between(scene: Scene, send: Send, visit: Visit) -> bool:
 def _closed(scene: Scene, send: Send, visit: Visit) -> bool:
     """Return whether a client had closed a non-durable subscription of the topic before a publication."""
     return _new(scene, send, visit) and any(
-        _is_plain(one) and one.destination == send.destination and one.opened < left.begin and left.end < send.at - MS
+        _is_plain(one) and one.destination == send.destination and one.opened <= left.begin and left.end <= send.at - scene.margin
         for one in scene.visits
         for left in scene.leaves
         if left.actor == one.actor
@@ -133,11 +130,6 @@ def _closed_itself(scene: Scene, send: Send, visit: Visit) -> bool:
     return mine and _closed(scene, send, visit)
 
 
-def _closed_by_another(scene: Scene, send: Send, visit: Visit) -> bool:
-    mine = any(one.actor == visit.actor and one.opened < send.at for one in scene.visits)
-    return not mine and _closed(scene, send, visit)
-
-
 def _last_before(scene: Scene, send: Send, visit: Visit) -> bool:
     later = any(one.destination == send.destination and send.at < one.at < visit.at for one in scene.sends)
     return not later and _new(scene, send, visit)
@@ -146,7 +138,7 @@ def _last_before(scene: Scene, send: Send, visit: Visit) -> bool:
 def _held(scene: Scene, send: Send, visit: Visit) -> bool:
     """Return whether a non-durable subscription existed at a publication, and a kill came before the consumer."""
     before = any(
-        not one.durable and not one.shared and one.destination == send.destination and one.opened < send.at - MS
+        not one.durable and not one.shared and one.destination == send.destination and one.opened <= send.at - scene.margin
         for one in scene.visits
     )
     return before and not visit.durable and _kills_between(scene, send, visit)
@@ -167,7 +159,7 @@ def _held_unread(scene: Scene, send: Send, visit: Visit) -> bool:
 
 def _held_once(scene: Scene, send: Send, visit: Visit) -> bool:
     before = any(
-        one.qos == "at-most-once" and one.destination == send.destination and one.opened < send.at - MS
+        one.qos == "at-most-once" and one.destination == send.destination and one.opened <= send.at - scene.margin
         for one in scene.visits
         if not one.durable
     )
@@ -234,13 +226,12 @@ def _resumed(scene: Scene, which: str) -> Iterator[partial[Edit]]:
         ttl = (one.ttl or 0) * MS
         begun = max(e.begin for e in (*scene.leaves, *scene.aborts) if e.actor == one.actor and e.end <= gone)
         old = back.at - first.opened > ttl + 4 * SECOND + 10 * MS
-        late_confirm = one.qos == "at-least-once" or one.qos is None
-        if back.opened - begun >= ttl or not late_confirm or (which == "old") is not old and which != "any":
+        if back.opened - begun >= ttl or one.careless or (which == "old") is not old and which != "any":
             continue
-        attached = any(w.actor == one.actor and one.opened < w.begin < gone and w.end >= begun for w in scene.watches)
+        attached = any(w.actor == one.actor and one.opened <= w.begin <= gone and w.end >= begun for w in scene.watches)
         for send in _missed(scene, one, back, gone):
-            seen = [r for r in scene.seen(send) if r.actor == back.actor and r.at > back.at]
-            waits = [w for w in scene.watches if w.actor == back.actor and w.begin > back.at and is_unbroken(scene, w)]
+            seen = [r for r in scene.seen(send) if r.actor == back.actor and r.at >= back.at]
+            waits = [w for w in scene.watches if w.actor == back.actor and w.begin >= back.at and is_unbroken(scene, w)]
             quiet = any(silence(scene, w, settled_at(scene, send)) >= LATE for w in waits)
             if seen and attached and quiet and send.persistent and send.qos is None:
                 yield partial(lost, scene, f"{send.key}>{back.actor}", seen)
@@ -248,11 +239,12 @@ def _resumed(scene: Scene, which: str) -> Iterator[partial[Edit]]:
 
 _SAME = "the missing copy is one of this rule's subscriptions, too"
 _LATER = "the subscriber came after the publication, and this rule forbids such a delivery, too"
+_AGAIN = "the same consumer had the message before, and had acknowledged it or receives at most once"
 _TTL = "the subscription has a time to live and is durable"
-_LOST = dict.fromkeys(("PD-11", "PD-26", "PD-33", "PD-24", "PD-28", "PD-16", "DD-80"), _SAME)
-_AFTER = dict.fromkeys(("PD-12", "PD-14", "PD-34"), _LATER)
-_OLD = dict.fromkeys(("PD-14", "PD-12", "PD-34", "PD-27", "QS-31"), _LATER)
-_LASTING = dict.fromkeys(("QS-20", "QS-21", "QS-22", "PD-13", "PD-25", "PD-23", "QS-32"), _TTL)
+_LOST = dict.fromkeys(("PD-11", "PD-26", "PD-33", "PD-24", "PD-28", "PD-16", "DD-80", "QS-04"), _SAME)
+_AFTER = dict.fromkeys(("PD-12", "PD-14", "PD-34"), _LATER) | {"QS-08": _AGAIN}
+_OLD = dict.fromkeys(("PD-14", "PD-12", "PD-34", "PD-27", "QS-31"), _LATER) | {"QS-08": _AGAIN, "QS-06": _AGAIN, "QS-07": _AGAIN}
+_LASTING = dict.fromkeys(("QS-20", "QS-21", "QS-22", "PD-13", "PD-25", "PD-23", "QS-32"), _TTL) | {"QS-08": _AGAIN}
 
 PLANTS = (
     Plant("a subscriber misses a message", "PD-11", _LOST, _missing(lambda _, v: not v.durable)),
@@ -266,7 +258,7 @@ PLANTS = (
     Plant("a non-persistent message is missed by one of several", "PD-33", _LOST, _missing(_mode("non-persistent"), others=True)),
     Plant("a closed subscription went on", "PD-12", _AFTER, _too_late(_closed)),
     Plant("a returning subscriber's closed subscription went on", "PD-12", _AFTER, _too_late(_closed_itself)),
-    Plant("another client's closed subscription went on", "PD-12", _AFTER, _too_late(_closed_by_another, at_end=True)),
+    Plant("a closed subscription returns a marked message", "PD-12", _AFTER, _too_late(_closed, at_end=True, marked=True)),
     Plant("a new subscriber gets an old publication", "PD-14", _AFTER, _too_late(_new)),
     Plant("a new subscriber gets an old publication at its end", "PD-14", _AFTER, _too_late(_new, at_end=True)),
     Plant("a new subscriber gets the publication just before it", "PD-14", _AFTER, _too_late(_last_before)),
