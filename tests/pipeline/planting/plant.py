@@ -19,7 +19,7 @@ class Plant(Struct, frozen=True):
     """A breach to plant.
 
     Args:
-        name: The breach in a few words; unique.
+        name: The breach in a few words, unique among the plants of the rule.
         rule: The rule that the breach breaks.
         also: Further rules that the same fact may break, each with the reason.
         find: Finds a subject and returns its change.
@@ -29,6 +29,10 @@ class Plant(Struct, frozen=True):
     rule: str
     also: Mapping[str, str]
     find: Find
+
+    @property
+    def id(self) -> str:
+        return f"{self.rule}: {self.name}"
 
 
 def at_random(candidates: Candidates, *, administered: bool = False) -> Find:

@@ -29,7 +29,7 @@ Place = tuple[str, int]
 """The writer and the number of a line."""
 
 _HEAD = re.compile(
-    rb'\{"kind":"(?P<kind>[^"]*)","v":\d+,"run":"[^"]*","writer":"(?P<writer>[^"]*)","seq":(?P<seq>\d+),'
+    rb'\{"kind":"(?P<kind>[^"]*)","v":\d+,"run":"(?P<run>[^"]*)","writer":"(?P<writer>[^"]*)","seq":(?P<seq>\d+),'
     rb'"boot":"(?P<boot>[^"]*)","mono_ns":(?P<mono>-?\d+),"wall_ns":-?\d+,"unc_ns":\d+'
     rb'(?:,"scenario":(?P<scenario>"(?:[^"\\]|\\.)*"))?'
 )
@@ -70,6 +70,12 @@ class Journals:
     """
 
     def __init__(self, folder: Path) -> None:
+        self.run = ""
+        """The run's id."""
+        self.rules: dict[str, frozenset[str]] = {}
+        """The rules that each scenario names."""
+        self.late_ns: dict[str, int] = {}
+        """The total delay of the harness in each scenario, in nanoseconds."""
         self._writers: dict[str, _Writer] = {}
         self._scenes: dict[str, list[Place]] = defaultdict(list)
         for path in sorted(folder.iterdir()):
@@ -93,7 +99,13 @@ class Journals:
                 numbers.append(number)
                 writer.lines.append(line)
                 if head["scenario"] is not None:
-                    self._scenes[msgspec.json.decode(head["scenario"], type=str)].append((name, number))
+                    scenario = msgspec.json.decode(head["scenario"], type=str)
+                    self._scenes[scenario].append((name, number))
+                    if head["kind"] == b"scenario":
+                        self.run = head["run"].decode()
+                        self.rules[scenario] = frozenset(_decode(line)["rules"])
+                    elif head["kind"] == b"scenario-end":
+                        self.late_ns[scenario] = _decode(line).get("late_ns") or 0
 
     @property
     def scenarios(self) -> Sequence[str]:
@@ -113,6 +125,10 @@ class Journals:
         """Return the writer's last line, of any scenario, that is not later than a time."""
         times, numbers = self._writers[writer].clocks[boot.encode()]
         return writer, numbers[max(bisect_right(times, mono_ns) - 1, 0)]
+
+    def plain(self, scenario: str) -> list[bytes]:
+        """Return the lines of one scenario as they are."""
+        return [self._writers[name].lines[number] for name, number in sorted(self._scenes[scenario])]
 
     def edited(self, scenario: str, edit: Edit) -> list[bytes]:
         """Return the lines of one edited scenario alone, with their old order and new numbers."""

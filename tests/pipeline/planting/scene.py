@@ -62,7 +62,7 @@ class Send(Struct, frozen=True):
 class Visit(Struct, frozen=True):
     """A consumer that a client created.
 
-    `client` is the client id of its connection.  A `careless` client may confirm messages before its application has
+    `client` is the client id of its connection, or None if the journal does not tell.  A `careless` client may confirm messages before its application has
     them, as MQ Light clients do unless the application confirms messages itself.
     """
 
@@ -72,7 +72,7 @@ class Visit(Struct, frozen=True):
     at: int
     opened: int
     name: str | None
-    client: str
+    client: str | None
     number: int
     durable: bool
     shared: bool
@@ -255,7 +255,7 @@ class Scene:
             elif raw["op"] == "consumer" and (answer is None or answer.get("refused") is None):
                 numbers[raw["actor"]] += 1
                 if answer is not None:
-                    known = ids.get(actor, ""), modes.get(actor), actor in light, numbers[raw["actor"]]
+                    known = ids.get(actor), modes.get(actor), actor in light, numbers[raw["actor"]]
                     found.append(_visit(place, raw, answer, *known))
         return found
 
@@ -429,7 +429,7 @@ def _in_order(lines: Sequence[tuple[Place, Raw]]) -> list[tuple[Place, Raw]]:
     return ordered
 
 
-def _visit(place: Place, raw: Raw, answer: Raw, client: str, mode: object, light: bool, number: int) -> Visit:
+def _visit(place: Place, raw: Raw, answer: Raw, client: str | None, mode: object, light: bool, number: int) -> Visit:
     args: dict[str, Any] = raw.get("args", {})
     choosy = args.get("selector") is not None or args.get("no_local") is True
     qos, confirms, ack = args.get("qos"), args.get("auto_confirm"), args.get("ack", mode)

@@ -30,7 +30,10 @@ class Batch(Struct, frozen=True):
 
 def batches(scene: Scene) -> list[Batch]:
     """Return the batches whose callbacks ended."""
-    sizes = {(p[0], r["actor"]): r["args"]["size"] for p, r, _ in scene.calls if r["op"] == "listen-batch" and "size" in r["args"]}
+    sizes: dict[tuple[str, str], list[tuple[Place, int]]] = {}
+    for place, raw, _ in scene.calls:
+        if raw["op"] == "listen-batch" and "size" in raw["args"]:
+            sizes.setdefault((place[0], raw["actor"]), []).append((place, raw["args"]["size"]))
     links: dict[tuple[str, str], list[tuple[Place, Raw]]] = {}
     for place, raw in scene.of("seen", "callback"):
         if raw.get("batch") is not None:
@@ -45,7 +48,8 @@ def batches(scene: Scene) -> list[Batch]:
             elif members and all(one.batch == raw["batch"] for one in members):
                 rest = (by_place[other] for other, line in lines[number:] if line["kind"] == "seen")
                 visit = members[0].visit
-                size = sizes.get((place[0], raw["actor"]), 0)
+                asked = [size for at, size in sizes.get((place[0], raw["actor"]), []) if at < members[0].place]
+                size = asked[-1] if asked else 0
                 found.append(Batch(members, place, raw, size, visit.ack if visit else None, next(rest, None)))
                 members = []
             else:
@@ -238,7 +242,7 @@ def _ended(scene: Scene, ack: str, ops: Ops) -> Iterator[tuple[Batch, Reception,
         if batch.ack != ack or visit is None or visit.session is None or batch.ended["ended"] == "raised":
             continue
         if ack == "xa":
-            branches = {r["unit"] for _, r, _ in scene.calls if r["op"] == "xa-start" and r["actor"] == visit.session}
+            branches = _branches(scene, visit.session, batch)
             mine = [end for end in ends if len(branches) == 1 and end[1].get("unit") in branches]
         else:
             mine = [end for end in ends if end[1]["actor"] == visit.session and end[0][0] == batch.over[0]]
@@ -256,6 +260,14 @@ def _ended(scene: Scene, ack: str, ops: Ops) -> Iterator[tuple[Batch, Reception,
                 yield batch, one, send, answer
 
 
+def _branches(scene: Scene, session: str, batch: Batch) -> set[str]:
+    """Return the branches of an XA session; none if the session did not work in one when it received a batch."""
+    begins, stops = ("xa-start", "xa-join", "xa-resume"), ("xa-end", "xa-suspend", "xa-fail")
+    mine = [(p, r) for p, r, _ in scene.calls if r["actor"] == session and r["op"] in (*begins, *stops)]
+    before = [raw["op"] for place, raw in mine if place < batch.members[0].place]
+    return {raw["unit"] for _, raw in mine if raw["op"] in begins} if before and before[-1] in begins else set()
+
+
 def _committed_and_again(scene: Scene, ack: str, where: str) -> Iterator[Callable[[], Edit | None]]:
     """Deliver a message again after the commit of its unit of work."""
     for _, one, send, answer in _ended(scene, ack, _COMMITS):
@@ -265,9 +277,9 @@ def _committed_and_again(scene: Scene, ack: str, where: str) -> Iterator[Callabl
                 yield partial(_rebatched, scene, at, send)
             continue
         for watch in scene.watches:
-            fits = watch.destination == one.destination and (watch.actor != one.actor) is (where == "other")
-            when = max(answer["mono_ns"], watch.begin) + 20 * MS
-            if fits and watch.begin < when < watch.end and (where == "other" or watch.begin > answer["mono_ns"]):
+            fits = watch.destination == one.destination and watch.actor != one.actor
+            when = max(answer["mono_ns"], watch.begin) + (20 * MS if where == "other" else 2 * SECOND)
+            if fits and watch.begin < when < watch.end:
                 at = _open_spot(scene, watch.begin_place[0], watch.actor, watch.destination, when)
                 if at is not None:
                     yield partial(_rebatched, scene, at, send)
@@ -419,7 +431,7 @@ PLANTS = (
     Plant("committed, and again at another consumer", "BT-12", _REPEAT, at_random(partial(_committed_and_again, ack="transacted", where="other"), administered=True)),
     Plant("rolled back, and lost", "BT-12", _LOST, at_random(partial(_rolled_back_and_lost, ack="transacted"))),
     Plant("a committed branch, and again at another consumer", "BT-13", _REPEAT, at_random(partial(_committed_and_again, ack="xa", where="other"), administered=True)),
-    Plant("a committed branch, and again at the same consumer", "BT-13", _REPEAT, at_random(partial(_committed_and_again, ack="xa", where="later"), administered=True)),
+    Plant("a committed branch, and again 2 s later", "BT-13", _REPEAT, at_random(partial(_committed_and_again, ack="xa", where="later"), administered=True)),
     Plant("a branch rolled back, and its message lost", "BT-13", _LOST, at_random(partial(_rolled_back_and_lost, ack="xa"))),
     Plant("in a batch before its time", "BT-15", {"DD-02": _EARLY}, at_random(partial(_early, part=0.95), administered=True)),
     Plant("in a batch in the first half of its delay", "BT-15", {"DD-02": _EARLY}, at_random(partial(_early, part=0.5), administered=True)),

@@ -93,6 +93,8 @@ def _rolled_back(scene: Scene, which: str) -> Iterator[partial[Edit]]:
             continue
         kills = [one.end for one in scene.faults if one.what in FATAL and one.begin > send.unit_ended]
         due = send.at + send.delay
+        if which == "killed" and not kills:
+            continue
         at = {
             "due": due + 5 * MS,
             "counted": send.unit_ended + send.delay + 2 * MS,

@@ -63,7 +63,10 @@ def copies(scene: Scene) -> Iterator[Copy]:
         if visit.durable and visit.name is not None:
             found.setdefault((visit.holder, visit.destination), []).append(visit)
     for (holder, destination), visits in found.items():
-        if any(one.shared or one.choosy or one.ttl is not None or one.careless for one in visits):
+        namesakes = [one for one in scene.visits if one.name == visits[0].name]
+        if any(one.destination != destination or not one.durable for one in namesakes):
+            continue
+        if any(one.shared or one.choosy or one.ttl is not None or one.careless or one.client is None for one in visits):
             continue
         watches = [one for one in scene.watches if one.destination == destination and one.holder == holder]
         for send in scene.sends:
@@ -203,7 +206,7 @@ def _shaken(scene: Scene, copy: Copy) -> bool:
 
 def _torn(scene: Scene, which: str) -> Iterator[partial[Edit]]:
     """Let a fault tear a send, which the broker answers after the fault, and lose all copies of the message."""
-    faults = {"cut": ("cut",), "kill": ("kill", "restart"), "drop": ("abort",)}[which]
+    faults = {"cut": ("cut",), "kill": FATAL, "late": ("cut", *FATAL)}[which]
     sends: dict[str, list[Send]] = {}
     for send in scene.sends:
         sends.setdefault(send.actor, []).append(send)
@@ -211,13 +214,12 @@ def _torn(scene: Scene, which: str) -> Iterator[partial[Edit]]:
     for send, following in (pair for own in sends.values() for pair in pairwise(own)):
         if not send.accepted or send.answered is None:
             continue
-        for fault in (*scene.faults, *scene.aborts):
-            own = fault.what in faults and fault.actor in ("", send.actor)
-            if not (own and send.at + MS < fault.begin and fault.end + 10 * MS < following.at):
+        for fault in scene.faults:
+            if fault.what not in faults or not send.at + MS < fault.begin <= fault.end < following.at - 10 * MS:
                 continue
             killed = any(one.what in FATAL and one.end > fault.end for one in scene.faults)
             awaited = any(key == send.key and is_awaited(scene, send, holder) for key, holder in holders)
-            answer = max(send.answered, fault.end + 5 * MS)
+            answer = max(send.answered, following.at - 2 * MS if which == "late" else fault.end + 5 * MS)
             if awaited and not killed and answer < following.at:
                 yield partial(_unrepeated, scene, send, answer)
 
@@ -242,6 +244,7 @@ _LOST = dict.fromkeys(
     _SAME,
 )
 _TAKEN = _LOST | {"QS-08": _REPEATED}
+_BATCHED = {"BT-07": "the subscriber takes the missed messages in batches"}
 _CHANGED = {"DD-39": "the altered message has a delay"}
 
 
@@ -257,9 +260,9 @@ PLANTS = (
     Plant("a missed message is lost", "PD-13", _LOST, _lost(_missed)),
     Plant("a missed message of high priority is lost", "PD-13", _LOST, _lost(lambda s, c: _missed(s, c) and isinstance(c.send.priority, int) and c.send.priority > 4)),
     Plant("the last missed message is lost", "PD-13", _LOST, _lost(_last_missed)),
-    Plant("a missed message comes before an older one", "PD-15", {}, at_random(partial(_out_of_order, how="neighbours"), administered=True)),
-    Plant("the last missed message comes first", "PD-15", {}, at_random(partial(_out_of_order, how="ends"), administered=True)),
-    Plant("a non-persistent missed message comes before an older one", "PD-15", {}, at_random(partial(_out_of_order, how="light"), administered=True)),
+    Plant("a missed message comes before an older one", "PD-15", _BATCHED, at_random(partial(_out_of_order, how="neighbours"), administered=True)),
+    Plant("the last missed message comes first", "PD-15", _BATCHED, at_random(partial(_out_of_order, how="ends"), administered=True)),
+    Plant("a non-persistent missed message comes before an older one", "PD-15", _BATCHED, at_random(partial(_out_of_order, how="light"), administered=True)),
     Plant("one of two namesakes misses a message", "PD-16", _LOST, _lost(lambda s, c: _stored(c) and _namesakes(s, c) and c.idle)),
     Plant("one of two active namesakes misses a message", "PD-16", _LOST, _lost(lambda s, c: _stored(c) and _namesakes(s, c) and c.active)),
     Plant("a namesake gets the message of the other one", "PD-16", _TAKEN, at_random(_to_the_namesake)),
@@ -284,7 +287,7 @@ PLANTS = (
     Plant("an answered message is lost", "QS-04", _LOST, _lost(_answered)),
     Plant("an answered message is lost with a connection", "QS-04", _LOST, _lost(_shaken)),
     Plant("an answered message is lost for an active subscriber", "QS-04", _LOST, _lost(lambda s, c: _shaken(s, c) and c.active)),
-    Plant("a send torn by its client is not repeated", "QS-05", _LOST, at_random(partial(_torn, which="drop"))),
+    Plant("a torn send is answered late and not repeated", "QS-05", _LOST, at_random(partial(_torn, which="late"))),
     Plant("a torn send is not repeated after a cut", "QS-05", _LOST, at_random(partial(_torn, which="cut"))),
     Plant("a torn send is not repeated after a kill", "QS-05", _LOST, at_random(partial(_torn, which="kill"))),
     Plant("lost to an MQ Light subscriber in a kill", "QS-32", _LOST, _lost(_mixed)),

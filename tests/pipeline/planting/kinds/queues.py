@@ -175,14 +175,14 @@ def _kill_soon(scene: Scene, send: Send) -> bool:
 
 
 def _losses(scene: Scene, start: int, end: int) -> bool:
-    return any(one.begin <= end and one.end >= start for one in (*scene.faults, *scene.aborts))
+    return any(one.begin <= end + MS and one.end >= start - MS for one in (*scene.faults, *scene.aborts))
 
 
 def _is_sent_surely(scene: Scene, send: Send) -> bool:
     """Return whether the client cannot have sent a message again."""
     until = (send.answered or 0) + SECOND + MS
     retained = "JMS_IBM_Retain" in ((send.shown or {}).get("fields") or {})
-    torn = any(one.begin <= until and one.end >= send.at for one in scene.faults)
+    torn = any(one.begin <= until and one.end >= send.at - MS for one in scene.faults)
     return send.accepted and not retained and (send.qos == "at-most-once" or not torn)
 
 
@@ -197,7 +197,7 @@ def _acknowledged(scene: Scene, one: Reception) -> int | None:
 
 def _dropped(scene: Scene, one: Reception) -> int | None:
     """Return when a consumer that receives at most once received a message, if no kill can have undone this."""
-    fatal = any(e.what in FATAL and e.begin <= one.at + SECOND + MS and e.end >= one.at for e in scene.faults)
+    fatal = any(e.what in FATAL and e.begin <= one.at + SECOND + MS and e.end >= one.at - MS for e in scene.faults)
     visits = [visit.qos for visit in scene.visits if visit.actor == one.actor]
     return one.at if visits and set(visits) == {"at-most-once"} and not fatal else None
 
@@ -350,11 +350,11 @@ def _has_neighbour(scene: Scene, first: Reception, loss: Trouble, which: str) ->
         scene: The scenario.
         first: The reception.
         loss: The loss.
-        which: ``any`` message, an ``older`` one that came before the reception, or a ``newer`` one.
+        which: Where the reception is on its link: ``first``, ``within``, or at ``any`` place.
     """
-    came = {one.key: one.at for one in scene.receptions if (one.actor, one.link) == (first.actor, first.link)}
+    before = any((one.actor, one.link) == (first.actor, first.link) and one.at < first.at for one in scene.receptions)
     return any(
-        (which == "any" or (came.get(key, FOREVER) < first.at) is (which == "older")) and
+        (which == "any" or before is (which == "within")) and
         actor == first.actor and link == first.link and key != first.key and raw.get("unit") is None
         and raw["outcome"] == "accepted" and first.at + scene.margin <= raw["mono_ns"] <= loss.begin - scene.margin
         for (actor, link, key), found in scene.settles.items()
@@ -407,6 +407,6 @@ PLANTS = (
     Plant("unacknowledged by a sharer, and lost with its connection", "QS-10", {}, _unacknowledged(("abort",), shared=True)),
     Plant("unacknowledged by a sharer, and lost in a fault", "QS-10", {}, _unacknowledged(LOSING, shared=True)),
     Plant("unacknowledged beside an acknowledged one, and lost", "QS-14", _MISSED, _unacknowledged((*LOSING, "abort"), neighbour="any")),
-    Plant("unacknowledged after an acknowledged one, and lost", "QS-14", _MISSED, _unacknowledged((*LOSING, "abort"), neighbour="older")),
-    Plant("unacknowledged before an acknowledged one, and lost", "QS-14", _MISSED, _unacknowledged((*LOSING, "abort"), neighbour="newer")),
+    Plant("unacknowledged, the first of its link, and lost", "QS-14", _MISSED, _unacknowledged((*LOSING, "abort"), neighbour="first")),
+    Plant("unacknowledged, not the first of its link, and lost", "QS-14", _MISSED, _unacknowledged((*LOSING, "abort"), neighbour="within")),
 )

@@ -205,11 +205,11 @@ def _missed(scene: Scene, one: Visit, back: Visit, gone: int) -> Iterator[Send]:
             yield send
 
 
-def _gone(scene: Scene, zero: bool, at_end: bool = False, marked: bool = False) -> Iterator[partial[Edit]]:
+def _gone(scene: Scene, at_end: bool = False, marked: bool = False) -> Iterator[partial[Edit]]:
     """Give a message of an absence to the subscriber of a subscription that had ended."""
     for _, one, back, gone in _absences(scene):
         ttl = (one.ttl or 0) * MS
-        if (ttl == 0) is not zero or back.at - gone < ttl + 4 * SECOND + 10 * MS:
+        if not ttl or back.at - gone < ttl + 4 * SECOND + 10 * MS:
             continue
         for send in _missed(scene, one, back, gone):
             arrived = send.qos == "at-least-once" if send.qos is not None else send.persistent
@@ -220,8 +220,14 @@ def _gone(scene: Scene, zero: bool, at_end: bool = False, marked: bool = False) 
                         yield partial(received, scene, at, send, marked=marked)
 
 
-def _resumed(scene: Scene, which: str) -> Iterator[partial[Edit]]:
-    """Lose a message of an absence within the time to live."""
+def _resumed(scene: Scene, which: str, place: str = "any") -> Iterator[partial[Edit]]:
+    """Lose a message of an absence within the time to live.
+
+    Args:
+        scene: The scenario.
+        which: ``old`` if the time to live would have been over, had it counted from the creation; or ``new``, ``any``.
+        place: Whether the message is the ``first`` or ``last`` of the absence, or ``any``.
+    """
     for first, one, back, gone in _absences(scene):
         ttl = (one.ttl or 0) * MS
         begun = max(e.begin for e in (*scene.leaves, *scene.aborts) if e.actor == one.actor and e.end <= gone)
@@ -229,7 +235,8 @@ def _resumed(scene: Scene, which: str) -> Iterator[partial[Edit]]:
         if back.opened - begun >= ttl or one.careless or (which == "old") is not old and which != "any":
             continue
         attached = any(w.actor == one.actor and one.opened <= w.begin <= gone and w.end >= begun for w in scene.watches)
-        for send in _missed(scene, one, back, gone):
+        missed = list(_missed(scene, one, back, gone))
+        for send in {"first": missed[:1], "last": missed[-1:], "any": missed}[place]:
             seen = [r for r in scene.seen(send) if r.actor == back.actor and r.at >= back.at]
             waits = [w for w in scene.watches if w.actor == back.actor and w.begin >= back.at and is_unbroken(scene, w)]
             quiet = any(silence(scene, w, settled_at(scene, send)) >= LATE for w in waits)
@@ -272,12 +279,12 @@ PLANTS = (
     Plant("an at-most-once subscription survives a kill until the end", "QS-31", _OLD, _too_late(_held_once, at_end=True)),
     Plant("an at-most-once subscription returns an unread message", "QS-31", _OLD, _too_late(lambda s, m, v: _held_once(s, m, v) and not s.seen(m))),
     Plant("a time to live counts from the creation", "QS-20", _LASTING, at_random(partial(_resumed, which="old"))),
-    Plant("a subscription without a time to live goes on", "QS-20", _LASTING, at_random(partial(_gone, zero=True), administered=True)),
-    Plant("a subscription without a time to live returns a marked message", "QS-20", _LASTING, at_random(partial(_gone, zero=True, marked=True), administered=True)),
+    Plant("a time to live counts from the creation: the first is lost", "QS-20", _LASTING, at_random(partial(_resumed, which="old", place="first"))),
+    Plant("a time to live counts from the creation: the last is lost", "QS-20", _LASTING, at_random(partial(_resumed, which="old", place="last"))),
     Plant("a resumed subscription lost a message", "QS-21", _LASTING, at_random(partial(_resumed, which="any"))),
     Plant("a resumed subscription lost a message soon", "QS-21", _LASTING, at_random(partial(_resumed, which="new"))),
     Plant("an old resumed subscription lost a message", "QS-21", _LASTING, at_random(partial(_resumed, which="old"))),
-    Plant("a subscription goes on after its time to live", "QS-22", _LASTING, at_random(partial(_gone, zero=False), administered=True)),
-    Plant("a subscription goes on, and returns a message late", "QS-22", _LASTING, at_random(partial(_gone, zero=False, at_end=True), administered=True)),
-    Plant("a subscription goes on, and returns a marked message", "QS-22", _LASTING, at_random(partial(_gone, zero=False, marked=True), administered=True)),
+    Plant("a subscription goes on after its time to live", "QS-22", _LASTING, at_random(_gone, administered=True)),
+    Plant("a subscription goes on, and returns a message late", "QS-22", _LASTING, at_random(partial(_gone, at_end=True), administered=True)),
+    Plant("a subscription goes on, and returns a marked message", "QS-22", _LASTING, at_random(partial(_gone, marked=True), administered=True)),
 )

@@ -1,0 +1,84 @@
+"""Plant breaches in clean journals, and check that the invariants find each under the right rule, and nothing else.
+
+``python -m tests.pipeline.planting JOURNALS... --out DIR`` reads the journals of clean runs as raw lines, plants three
+breaches for each rule that has an invariant, each in a scenario of its own, and judges all of them at once.
+
+- `raw` reads, edits and closes journals as raw lines;
+- `scene` shows the lines of one scenario as sends, receptions, watches and faults;
+- `edits` makes the changes that several plants need;
+- `plants` is the table of plants; the modules of `kinds` fill it;
+- `planter` gives each plant a scenario of its own;
+- `judging` compares what the judge found with what was planted.
+
+Only `judging` and this module import an invariant, the oracle or the pipeline (`test_planting`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.pipeline.planting.judging import Offence, by_oracle, by_spark, compare, told
+from tests.pipeline.planting.planter import Planted, Planter, write
+from tests.pipeline.planting.plants import PLANTS
+from tests.pipeline.planting.raw import Journals
+
+from assay_pipeline.job import judge_runs
+from assay_pipeline.journals import journal_folder
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Plant, judge and report; return 0 if every placed plant is found, and nothing else."""
+    parser = argparse.ArgumentParser(prog="python -m tests.pipeline.planting")
+    parser.add_argument("journals", nargs="+", type=Path, help="folders of clean runs; the first is preferred")
+    parser.add_argument("--out", required=True, type=Path, help="the folder for the planted runs and the results")
+    parser.add_argument("--seed", nargs="+", type=int, default=[1], help="one planted copy of the runs for each seed")
+    parser.add_argument("--oracle", action="store_true", help="examine the planted scenarios in plain Python only")
+    parser.add_argument("--compare", action="store_true", help="compare Spark's subjects with those of the oracle")
+    chosen = parser.parse_args(arguments)
+    begun = time.monotonic()
+    runs = [Journals(journal_folder(folder)) for folder in chosen.journals]
+    _say(f"{sum(run.size for run in runs)} lines of {len(runs)} clean runs read, {time.monotonic() - begun:.0f} s")
+    return max(_plant(runs, seed, chosen) for seed in chosen.seed)
+
+
+def _plant(runs: Sequence[Journals], seed: int, chosen: argparse.Namespace) -> int:
+    begun = time.monotonic()
+    planted = Planter(runs, seed).plant(PLANTS)
+    out: Path = chosen.out / f"seed-{seed}"
+    folders = [out / f"run-{number}" for number, _ in enumerate(runs)]
+    _say(f"seed {seed}: {len(planted)} of {len(PLANTS)} plants have a scenario, {time.monotonic() - begun:.0f} s")
+    offences, agrees = _judge(runs, planted, folders, chosen)
+    report = compare(runs, PLANTS, planted, offences)
+    _say(told(report, time.monotonic() - begun))
+    return 0 if report.is_clean and agrees else 1
+
+
+def _judge(
+    runs: Sequence[Journals], planted: Sequence[Planted], folders: Sequence[Path], chosen: argparse.Namespace
+) -> tuple[list[Offence], bool]:
+    if chosen.oracle:
+        return by_oracle(runs, planted), True
+    write(runs, [folder / "journals" for folder in folders], planted)
+    judged = folders[0].parent / "judged"
+    result = judge_runs(folders, judged, oracle=chosen.compare)
+    for run in result.runs:
+        for damage in run.damage:
+            _say(f"damaged: {run.folder}: {damage}")
+    for each in result.disagreements or ():
+        _say(f"only {each.by} found: {each.subject}")
+    if chosen.compare:
+        _say(f"{len(result.disagreements or ())} disagreements between Spark and the oracle")
+    return by_spark(judged), not (result.disagreements or any(run.damage for run in result.runs))
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
