@@ -399,5 +399,6 @@ CASES = (
     *batch_cases.BATCHES,
     *late_cases.MORE,
     *at_least_once_cases.MORE,
+    *deliveries.DEPARTED,
 )
 """All miniature scenarios.  The random histories have their seeds from the numbers of the cases, so add cases last."""

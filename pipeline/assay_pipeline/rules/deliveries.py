@@ -7,7 +7,7 @@ whose id was sent once.  Its sender is no MQ Light client, which may send at mos
 
 *Broken*: the message was never seen, and the queue was drained after it was due and all faults were over.  A queue is
 drained if a consumer of it waited in vain for at least `LATE_MS`, and every other consumer that ever came to the queue
-also waited so, or had left before in an orderly way.
+also waited so, or had left before in an orderly way.  A consumer that waited so may leave later.
 
 *Not examinable*:
 
@@ -100,26 +100,31 @@ def _drained(delayed: DataFrame, history: History, limits: Limits) -> DataFrame:
         .join(once, [*CASE, "actor"], "left")
         .withColumn("gone_at", F.when(F.col("went") > F.col("came"), F.col("left_at")))
     )
-    present = delayed.join(consumers, [*CASE, "destination"])
     over = F.greatest(due(), F.array_max(F.transform("upon", lambda fault: since_send(fault["end"]))))
-    start = F.greatest(over, F.max(since_send(F.col("gone_at"))).over(Window.partitionBy(*MESSAGE))).alias("start")
-    members = present.select("*", start)
-    quiet = quiet_after(F.col("start"), limits[LATE_MS])
-    waited = (
-        members.join(history.watches, [*CASE, "destination", "actor"])
-        .groupBy(*MESSAGE, "actor")
-        .agg(any_of(quiet).alias("quiet"))
-    )
+    members = delayed.join(consumers, [*CASE, "destination"]).withColumn("over", over)
+    patient = _quiet(members, history, "over", limits).withColumnRenamed("quiet", "patient")
+    hasty_left = F.when(~F.coalesce("patient", no()), since_send(F.col("gone_at")))
+    start = F.greatest("over", F.max(hasty_left).over(Window.partitionBy(*MESSAGE)))
+    members = members.join(patient, [*MESSAGE, "actor"], "left").withColumn("start", start)
     return (
-        members.join(waited, [*MESSAGE, "actor"], "left")
+        members.join(_quiet(members, history, "start", limits), [*MESSAGE, "actor"], "left")
         .groupBy(*MESSAGE)
         .agg(
             (
                 any_of(F.col("quiet"))
-                & F.bool_and(F.coalesce("quiet", no()) | F.col("gone_at").isNotNull())
+                & F.bool_and(F.coalesce("patient", no()) | F.col("gone_at").isNotNull())
                 & ~any_of(F.col("once"))
             ).alias("drained")
         )
+    )
+
+
+def _quiet(members: DataFrame, history: History, start: str, limits: Limits) -> DataFrame:
+    """Find the consumers that waited in vain for a message from a time on."""
+    return (
+        members.join(history.watches, [*CASE, "destination", "actor"])
+        .groupBy(*MESSAGE, "actor")
+        .agg(any_of(quiet_after(F.col(start), limits[LATE_MS])).alias("quiet"))
     )
 
 
@@ -154,14 +159,20 @@ def _is_drained(story: Story, send: Send, limits: Limits) -> bool:
     for actor, at in story.came(send.destination):
         came[actor] = max(came[actor], at.seq)
     gone = {actor: left for actor, seq in came.items() if (left := _left(story, actor)) is not None and left[0] > seq}
-    ends = [fault.end for fault in _faults_upon(story, send) if fault.end]
-    start = max(send.due, *(send.since(end) for end in (*ends, *(answer for _, answer in gone.values()))), 0)
-    quiet = {
+    start = max([send.due, 0, *(send.since(fault.end) for fault in _faults_upon(story, send) if fault.end)])
+    hasty = came.keys() - _waited_from(story, send, start, limits)
+    if not hasty <= gone.keys() or any(_receives_once(story, who) for who in came):
+        return False
+    return bool(_waited_from(story, send, max([start, *(send.since(gone[who][1]) for who in hasty)]), limits))
+
+
+def _waited_from(story: Story, send: Send, start: int, limits: Limits) -> set[str]:
+    """Return the consumers that waited in vain for a message from a time on."""
+    return {
         span.begin.actor
         for span in story.watching(send.destination)
         if story.quiet(send, span, start, limits[LATE_MS] * NS_PER_MS)
     }
-    return bool(quiet) and came.keys() <= quiet | gone.keys() and not any(_receives_once(story, who) for who in came)
 
 
 def _left(story: Story, actor: str) -> tuple[int, Return] | None:

@@ -83,6 +83,22 @@ def _with_another(*, leaves: str | None = "close-consumer", once: bool = False) 
     return tell
 
 
+def _waited_and_left(*waits_ms: int) -> Telling:
+    """Tell of consumers that wait for some time, and then leave in an orderly way."""
+
+    def tell(tale: Tale) -> None:
+        names = [f"receiver-{number}" for number, _ in enumerate(waits_ms)]
+        for name in names:
+            tale.consumes(name)
+        tale.sends(delay_ms=500)
+        watches = {name: tale.listens(name) for name in names}
+        for wait_ms, name in sorted(zip(waits_ms, names, strict=True)):
+            tale.at(500 + wait_ms).stops(watches[name], name)
+            tale.asks_for("close-connection", name)
+
+    return tell
+
+
 _DD03 = partial(Case, "DD-03")
 DELIVERIES = (
     _DD03("it comes when it is due", _delayed(seen_ms=500), {"m": KEPT}),
@@ -115,3 +131,10 @@ CONTESTED = (
     _DD03("a stopped connection delivers nothing", _delayed(stopped=True), {}),
 )
 """Scenarios in which a vendor would contest a verdict of an earlier form of the invariants."""
+DEPARTED = (
+    _DD03("the consumer waited long enough, and then left", _waited_and_left(4_000), {"m": BROKEN}),
+    _DD03("two consumers waited long enough, and then left", _waited_and_left(5_000, 6_000), {"m": BROKEN}),
+    _DD03("another consumer left soon, and may have held it so long", _waited_and_left(2_000, 5_999), {}),
+    _DD03("one waited long enough after the other had left", _waited_and_left(2_000, 6_000), {"m": BROKEN}),
+)
+"""Scenarios in which the consumers leave after their waits."""
