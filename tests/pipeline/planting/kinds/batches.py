@@ -219,7 +219,7 @@ def _unacknowledged(scene: Scene, which: str) -> Iterator[partial[Edit]]:
                 continue
             fits = {"first": number == 0, "last": number == len(batch.members) - 1, "within": True}[which]
             until = answer["mono_ns"] + SECOND + MS
-            calm = not any(e.begin <= until and e.end >= one.at for e in (*scene.faults, *scene.aborts))
+            calm = not any(e.begin <= until and e.end >= one.at - MS for e in (*scene.faults, *scene.aborts))
             given = any(one.at - MS <= at <= answer["mono_ns"] + MS for at in scene.returns)
             alone = len(scene.settles[one.actor, one.link, one.key]) == 1
             others = any(actor == one.actor and key != one.key for actor, _, key in scene.settles)
@@ -254,9 +254,10 @@ def _ended(scene: Scene, ack: str, ops: Ops) -> Iterator[tuple[Batch, Reception,
             call, raw, answer = min(following, key=lambda end: end[0][1])
             if answer is None or answer.get("refused") is not None or raw["op"] not in ops[ack]:
                 continue
-            calm = not any(e.begin <= answer["mono_ns"] and e.end >= one.at for e in (*scene.faults, *scene.aborts))
+            calm = not any(e.begin <= answer["mono_ns"] + MS and e.end >= one.at - MS for e in (*scene.faults, *scene.aborts))
             again = any(other.link == one.link and one.place < other.place < call for other in scene.of_key[one.key])
-            if calm and not again:
+            during = any(p < one.place and (a is None or a["seq"] > one.place[1]) for p, _, a in mine if p[0] == one.place[0])
+            if calm and not again and not during:
                 yield batch, one, send, answer
 
 
@@ -349,7 +350,7 @@ def _acknowledged_and_again(scene: Scene, where: str) -> Iterator[Callable[[], E
             if settled is None or send is None or settled[1]["outcome"] != "accepted" or not settled[0] < following.place:
                 continue
             until = settled[1]["mono_ns"] + SECOND + MS
-            if any(e.begin <= until and e.end >= one.at for e in (*scene.faults, *scene.aborts)):
+            if any(e.begin <= until and e.end >= one.at - MS for e in (*scene.faults, *scene.aborts)):
                 continue
             start = following.at + MS
             if where == "fault":
