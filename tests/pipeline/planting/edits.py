@@ -7,18 +7,8 @@ from hashlib import sha256
 
 from msgspec import Struct
 from tests.pipeline.planting.raw import Edit, Place, Raw
-from tests.pipeline.planting.scene import (
-    FATAL,
-    FOREVER,
-    LOSING,
-    MS,
-    SECOND,
-    Reception,
-    Scene,
-    Send,
-    Visit,
-    Watching,
-)
+from tests.pipeline.planting.scene import Scene
+from tests.pipeline.planting.views import FATAL, FOREVER, LOSING, MS, SECOND, Reception, Send, Visit, Watching
 
 QUIET = SECOND + 20 * MS
 """How long a consumer must wait in vain for a message that is not late, with a margin."""

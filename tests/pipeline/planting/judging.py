@@ -58,9 +58,7 @@ def compare(
     for offence in sorted(offences):
         where = offence[1], offence[2]
         (of_plant[where] if where in places else alarms).append(offence)
-    hits = {
-        where: sum(offence[0] == one.plant.rule for offence in of_plant[where]) for where, one in places.items()
-    }
+    hits = {where: sum(offence[0] == one.plant.rule for offence in of_plant[where]) for where, one in places.items()}
     placed = {one.plant.id for one in planted}
     return Report(
         found=tuple(one for where, one in places.items() if hits[where]),
@@ -102,7 +100,7 @@ def _offences(lines: Iterable[bytes]) -> list[Offence]:
 
 def by_spark(folder: Path) -> list[Offence]:
     """Read the offending subjects of a judgement."""
-    import pyarrow.dataset as ds  # noqa: PLC0415 - only the runner and the tests of Spark need it
+    import pyarrow.dataset as ds
 
     columns = ["rule", "run", "scenario", "subject"]
     rows = ds.dataset(folder / "offending", format="parquet", partitioning="hive").to_table(columns).to_pylist()

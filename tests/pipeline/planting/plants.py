@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from tests.pipeline.planting.kinds import batches, delays, durable, queues, topics
+from tests.pipeline.planting.kinds import acknowledged, batches, delays, durable, finals, queues, topics
 from tests.pipeline.planting.plant import Plant
 
+KINDS = (acknowledged, batches, delays, durable, finals, queues, topics)
 PLANTS: tuple[Plant, ...] = tuple(
     sorted(
-        (*delays.PLANTS, *durable.PLANTS, *topics.PLANTS, *queues.PLANTS, *batches.PLANTS),
+        (one for kind in KINDS for one in kind.PLANTS),
         key=lambda plant: (plant.rule, plant.name),
     )
 )

@@ -23,7 +23,8 @@ from tests.pipeline.planting.edits import (
 )
 from tests.pipeline.planting.plant import Plant, at_random
 from tests.pipeline.planting.raw import Edit
-from tests.pipeline.planting.scene import FATAL, MS, SECOND, Reception, Scene, Send, Watching
+from tests.pipeline.planting.scene import Scene
+from tests.pipeline.planting.views import FATAL, MS, SECOND, Reception, Send, Watching
 
 _LOST = "the message is lost, and the broker was killed after its send"
 _COPY = "the missing copy is one of an open subscription"
@@ -42,9 +43,9 @@ def _first_alone(scene: Scene, kind: str) -> Iterator[tuple[Send, Reception]]:
     """Return the delayed messages of queues or topics that came once, unmarked, and not in a batch."""
     for send in scene.sends:
         seen = scene.seen(send)
-        if send.destination.startswith(kind) and send.delay >= 400 * MS and send.accepted and len(seen) == 1:
-            if seen[0].batch is None and not seen[0].marked and send.key not in scene.browsed:
-                yield send, seen[0]
+        once = len(seen) == 1 and seen[0].batch is None and not seen[0].marked and send.key not in scene.browsed
+        if send.destination.startswith(kind) and send.delay >= 400 * MS and send.accepted and once:
+            yield send, seen[0]
 
 
 def _early(scene: Scene, kind: str, part: float) -> Iterator[partial[Edit]]:
@@ -72,7 +73,12 @@ def _undelivered(scene: Scene, which: str) -> Iterator[partial[Edit]]:
         seen = scene.seen(send)
         if not send.destination.startswith("queue://") or not send.delay or send.ttl or send.qos is not None:
             continue
-        if send.confirmed is None or not seen or send.key in scene.browsed or any(one.batch is not None for one in seen):
+        if (
+            send.confirmed is None
+            or not seen
+            or send.key in scene.browsed
+            or any(one.batch is not None for one in seen)
+        ):
             continue
         killed = fatal_after(scene, send)
         upon = any(one.end > send.at for one in scene.faults)
@@ -215,29 +221,101 @@ def _missing_copies(scene: Scene, which: str) -> Iterator[partial[Edit]]:
 _DD_80 = dict.fromkeys(("PD-11", "PD-26", "PD-33", "PD-24", "PD-28", "PD-16"), _COPY)
 _DD_39 = dict.fromkeys(("PD-22", "PD-29", "PD-30", "PD-32"), _ALTERED)
 PLANTS = (
-    Plant("half of the delay early", "DD-02", {}, at_random(partial(_early, kind="queue://", part=0.5), administered=True)),
-    Plant("at once after the send", "DD-02", {}, at_random(partial(_early, kind="queue://", part=0), administered=True)),
+    Plant(
+        "half of the delay early", "DD-02", {}, at_random(partial(_early, kind="queue://", part=0.5), administered=True)
+    ),
+    Plant(
+        "at once after the send", "DD-02", {}, at_random(partial(_early, kind="queue://", part=0), administered=True)
+    ),
     Plant("one topic copy early", "DD-02", {}, at_random(_early_copies, administered=True)),
-    Plant("lost in a kill", "DD-03", {"PD-20": _LOST, "PD-18": _LOST}, at_random(partial(_undelivered, which="killed"))),
-    Plant("non-persistent, lost without a fault", "DD-03", {"PD-21": _LOST}, at_random(partial(_undelivered, which="calm"))),
-    Plant("of a unit of work, lost", "DD-03", {"PD-20": _LOST, "PD-18": _LOST}, at_random(partial(_undelivered, which="unit"))),
-    Plant("rolled back, and received when due", "DD-26", {}, at_random(partial(_rolled_back, which="due"), administered=True)),
-    Plant("rolled back, and received a delay later", "DD-26", {}, at_random(partial(_rolled_back, which="counted"), administered=True)),
-    Plant("rolled back, and received after a kill", "DD-26", {}, at_random(partial(_rolled_back, which="killed"), administered=True)),
+    Plant(
+        "lost in a kill", "DD-03", {"PD-20": _LOST, "PD-18": _LOST}, at_random(partial(_undelivered, which="killed"))
+    ),
+    Plant(
+        "non-persistent, lost without a fault",
+        "DD-03",
+        {"PD-21": _LOST},
+        at_random(partial(_undelivered, which="calm")),
+    ),
+    Plant(
+        "of a unit of work, lost",
+        "DD-03",
+        {"PD-20": _LOST, "PD-18": _LOST},
+        at_random(partial(_undelivered, which="unit")),
+    ),
+    Plant(
+        "rolled back, and received when due",
+        "DD-26",
+        {},
+        at_random(partial(_rolled_back, which="due"), administered=True),
+    ),
+    Plant(
+        "rolled back, and received a delay later",
+        "DD-26",
+        {},
+        at_random(partial(_rolled_back, which="counted"), administered=True),
+    ),
+    Plant(
+        "rolled back, and received after a kill",
+        "DD-26",
+        {},
+        at_random(partial(_rolled_back, which="killed"), administered=True),
+    ),
     Plant("the delay counted from the commit", "DD-27", {}, at_random(partial(_from_the_commit, by=2 * MS))),
-    Plant("the delay counted from the commit, and 0.3 s", "DD-27", {}, at_random(partial(_from_the_commit, by=300 * MS))),
-    Plant("the delay counted from the commit, and 0.9 s", "DD-27", {}, at_random(partial(_from_the_commit, by=900 * MS))),
+    Plant(
+        "the delay counted from the commit, and 0.3 s", "DD-27", {}, at_random(partial(_from_the_commit, by=300 * MS))
+    ),
+    Plant(
+        "the delay counted from the commit, and 0.9 s", "DD-27", {}, at_random(partial(_from_the_commit, by=900 * MS))
+    ),
     Plant("delayed with another body", "DD-39", _DD_39, at_random(partial(_changed, what="body"), administered=True)),
     Plant("delayed with another id", "DD-39", {}, at_random(partial(_changed, what="JMSMessageID"), administered=True)),
-    Plant("delayed with another priority", "DD-39", {}, at_random(partial(_changed, what="JMSPriority"), administered=True)),
+    Plant(
+        "delayed with another priority",
+        "DD-39",
+        {},
+        at_random(partial(_changed, what="JMSPriority"), administered=True),
+    ),
     Plant("a later subscriber, when due", "DD-51", {}, at_random(partial(_latecomers, which="due"), administered=True)),
-    Plant("a later subscriber, 1 s later", "DD-51", {}, at_random(partial(_latecomers, which="later"), administered=True)),
-    Plant("a later subscriber, non-persistent", "DD-51", {}, at_random(partial(_latecomers, which="light"), administered=True)),
-    Plant("delayed, 0.3 s after its expiry", "DD-55", {"DD-56": _EXPIRED}, at_random(partial(_expired, by=300 * MS, delayed=True), administered=True)),
-    Plant("delayed, 0.6 s after its expiry", "DD-55", {"DD-56": _EXPIRED}, at_random(partial(_expired, by=600 * MS, delayed=True), administered=True)),
-    Plant("delayed, the delay after its expiry", "DD-55", {"DD-56": _EXPIRED}, at_random(partial(_expired, by=60 * SECOND, delayed=True), administered=True)),
-    Plant("received 4 s after its expiry", "DD-56", {}, at_random(partial(_expired, by=4 * SECOND, delayed=False), administered=True)),
-    Plant("received 2 s after its expiry", "DD-56", {}, at_random(partial(_expired, by=2 * SECOND, delayed=False), administered=True)),
+    Plant(
+        "a later subscriber, 1 s later", "DD-51", {}, at_random(partial(_latecomers, which="later"), administered=True)
+    ),
+    Plant(
+        "a later subscriber, non-persistent",
+        "DD-51",
+        {},
+        at_random(partial(_latecomers, which="light"), administered=True),
+    ),
+    Plant(
+        "delayed, 0.3 s after its expiry",
+        "DD-55",
+        {"DD-56": _EXPIRED},
+        at_random(partial(_expired, by=300 * MS, delayed=True), administered=True),
+    ),
+    Plant(
+        "delayed, 0.6 s after its expiry",
+        "DD-55",
+        {"DD-56": _EXPIRED},
+        at_random(partial(_expired, by=600 * MS, delayed=True), administered=True),
+    ),
+    Plant(
+        "delayed, the delay after its expiry",
+        "DD-55",
+        {"DD-56": _EXPIRED},
+        at_random(partial(_expired, by=60 * SECOND, delayed=True), administered=True),
+    ),
+    Plant(
+        "received 4 s after its expiry",
+        "DD-56",
+        {},
+        at_random(partial(_expired, by=4 * SECOND, delayed=False), administered=True),
+    ),
+    Plant(
+        "received 2 s after its expiry",
+        "DD-56",
+        {},
+        at_random(partial(_expired, by=2 * SECOND, delayed=False), administered=True),
+    ),
     Plant("expired, received by the next consumer", "DD-56", {}, at_random(_expired_at_arrival, administered=True)),
     Plant("no delayed copy, persistent", "DD-80", _DD_80, at_random(partial(_missing_copies, which="persistent"))),
     Plant("no delayed copy, non-persistent", "DD-80", _DD_80, at_random(partial(_missing_copies, which="light"))),

@@ -25,7 +25,8 @@ from tests.pipeline.planting.edits import (
 )
 from tests.pipeline.planting.plant import Find, Plant, at_random
 from tests.pipeline.planting.raw import Edit
-from tests.pipeline.planting.scene import FATAL, LEAVING, MS, SECOND, Reception, Scene, Send, Visit, Watching
+from tests.pipeline.planting.scene import Scene
+from tests.pipeline.planting.views import FATAL, LEAVING, MS, SECOND, Reception, Send, Visit, Watching
 
 
 class Copy(Struct, frozen=True):
@@ -175,7 +176,11 @@ def _out_of_order(scene: Scene, how: str) -> Iterator[partial[Edit]]:
         earlier = [visit for visit in copy.visits if visit.at < send.at]
         lone = len(opened_between(copy.visits, send.at, one.at)) == 1 and {v.actor for v in copy.visits} == {one.actor}
         disturbed = any(send.at - MS < e.end and e.begin < one.at + MS for e in (*scene.faults, *scene.aborts))
-        given = [raw for _, raw in scene.of("callback", "unit") if raw.get("ended") == "raised" or raw.get("op") in ("rollback", "recover")]
+        given = [
+            raw
+            for _, raw in scene.of("callback", "unit")
+            if raw.get("ended") == "raised" or raw.get("op") in ("rollback", "recover")
+        ]
         if not left or max(left) < max(visit.at for visit in earlier) or not lone or disturbed or given:
             continue
         kind = (send.place[0], send.actor, send.priority, send.mode, one.link, copy.holder, one.place[0])
@@ -240,7 +245,21 @@ def _mixed(scene: Scene, copy: Copy) -> bool:
 _SAME = "the lost copy is one that this rule's durable subscription must have, too"
 _REPEATED = "the namesake receives the message again after it had accepted its own copy"
 _LOST = dict.fromkeys(
-    ("PD-11", "PD-13", "PD-16", "PD-23", "PD-24", "PD-25", "PD-28", "PD-30", "QS-04", "QS-05", "QS-21", "QS-32", "DD-80"),
+    (
+        "PD-11",
+        "PD-13",
+        "PD-16",
+        "PD-23",
+        "PD-24",
+        "PD-25",
+        "PD-28",
+        "PD-30",
+        "QS-04",
+        "QS-05",
+        "QS-21",
+        "QS-32",
+        "DD-80",
+    ),
     _SAME,
 )
 _TAKEN = _LOST | {"QS-08": _REPEATED}
@@ -258,39 +277,128 @@ def _no_kill(scene: Scene, copy: Copy) -> bool:
 
 PLANTS = (
     Plant("a missed message is lost", "PD-13", _LOST, _lost(_missed)),
-    Plant("a missed message of high priority is lost", "PD-13", _LOST, _lost(lambda s, c: _missed(s, c) and isinstance(c.send.priority, int) and c.send.priority > 4)),
+    Plant(
+        "a missed message of high priority is lost",
+        "PD-13",
+        _LOST,
+        _lost(lambda s, c: _missed(s, c) and isinstance(c.send.priority, int) and c.send.priority > 4),
+    ),
     Plant("the last missed message is lost", "PD-13", _LOST, _lost(_last_missed)),
-    Plant("a missed message comes before an older one", "PD-15", _BATCHED, at_random(partial(_out_of_order, how="neighbours"), administered=True)),
-    Plant("the last missed message comes first", "PD-15", _BATCHED, at_random(partial(_out_of_order, how="ends"), administered=True)),
-    Plant("a non-persistent missed message comes before an older one", "PD-15", _BATCHED, at_random(partial(_out_of_order, how="light"), administered=True)),
-    Plant("one of two namesakes misses a message", "PD-16", _LOST, _lost(lambda s, c: _stored(c) and _namesakes(s, c) and c.idle)),
-    Plant("one of two active namesakes misses a message", "PD-16", _LOST, _lost(lambda s, c: _stored(c) and _namesakes(s, c) and c.active)),
+    Plant(
+        "a missed message comes before an older one",
+        "PD-15",
+        _BATCHED,
+        at_random(partial(_out_of_order, how="neighbours"), administered=True),
+    ),
+    Plant(
+        "the last missed message comes first",
+        "PD-15",
+        _BATCHED,
+        at_random(partial(_out_of_order, how="ends"), administered=True),
+    ),
+    Plant(
+        "a non-persistent missed message comes before an older one",
+        "PD-15",
+        _BATCHED,
+        at_random(partial(_out_of_order, how="light"), administered=True),
+    ),
+    Plant(
+        "one of two namesakes misses a message",
+        "PD-16",
+        _LOST,
+        _lost(lambda s, c: _stored(c) and _namesakes(s, c) and c.idle),
+    ),
+    Plant(
+        "one of two active namesakes misses a message",
+        "PD-16",
+        _LOST,
+        _lost(lambda s, c: _stored(c) and _namesakes(s, c) and c.active),
+    ),
     Plant("a namesake gets the message of the other one", "PD-16", _TAKEN, at_random(_to_the_namesake)),
     Plant("lost in a kill", "PD-23", _LOST, _lost(_killed)),
     Plant("lost in a kill soon after the send", "PD-23", _LOST, _lost(_killed_soon)),
     Plant("lost in a kill, of an inactive subscription", "PD-23", _LOST, _lost(lambda s, c: _killed(s, c) and c.idle)),
-    Plant("an active subscriber misses a message", "PD-24", _LOST, _lost(lambda s, c: _stored(c) and c.active)),
-    Plant("an active subscriber misses a message, no kill", "PD-24", _LOST, _lost(lambda s, c: _stored(c) and c.active and _no_kill(s, c))),
-    Plant("an active subscriber misses a message before a kill", "PD-24", _LOST, _lost(lambda s, c: _killed(s, c) and c.active)),
+    Plant("an active subscriber misses a message", "PD-24", _LOST, _lost(lambda _, c: _stored(c) and c.active)),
+    Plant(
+        "an active subscriber misses a message, no kill",
+        "PD-24",
+        _LOST,
+        _lost(lambda s, c: _stored(c) and c.active and _no_kill(s, c)),
+    ),
+    Plant(
+        "an active subscriber misses a message before a kill",
+        "PD-24",
+        _LOST,
+        _lost(lambda s, c: _killed(s, c) and c.active),
+    ),
     Plant("an inactive subscriber misses a message", "PD-25", _LOST, _lost(lambda _, c: _stored(c) and c.idle)),
-    Plant("an inactive subscriber misses a message before a kill", "PD-25", _LOST, _lost(lambda s, c: _killed(s, c) and c.idle)),
-    Plant("an inactive subscriber misses one of high priority", "PD-25", _LOST, _lost(lambda _, c: _stored(c) and c.idle and isinstance(c.send.priority, int) and c.send.priority > 4)),
-    Plant("an active subscriber misses a non-persistent message", "PD-28", _LOST, _lost(lambda s, c: _light(c) and _quiet_through(s, c))),
-    Plant("an active subscriber misses one, and others have it", "PD-28", _LOST, _lost(lambda s, c: _light(c) and _quiet_through(s, c) and len({one.holder for one in s.seen(c.send)}) > 1)),
-    Plant("an active subscriber misses one of low priority", "PD-28", _LOST, _lost(lambda s, c: _light(c) and _quiet_through(s, c) and isinstance(c.send.priority, int) and c.send.priority < 5)),
+    Plant(
+        "an inactive subscriber misses a message before a kill",
+        "PD-25",
+        _LOST,
+        _lost(lambda s, c: _killed(s, c) and c.idle),
+    ),
+    Plant(
+        "an inactive subscriber misses one of high priority",
+        "PD-25",
+        _LOST,
+        _lost(lambda _, c: _stored(c) and c.idle and isinstance(c.send.priority, int) and c.send.priority > 4),
+    ),
+    Plant(
+        "an active subscriber misses a non-persistent message",
+        "PD-28",
+        _LOST,
+        _lost(lambda s, c: _light(c) and _quiet_through(s, c)),
+    ),
+    Plant(
+        "an active subscriber misses one, and others have it",
+        "PD-28",
+        _LOST,
+        _lost(lambda s, c: _light(c) and _quiet_through(s, c) and len({one.holder for one in s.seen(c.send)}) > 1),
+    ),
+    Plant(
+        "an active subscriber misses one of low priority",
+        "PD-28",
+        _LOST,
+        _lost(
+            lambda s, c: _light(c) and _quiet_through(s, c) and isinstance(c.send.priority, int) and c.send.priority < 5
+        ),
+    ),
     Plant("a parked copy with a changed body", "PD-29", _CHANGED, _altered(_no_kill, "a bit")),
     Plant("a parked copy with an empty body", "PD-29", _CHANGED, _altered(_no_kill, "emptied")),
     Plant("a parked copy with another message's body", "PD-29", _CHANGED, _altered(_no_kill, "mixed up")),
     Plant("a subscription stops at a kill", "PD-30", _LOST, _lost(_inherited)),
-    Plant("a copy comes back from a kill with a changed body", "PD-30", _CHANGED, _altered(lambda s, c: fatal_after(s, c.send), "a bit")),
-    Plant("a copy comes back from a kill with another body", "PD-30", _CHANGED, _altered(lambda s, c: fatal_after(s, c.send), "mixed up")),
+    Plant(
+        "a copy comes back from a kill with a changed body",
+        "PD-30",
+        _CHANGED,
+        _altered(lambda s, c: fatal_after(s, c.send), "a bit"),
+    ),
+    Plant(
+        "a copy comes back from a kill with another body",
+        "PD-30",
+        _CHANGED,
+        _altered(lambda s, c: fatal_after(s, c.send), "mixed up"),
+    ),
     Plant("an answered message is lost", "QS-04", _LOST, _lost(_answered)),
     Plant("an answered message is lost with a connection", "QS-04", _LOST, _lost(_shaken)),
-    Plant("an answered message is lost for an active subscriber", "QS-04", _LOST, _lost(lambda s, c: _shaken(s, c) and c.active)),
+    Plant(
+        "an answered message is lost for an active subscriber",
+        "QS-04",
+        _LOST,
+        _lost(lambda s, c: _shaken(s, c) and c.active),
+    ),
     Plant("a torn send is answered late and not repeated", "QS-05", _LOST, at_random(partial(_torn, which="late"))),
     Plant("a torn send is not repeated after a cut", "QS-05", _LOST, at_random(partial(_torn, which="cut"))),
     Plant("a torn send is not repeated after a kill", "QS-05", _LOST, at_random(partial(_torn, which="kill"))),
     Plant("lost to an MQ Light subscriber in a kill", "QS-32", _LOST, _lost(_mixed)),
-    Plant("lost to an MQ Light subscriber in a kill soon after", "QS-32", _LOST, _lost(lambda s, c: _mixed(s, c) and _killed_soon(s, c))),
-    Plant("lost to an inactive MQ Light subscriber in a kill", "QS-32", _LOST, _lost(lambda s, c: _mixed(s, c) and c.idle)),
+    Plant(
+        "lost to an MQ Light subscriber in a kill soon after",
+        "QS-32",
+        _LOST,
+        _lost(lambda s, c: _mixed(s, c) and _killed_soon(s, c)),
+    ),
+    Plant(
+        "lost to an inactive MQ Light subscriber in a kill", "QS-32", _LOST, _lost(lambda s, c: _mixed(s, c) and c.idle)
+    ),
 )

@@ -9,7 +9,8 @@ from itertools import pairwise
 from tests.pipeline.planting.edits import LATE, is_unbroken, is_whole, lost, received, settled_at, silence, spot
 from tests.pipeline.planting.plant import Find, Plant, at_random
 from tests.pipeline.planting.raw import Edit
-from tests.pipeline.planting.scene import FATAL, LEAVING, MS, SECOND, Scene, Send, Visit, Watching
+from tests.pipeline.planting.scene import Scene
+from tests.pipeline.planting.views import FATAL, LEAVING, MS, SECOND, Send, Visit
 
 Late = Callable[[Scene, Send, Visit], bool]
 """Whether a publication must not reach a consumer that came after it."""
@@ -116,7 +117,10 @@ def _between(scene: Scene, send: Send, visit: Visit) -> bool:
 def _closed(scene: Scene, send: Send, visit: Visit) -> bool:
     """Return whether a client had closed a non-durable subscription of the topic before a publication."""
     return _new(scene, send, visit) and any(
-        _is_plain(one) and one.destination == send.destination and one.opened <= left.begin and left.end <= send.at - scene.margin
+        _is_plain(one)
+        and one.destination == send.destination
+        and one.opened <= left.begin
+        and left.end <= send.at - scene.margin
         for one in scene.visits
         for left in scene.leaves
         if left.actor == one.actor
@@ -138,7 +142,10 @@ def _last_before(scene: Scene, send: Send, visit: Visit) -> bool:
 def _held(scene: Scene, send: Send, visit: Visit) -> bool:
     """Return whether a non-durable subscription existed at a publication, and a kill came before the consumer."""
     before = any(
-        not one.durable and not one.shared and one.destination == send.destination and one.opened <= send.at - scene.margin
+        not one.durable
+        and not one.shared
+        and one.destination == send.destination
+        and one.opened <= send.at - scene.margin
         for one in scene.visits
     )
     return before and not visit.durable and _kills_between(scene, send, visit)
@@ -191,7 +198,9 @@ def _absences(scene: Scene) -> Iterator[tuple[Visit, Visit, Visit, int]]:
             series.setdefault((visit.actor, visit.destination, visit.name), []).append(visit)
     for visits in series.values():
         for one, back in pairwise(visits):
-            ends = [e for e in (*scene.leaves, *scene.aborts) if e.actor == one.actor and one.opened <= e.begin <= back.at]
+            ends = [
+                e for e in (*scene.leaves, *scene.aborts) if e.actor == one.actor and one.opened <= e.begin <= back.at
+            ]
             gone = [e for e in ends if e.end <= back.at and e.what in ("abort", "close-connection")]
             calm = all(e.end < visits[0].opened or e.begin > back.opened for e in scene.faults)
             if gone and calm and one.ttl == back.ttl:
@@ -201,7 +210,13 @@ def _absences(scene: Scene) -> Iterator[tuple[Visit, Visit, Visit, int]]:
 def _missed(scene: Scene, one: Visit, back: Visit, gone: int) -> Iterator[Send]:
     for send in scene.sends:
         here = send.destination == back.destination and not send.delay and not send.ttl
-        if here and send.confirmed is not None and gone <= send.at and send.confirmed <= back.at and one.ttl is not None:
+        if (
+            here
+            and send.confirmed is not None
+            and gone <= send.at
+            and send.confirmed <= back.at
+            and one.ttl is not None
+        ):
             yield send
 
 
@@ -232,7 +247,7 @@ def _resumed(scene: Scene, which: str, place: str = "any") -> Iterator[partial[E
         ttl = (one.ttl or 0) * MS
         begun = max(e.begin for e in (*scene.leaves, *scene.aborts) if e.actor == one.actor and e.end <= gone)
         old = back.at - first.opened > ttl + 4 * SECOND + 10 * MS
-        if back.opened - begun >= ttl or one.careless or (which == "old") is not old and which != "any":
+        if back.opened - begun >= ttl or one.careless or (which != "any" and (which == "old") is not old):
             continue
         attached = any(w.actor == one.actor and one.opened <= w.begin <= gone and w.end >= begun for w in scene.watches)
         missed = list(_missed(scene, one, back, gone))
@@ -250,22 +265,42 @@ _AGAIN = "the same consumer had the message before, and had acknowledged it or r
 _TTL = "the subscription has a time to live and is durable"
 _LOST = dict.fromkeys(("PD-11", "PD-26", "PD-33", "PD-24", "PD-28", "PD-16", "DD-80", "QS-04"), _SAME)
 _AFTER = dict.fromkeys(("PD-12", "PD-14", "PD-34"), _LATER) | {"QS-08": _AGAIN}
-_OLD = dict.fromkeys(("PD-14", "PD-12", "PD-34", "PD-27", "QS-31"), _LATER) | {"QS-08": _AGAIN, "QS-06": _AGAIN, "QS-07": _AGAIN}
+_OLD = dict.fromkeys(("PD-14", "PD-12", "PD-34", "PD-27", "QS-31"), _LATER) | {
+    "QS-08": _AGAIN,
+    "QS-06": _AGAIN,
+    "QS-07": _AGAIN,
+}
 _LASTING = dict.fromkeys(("QS-20", "QS-21", "QS-22", "PD-13", "PD-25", "PD-23", "QS-32"), _TTL) | {"QS-08": _AGAIN}
 
 PLANTS = (
     Plant("a subscriber misses a message", "PD-11", _LOST, _missing(lambda _, v: not v.durable)),
     Plant("a durable subscriber misses a message", "PD-11", _LOST, _missing(lambda _, v: v.durable)),
-    Plant("one of several subscribers misses a message", "PD-11", _LOST, _missing(lambda _, v: not v.choosy, others=True)),
+    Plant(
+        "one of several subscribers misses a message", "PD-11", _LOST, _missing(lambda _, v: not v.choosy, others=True)
+    ),
     Plant("a persistent message is missed", "PD-26", _LOST, _missing(_mode("persistent"))),
     Plant("a persistent message of low priority is missed", "PD-26", _LOST, _missing(_mode("persistent", low=True))),
-    Plant("a persistent message is missed by one of several", "PD-26", _LOST, _missing(_mode("persistent"), others=True)),
+    Plant(
+        "a persistent message is missed by one of several", "PD-26", _LOST, _missing(_mode("persistent"), others=True)
+    ),
     Plant("a non-persistent message is missed", "PD-33", _LOST, _missing(_mode("non-persistent"))),
-    Plant("a non-persistent message of high priority is missed", "PD-33", _LOST, _missing(_mode("non-persistent", low=False))),
-    Plant("a non-persistent message is missed by one of several", "PD-33", _LOST, _missing(_mode("non-persistent"), others=True)),
+    Plant(
+        "a non-persistent message of high priority is missed",
+        "PD-33",
+        _LOST,
+        _missing(_mode("non-persistent", low=False)),
+    ),
+    Plant(
+        "a non-persistent message is missed by one of several",
+        "PD-33",
+        _LOST,
+        _missing(_mode("non-persistent"), others=True),
+    ),
     Plant("a closed subscription went on", "PD-12", _AFTER, _too_late(_closed)),
     Plant("a returning subscriber's closed subscription went on", "PD-12", _AFTER, _too_late(_closed_itself)),
-    Plant("a closed subscription returns a marked message", "PD-12", _AFTER, _too_late(_closed, at_end=True, marked=True)),
+    Plant(
+        "a closed subscription returns a marked message", "PD-12", _AFTER, _too_late(_closed, at_end=True, marked=True)
+    ),
     Plant("a new subscriber gets an old publication", "PD-14", _AFTER, _too_late(_new)),
     Plant("a new subscriber gets an old publication at its end", "PD-14", _AFTER, _too_late(_new, at_end=True)),
     Plant("a new subscriber gets the publication just before it", "PD-14", _AFTER, _too_late(_last_before)),
@@ -276,15 +311,42 @@ PLANTS = (
     Plant("a topic keeps its first publication", "PD-34", _AFTER, _too_late(_unclaimed_first, durable=True)),
     Plant("a topic keeps a publication over a kill", "PD-34", _AFTER, _too_late(_unclaimed_killed, durable=True)),
     Plant("an at-most-once subscription survives a kill", "QS-31", _OLD, _too_late(_held_once)),
-    Plant("an at-most-once subscription survives a kill until the end", "QS-31", _OLD, _too_late(_held_once, at_end=True)),
-    Plant("an at-most-once subscription returns an unread message", "QS-31", _OLD, _too_late(lambda s, m, v: _held_once(s, m, v) and not s.seen(m))),
+    Plant(
+        "an at-most-once subscription survives a kill until the end", "QS-31", _OLD, _too_late(_held_once, at_end=True)
+    ),
+    Plant(
+        "an at-most-once subscription returns an unread message",
+        "QS-31",
+        _OLD,
+        _too_late(lambda s, m, v: _held_once(s, m, v) and not s.seen(m)),
+    ),
     Plant("a time to live counts from the creation", "QS-20", _LASTING, at_random(partial(_resumed, which="old"))),
-    Plant("a time to live counts from the creation: the first is lost", "QS-20", _LASTING, at_random(partial(_resumed, which="old", place="first"))),
-    Plant("a time to live counts from the creation: the last is lost", "QS-20", _LASTING, at_random(partial(_resumed, which="old", place="last"))),
+    Plant(
+        "a time to live counts from the creation: the first is lost",
+        "QS-20",
+        _LASTING,
+        at_random(partial(_resumed, which="old", place="first")),
+    ),
+    Plant(
+        "a time to live counts from the creation: the last is lost",
+        "QS-20",
+        _LASTING,
+        at_random(partial(_resumed, which="old", place="last")),
+    ),
     Plant("a resumed subscription lost a message", "QS-21", _LASTING, at_random(partial(_resumed, which="any"))),
     Plant("a resumed subscription lost a message soon", "QS-21", _LASTING, at_random(partial(_resumed, which="new"))),
     Plant("an old resumed subscription lost a message", "QS-21", _LASTING, at_random(partial(_resumed, which="old"))),
     Plant("a subscription goes on after its time to live", "QS-22", _LASTING, at_random(_gone, administered=True)),
-    Plant("a subscription goes on, and returns a message late", "QS-22", _LASTING, at_random(partial(_gone, at_end=True), administered=True)),
-    Plant("a subscription goes on, and returns a marked message", "QS-22", _LASTING, at_random(partial(_gone, marked=True), administered=True)),
+    Plant(
+        "a subscription goes on, and returns a message late",
+        "QS-22",
+        _LASTING,
+        at_random(partial(_gone, at_end=True), administered=True),
+    ),
+    Plant(
+        "a subscription goes on, and returns a marked message",
+        "QS-22",
+        _LASTING,
+        at_random(partial(_gone, marked=True), administered=True),
+    ),
 )
