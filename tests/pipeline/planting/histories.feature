@@ -146,3 +146,158 @@ Feature: Histories in which some breaches can be planted
         | 3     | m3   |
         | 6     | m6   |
         | 9     | m9   |
+
+  @PD-13 @needs-topic @needs-durable-subscription
+  Rule: A durable subscription stores messages while it is inactive
+
+    Scenario Outline: A subscriber that returns gets <mode> messages of one priority, and the broker is killed later
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When message "m1" is sent to the topic with priority 8 and delivery mode <mode>
+      And message "m2" is sent to the topic with priority 8 and delivery mode <mode>
+      And message "m3" is sent to the topic with priority 8 and delivery mode <mode>
+      And subscriber "keeper" comes back
+      And "keeper" has seen "m1" to "m3"
+      And 10 s pass
+      And <end>
+      Then sending "m1" is accepted
+
+      Examples:
+        | mode           | end                          |
+        | persistent     | 1 s pass                     |
+        | non-persistent | 1 s pass                     |
+        | non-persistent | the broker is killed and comes back |
+
+  @PD-33 @needs-topic
+  Rule: A non-durable subscriber gets non-persistent messages only while active
+
+    Scenario: Two subscribers get non-persistent messages of high priority
+      Given a topic
+      And a non-durable subscriber "first" on the topic
+      And a non-durable subscriber "second" on the topic
+      When message "m1" is sent to the topic with priority 8 and delivery mode non-persistent
+      And message "m2" is sent to the topic with priority 8 and delivery mode non-persistent
+      Then "first" sees "m1" exactly once
+      And "second" sees "m1" exactly once
+
+  @PD-22
+  Rule: A restart may lose a non-persistent message on a queue
+
+    Scenario: Two receivers get non-persistent messages some time before the broker is killed
+      Given an empty queue
+      And receiver "first" is waiting on the queue
+      And receiver "second" is waiting on the queue
+      When message "m1" is sent to the queue with delivery mode non-persistent
+      And message "m2" is sent to the queue with delivery mode non-persistent
+      And 5 s pass
+      And the broker is killed and comes back
+      And 5 s pass
+      Then sending "m1" is accepted
+
+  @QS-05 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription @needs-reconnect
+  Rule: With at-least-once, a sender sends an unanswered message again
+
+    Scenario Outline: A subscriber gets the messages before and after <event>
+      Given a topic
+      And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
+      When message "m1" is sent to the topic with quality of service at-least-once
+      And "s" has seen "m1"
+      And "s" acknowledges message "m1"
+      And 5 s pass
+      And <event>
+      And 10 s pass
+      And message "m2" is sent to the topic with quality of service at-least-once
+      And 5 s pass
+      Then "s" sees "m2" exactly once
+
+      Examples:
+        | event                               |
+        | every connection is cut             |
+        | the broker is killed and comes back |
+
+  @QS-32 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription
+  Rule: A durable header makes the message persistent
+
+    Scenario: An inactive subscriber gets persistent messages after a kill
+      Given a topic
+      And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "s" is inactive
+      When messages "m1" to "m3" are sent to the topic with the durable header true
+      And the broker is killed and comes back
+      And subscriber "s" comes back
+      Then "s" sees "m1" to "m3" exactly once
+
+  @BT-15 @needs-batch-listener
+  Rule: Delay, expiry and durability apply to batches
+
+    Scenario Outline: Messages with delays of <first> and <second> come in two batches
+      Given an empty queue
+      And session "s" in auto mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 9 within 200 ms
+      When message "a1" is sent to the queue with a delivery delay of <first>
+      And message "b1" is sent to the queue with a delivery delay of <second>
+      And message "b2" is sent to the queue with a delivery delay of <second>
+      And message "b3" is sent to the queue with a delivery delay of <second>
+      And 20 s pass
+      Then "receiver" sees "a1" exactly once
+
+      Examples:
+        | first  | second |
+        | 9 s    | 10 s   |
+        | 2 s    | 10 s   |
+        | 500 ms | 10 s   |
+
+  @BT-16 @needs-batch-listener
+  Rule: An acknowledged batch never comes again
+
+    Scenario: A receiver gets three batches, and another receiver comes, before every connection is cut
+      Given an empty queue
+      And session "s" in auto mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 9 within 200 ms
+      When messages "m1" to "m3" are sent to the queue
+      And 5 s pass
+      And messages "m4" to "m6" are sent to the queue
+      And 5 s pass
+      And messages "m7" to "m9" are sent to the queue
+      And 5 s pass
+      And receiver "other" starts to wait on the queue
+      And 5 s pass
+      And every connection is cut
+      And receiver "last" starts to wait on the queue
+      And 5 s pass
+      Then sending "m1" is accepted
+
+  @BT-12 @needs-batch-listener @needs-local-transaction
+  Rule: All messages of a unit of work are acknowledged together
+
+    Scenario: A committed batch is followed by another batch
+      Given an empty queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And "receiver" takes batches of at most 9 within 200 ms
+      When messages "m1" to "m3" are sent to the queue
+      And "receiver" has seen "m1" to "m3"
+      And session "s" is committed
+      And 5 s pass
+      And messages "m4" to "m6" are sent to the queue
+      And "receiver" has seen "m4" to "m6"
+      And session "s" is committed
+      And 5 s pass
+      Then "receiver" sees "m4" exactly once
+
+  @QS-14 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription @needs-reconnect
+  Rule: Messages are acknowledged one by one
+
+    Scenario: A subscriber acknowledges its third message only, and loses its connection
+      Given a topic
+      And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription that does not receive yet
+      When messages "m1" to "m4" are sent to the topic with the durable header true
+      And subscriber "s" starts to receive and acknowledges once 3 messages have come
+      And 5 s pass
+      And the connection of "s" is lost
+      And subscriber "s" comes back
+      And 10 s pass
+      Then sending "m1" is accepted

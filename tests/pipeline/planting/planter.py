@@ -72,6 +72,10 @@ class Planter:
             ordered += [*named, *[where for where in here if plant.rule not in self._rules[where]][:OTHERS]]
         return ordered
 
+    def all(self, plant: Plant) -> list[Where]:
+        """Return all scenarios; first those of the first run, and in each run those that name the plant's rule."""
+        return sorted(self._usable, key=lambda where: (where[0], plant.rule not in self._rules[where]))
+
     def plant(self, plants: Sequence[Plant]) -> tuple[Planted, ...]:
         """Give each plant a scenario of its own; plants without a scenario are left out."""
         for plant in plants:

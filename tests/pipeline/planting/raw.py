@@ -15,7 +15,7 @@ import hashlib
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -125,6 +125,10 @@ class Journals:
         """Return the writer's last line, of any scenario, that is not later than a time."""
         times, numbers = self._writers[writer].clocks[boot.encode()]
         return writer, numbers[max(bisect_right(times, mono_ns) - 1, 0)]
+
+    def every_line(self) -> Iterator[bytes]:
+        """Return all lines as they are, writer by writer."""
+        return (line for writer in self._writers.values() for line in writer.lines)
 
     def plain(self, scenario: str) -> list[bytes]:
         """Return the lines of one scenario as they are."""

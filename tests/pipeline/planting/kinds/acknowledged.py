@@ -48,7 +48,11 @@ def _accepted_after_failure(scene: Scene) -> Iterator[partial[Edit]]:
             continue
         for one in batch.members:
             seen = [other for other in scene.of_key[one.key] if other.at > one.at]
-            if scene.settled(one) is None or (seen and scene.settled(one) == scene.settled(seen[0])):
+            settled = scene.settled(one)
+            if settled is not None and settled[1]["outcome"] != "accepted":
+                fresh = settled[1] | {"outcome": "accepted"}
+                yield partial(Edit, one.key, changed=((settled[0], fresh),))
+            elif settled is None or (seen and settled == scene.settled(seen[0])):
                 yield partial(_accepted, scene, batch, one)
 
 
@@ -193,8 +197,9 @@ def _open_spot(scene: Scene, writer: str, actor: str, destination: str, at: int)
                 return Spot(actor, first.link, destination, first.at - 10, place), first.batch
         return None
     for watch in scene.watches:
-        if watch.actor == actor and watch.begin < at < watch.end:
-            found = spot(scene, watch, at)
+        when = max(at, watch.begin + 20 * MS)
+        if watch.actor == actor and watch.begin < when < watch.end:
+            found = spot(scene, watch, when)
             return (found, None) if found else None
     return None
 

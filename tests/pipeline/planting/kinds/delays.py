@@ -163,7 +163,7 @@ def _latecomers(scene: Scene, which: str) -> Iterator[partial[Edit]]:
             if visit is None or visit.durable or visit.shared or visit.name is not None or visit.choosy:
                 continue
             comings = [one.at for one in scene.visits if one.actor == visit.actor]
-            if not confirmed + MS < min(comings) < send.at + send.delay - MS:
+            if not confirmed + scene.margin <= min(comings) < send.at + send.delay - MS:
                 continue
             place = spot(scene, watch, send.due + wait)
             if place is not None:

@@ -37,6 +37,7 @@ class Copy(Struct, frozen=True):
     seen: list[Reception]
     visits: list[Visit]
     watches: list[Watching]
+    margin: int
 
     @property
     def name(self) -> str:
@@ -45,13 +46,15 @@ class Copy(Struct, frozen=True):
     @property
     def idle(self) -> bool:
         """Whether no consumer watched through the send, and one came later."""
-        at, confirmed = self.send.at - MS, (self.send.confirmed or 0) + MS
-        apart = all(one.end < at or one.begin > confirmed for one in self.watches)
-        return apart and any(one.at > confirmed for one in self.visits)
+        at, confirmed = self.send.at - self.margin, (self.send.confirmed or 0) + self.margin
+        apart = all(one.end <= at or one.begin >= confirmed for one in self.watches)
+        return apart and any(one.at >= confirmed for one in self.visits)
 
     @property
     def active(self) -> bool:
-        return any(one.begin < self.send.at - MS and one.end > self.send.at + MS for one in self.watches)
+        return any(
+            one.begin <= self.send.at - self.margin and one.end >= self.send.at + self.margin for one in self.watches
+        )
 
 
 Which = Callable[[Scene, Copy], bool]
@@ -74,7 +77,7 @@ def copies(scene: Scene) -> Iterator[Copy]:
             existed = send.destination == destination and any(one.opened <= send.at - scene.margin for one in visits)
             if existed and send.confirmed is not None and not send.ttl:
                 seen = [one for one in scene.seen(send) if one.holder == holder]
-                yield Copy(send, holder, seen, visits, watches)
+                yield Copy(send, holder, seen, visits, watches, scene.margin)
 
 
 def _lost(which: Which) -> Find:
@@ -220,7 +223,10 @@ def _torn(scene: Scene, which: str) -> Iterator[partial[Edit]]:
         if not send.accepted or send.answered is None:
             continue
         for fault in scene.faults:
-            if fault.what not in faults or not send.at + MS < fault.begin <= fault.end < following.at - 10 * MS:
+            if (
+                fault.what not in faults
+                or not send.at + scene.margin < fault.begin <= fault.end < following.at - 10 * MS
+            ):
                 continue
             killed = any(one.what in FATAL and one.end > fault.end for one in scene.faults)
             awaited = any(key == send.key and is_awaited(scene, send, holder) for key, holder in holders)

@@ -272,7 +272,12 @@ PLANTS = (
         {},
         _unacknowledged(("abort",), shared=True),
     ),
-    Plant("unacknowledged by a sharer, and lost in a fault", "QS-10", {}, _unacknowledged(LOSING, shared=True)),
+    Plant(
+        "unacknowledged by a sharer, received last, and lost",
+        "QS-10",
+        {},
+        _unacknowledged((*LOSING, "abort"), shared=True, last=True),
+    ),
     Plant(
         "unacknowledged beside an acknowledged one, and lost",
         "QS-14",
