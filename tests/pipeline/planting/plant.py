@@ -51,3 +51,8 @@ def at_random(candidates: Candidates, *, administered: bool = False) -> Find:
         return next((edit for make in found if (edit := make()) is not None), None)
 
     return find
+
+
+def also(reason: str, *rules: str) -> dict[str, str]:
+    """Return further rules that a plant may break, all for one reason."""
+    return dict.fromkeys(rules, reason)

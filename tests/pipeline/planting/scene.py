@@ -77,7 +77,7 @@ class Scene:
             actor=raw["actor"],
             destination=raw.get("destination") or "",
             mode=args.get("mode"),
-            priority=args.get("priority"),
+            priority=args["priority"] if isinstance(args.get("priority"), int) else None,
             delay=_number(args.get("delay_ms")) * MS,
             ttl=_number(args.get("ttl_ms")) * MS,
             at=raw["mono_ns"],

@@ -26,8 +26,8 @@ JUDGES = {"judging.py", "__main__.py", "test_planting.py"}
 FORBIDDEN = ("assay_pipeline", "assay_evidence.oracle", "assay_evidence.predicates", "assay_evidence.judge")
 RULES = (
     "BT-04", "BT-08", "BT-09", "BT-10", "BT-11", "BT-12", "BT-13", "DD-02", "DD-03", "DD-26", "DD-27", "DD-51", "DD-56",
-    "DD-80", "PD-11", "PD-12", "PD-13", "PD-14", "PD-16", "PD-18", "PD-20", "PD-21", "PD-22", "PD-23", "PD-24", "PD-26", "PD-27",
-    "PD-28", "PD-32", "PD-33", "PD-34", "QS-01", "QS-06", "QS-08", "QS-13", "QS-22",
+    "DD-80", "PD-11", "PD-12", "PD-13", "PD-14", "PD-16", "PD-18", "PD-20", "PD-21", "PD-22", "PD-23", "PD-24", "PD-26",
+    "PD-27", "PD-28", "PD-32", "PD-33", "PD-34", "QS-01", "QS-06", "QS-08", "QS-13", "QS-22",
 )  # fmt: skip
 """The rules of the suite whose scenarios have subjects for the plants."""
 

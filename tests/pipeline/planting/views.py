@@ -21,7 +21,7 @@ class Send(Struct, frozen=True):
     actor: str
     destination: str
     mode: object
-    priority: object
+    priority: int | None
     delay: int
     ttl: int
     at: int

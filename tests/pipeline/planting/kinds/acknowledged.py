@@ -7,7 +7,7 @@ from functools import partial
 
 from tests.pipeline.planting.edits import LATE, Spot, is_unbroken, later, lost, received, silence, spot
 from tests.pipeline.planting.kinds.batches import Batch, batches, sent_once
-from tests.pipeline.planting.plant import Plant, at_random
+from tests.pipeline.planting.plant import Plant, also, at_random
 from tests.pipeline.planting.raw import Edit, Place, Raw
 from tests.pipeline.planting.scene import Scene
 from tests.pipeline.planting.views import FATAL, MS, SECOND, Reception, Send
@@ -266,14 +266,10 @@ def _place_again(scene: Scene, one: Reception, start: int, where: str) -> tuple[
     return next((place for place in places if place is not None), None)
 
 
-_ORDER = "the moved message came in another place among its sender's messages"
-_EARLY = "the message came early, which the broker's rule forbids, too"
 _AGAIN = "the client had acknowledged the message that comes again"
-_SOON = "the acceptance before the end of the callback takes the message from the next delivery, too"
-_SIZE = {"BT-07": _ORDER, "BT-08": _SOON, "BT-10": _SOON, "BT-15": _ORDER}
-_REPEAT = dict.fromkeys(("QS-08", "PD-18", "PD-21", "BT-12", "BT-13", "BT-16", "BT-07"), _AGAIN)
+_REPEAT = also(_AGAIN, "QS-08", "PD-18", "PD-21", "BT-12", "BT-13", "BT-16", "BT-07")
 _FAILED = {"QS-08": _AGAIN, "BT-16": _AGAIN}
-_LOST = dict.fromkeys(("PD-18", "PD-20", "PD-21", "PD-24", "PD-11", "QS-09"), "the message is lost after the rollback")
+_LOST = also("the message is lost after the rollback", "PD-18", "PD-20", "PD-21", "PD-24", "PD-11", "QS-09")
 
 PLANTS = (
     Plant(

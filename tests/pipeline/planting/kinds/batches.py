@@ -116,13 +116,7 @@ def _out_of_order(scene: Scene, how: str) -> Iterator[partial[Edit]]:
             plain = (
                 send and not send.delay and not send.ttl and send.unit is None and send.accepted and send.qos is None
             )
-            if (
-                send is None
-                or not plain
-                or not isinstance(send.priority, int)
-                or len(scene.seen(send)) != 1
-                or one.marked
-            ):
+            if send is None or not plain or send.priority is None or len(scene.seen(send)) != 1 or one.marked:
                 continue
             until = one.at + 2 * SECOND
             calm = not any(send.at - MS <= at <= until for at in scene.returns)
@@ -175,12 +169,8 @@ def _rejoined(scene: Scene, one: Reception, batch: Batch) -> Edit:
 
 _ORDER = "the moved message came in another place among its sender's messages"
 _EARLY = "the message came early, which the broker's rule forbids, too"
-_AGAIN = "the client had acknowledged the message that comes again"
 _SOON = "the acceptance before the end of the callback takes the message from the next delivery, too"
 _SIZE = {"BT-07": _ORDER, "BT-08": _SOON, "BT-10": _SOON, "BT-15": _ORDER}
-_REPEAT = dict.fromkeys(("QS-08", "PD-18", "PD-21", "BT-12", "BT-13", "BT-16", "BT-07"), _AGAIN)
-_FAILED = {"QS-08": _AGAIN, "BT-16": _AGAIN}
-_LOST = dict.fromkeys(("PD-18", "PD-20", "PD-21", "PD-24", "PD-11", "QS-09"), "the message is lost after the rollback")
 
 PLANTS = (
     Plant("a batch with one message too many", "BT-04", _SIZE, at_random(partial(_too_large, by=1), administered=True)),

@@ -21,7 +21,7 @@ from tests.pipeline.planting.edits import (
     silence,
     spot,
 )
-from tests.pipeline.planting.plant import Plant, at_random
+from tests.pipeline.planting.plant import Plant, also, at_random
 from tests.pipeline.planting.raw import Edit
 from tests.pipeline.planting.scene import Scene
 from tests.pipeline.planting.views import FATAL, MS, SECOND, Reception, Send, Watching
@@ -137,7 +137,7 @@ def _committed_late(scene: Scene, unit: str, one: Reception, commit: int, to: in
 def _changed(scene: Scene, what: str) -> Iterator[partial[Edit]]:
     for send in scene.sends:
         fields = (send.shown or {}).get("fields", {})
-        chosen = send.mode in ("persistent", "non-persistent") and isinstance(send.priority, int)
+        chosen = send.mode in ("persistent", "non-persistent") and send.priority is not None
         if not send.delay or not send.accepted or send.shown is None or not chosen:
             continue
         for one in scene.seen(send):
@@ -218,8 +218,8 @@ def _missing_copies(scene: Scene, which: str) -> Iterator[partial[Edit]]:
                 yield partial(lost, scene, f"{send.key}>{watch.actor}", seen)
 
 
-_DD_80 = dict.fromkeys(("PD-11", "PD-26", "PD-33", "PD-24", "PD-28", "PD-16"), _COPY)
-_DD_39 = dict.fromkeys(("PD-22", "PD-29", "PD-30", "PD-32"), _ALTERED)
+_DD_80 = also(_COPY, "PD-11", "PD-26", "PD-33", "PD-24", "PD-28", "PD-16")
+_DD_39 = also(_ALTERED, "PD-22", "PD-29", "PD-30", "PD-32")
 PLANTS = (
     Plant(
         "half of the delay early", "DD-02", {}, at_random(partial(_early, kind="queue://", part=0.5), administered=True)

@@ -23,7 +23,7 @@ from tests.pipeline.planting.edits import (
     silence,
     spot,
 )
-from tests.pipeline.planting.plant import Find, Plant, at_random
+from tests.pipeline.planting.plant import Find, Plant, also, at_random
 from tests.pipeline.planting.raw import Edit
 from tests.pipeline.planting.scene import Scene
 from tests.pipeline.planting.views import FATAL, LEAVING, MS, SECOND, Reception, Send, Visit, Watching
@@ -171,7 +171,7 @@ def _out_of_order(scene: Scene, how: str) -> Iterator[partial[Edit]]:
     links: dict[tuple[object, ...], list[tuple[Copy, Reception]]] = {}
     for copy in copies(scene):
         send = copy.send
-        plain = not send.delay and send.unit is None and send.qos is None and isinstance(send.priority, int)
+        plain = not send.delay and send.unit is None and send.qos is None and send.priority is not None
         if not plain or len(copy.seen) != 1 or copy.seen[0].marked or not copy.idle:
             continue
         one = copy.seen[0]
@@ -250,23 +250,21 @@ def _mixed(scene: Scene, copy: Copy) -> bool:
 
 _SAME = "the lost copy is one that this rule's durable subscription must have, too"
 _REPEATED = "the namesake receives the message again after it had accepted its own copy"
-_LOST = dict.fromkeys(
-    (
-        "PD-11",
-        "PD-13",
-        "PD-16",
-        "PD-23",
-        "PD-24",
-        "PD-25",
-        "PD-28",
-        "PD-30",
-        "QS-04",
-        "QS-05",
-        "QS-21",
-        "QS-32",
-        "DD-80",
-    ),
+_LOST = also(
     _SAME,
+    "PD-11",
+    "PD-13",
+    "PD-16",
+    "PD-23",
+    "PD-24",
+    "PD-25",
+    "PD-28",
+    "PD-30",
+    "QS-04",
+    "QS-05",
+    "QS-21",
+    "QS-32",
+    "DD-80",
 )
 _TAKEN = _LOST | {"QS-08": _REPEATED}
 _BATCHED = {"BT-07": "the subscriber takes the missed messages in batches"}
@@ -287,7 +285,7 @@ PLANTS = (
         "a missed message of high priority is lost",
         "PD-13",
         _LOST,
-        _lost(lambda s, c: _missed(s, c) and isinstance(c.send.priority, int) and c.send.priority > 4),
+        _lost(lambda s, c: _missed(s, c) and c.send.priority is not None and c.send.priority > 4),
     ),
     Plant("the last missed message is lost", "PD-13", _LOST, _lost(_last_missed)),
     Plant(
@@ -348,7 +346,7 @@ PLANTS = (
         "an inactive subscriber misses one of high priority",
         "PD-25",
         _LOST,
-        _lost(lambda _, c: _stored(c) and c.idle and isinstance(c.send.priority, int) and c.send.priority > 4),
+        _lost(lambda _, c: _stored(c) and c.idle and c.send.priority is not None and c.send.priority > 4),
     ),
     Plant(
         "an active subscriber misses a non-persistent message",
@@ -366,9 +364,7 @@ PLANTS = (
         "an active subscriber misses one of low priority",
         "PD-28",
         _LOST,
-        _lost(
-            lambda s, c: _light(c) and _quiet_through(s, c) and isinstance(c.send.priority, int) and c.send.priority < 5
-        ),
+        _lost(lambda s, c: _light(c) and _quiet_through(s, c) and c.send.priority is not None and c.send.priority < 5),
     ),
     Plant("a parked copy with a changed body", "PD-29", _CHANGED, _altered(_no_kill, "a bit")),
     Plant("a parked copy with an empty body", "PD-29", _CHANGED, _altered(_no_kill, "emptied")),

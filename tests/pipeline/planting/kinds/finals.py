@@ -15,7 +15,7 @@ from tests.pipeline.planting.edits import (
     silence,
     spot,
 )
-from tests.pipeline.planting.plant import Find, Plant, at_random
+from tests.pipeline.planting.plant import Find, Plant, also, at_random
 from tests.pipeline.planting.raw import Edit
 from tests.pipeline.planting.scene import Scene
 from tests.pipeline.planting.views import FATAL, LOSING, MS, SECOND, Reception, Send, Trouble, Watching
@@ -213,17 +213,11 @@ def _has_neighbour(scene: Scene, first: Reception, loss: Trouble, which: str) ->
     )  # fmt: skip
 
 
-_QUEUE = "a message of a queue that comes twice unmarked breaks the rules about one consumer, too"
-_ACKNOWLEDGED = "the client had acknowledged the message that comes again"
 _BOTH = "the message was sent, received or acknowledged once, and this rule forbids that it comes again, too"
-_GONE = "the lost message is one that this rule protects, too"
-_TWICE = dict.fromkeys(("PD-18", "PD-21", "PD-22", "PD-32"), _QUEUE) | {"QS-08": _ACKNOWLEDGED}
-_VANISHED = dict.fromkeys(("PD-18", "PD-20", "PD-21", "DD-03"), _GONE)
-_ALTERED = {"PD-22": _GONE, "PD-32": _GONE, "DD-39": "the altered message has a delay", "QS-08": _ACKNOWLEDGED}
-_FINAL = dict.fromkeys(
-    ("QS-03", "QS-06", "QS-07", "QS-08", "PD-18", "PD-21", "PD-22", "PD-32", "BT-12", "PD-12", "PD-14", "PD-27"), _BOTH
+_FINAL = also(
+    _BOTH, "QS-03", "QS-06", "QS-07", "QS-08", "PD-18", "PD-21", "PD-22", "PD-32", "BT-12", "PD-12", "PD-14", "PD-27"
 )
-_MISSED = dict.fromkeys(("QS-09", "QS-14"), "the unacknowledged message is lost beside an acknowledged one")
+_MISSED = also("the unacknowledged message is lost beside an acknowledged one", "QS-09", "QS-14")
 
 PLANTS = (
     Plant("sent at most once, received again soon", "QS-03", _FINAL, _again(_dropped, "soon", sender="at-most-once")),

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import pairwise
 
 from tests.pipeline.planting.edits import LATE, is_unbroken, is_whole, lost, received, settled_at, silence, spot
-from tests.pipeline.planting.plant import Find, Plant, at_random
+from tests.pipeline.planting.plant import Find, Plant, also, at_random
 from tests.pipeline.planting.raw import Edit
 from tests.pipeline.planting.scene import Scene
 from tests.pipeline.planting.views import FATAL, LEAVING, MS, SECOND, Send, Visit
@@ -50,7 +50,7 @@ def _is_plain(visit: Visit) -> bool:
 
 def _mode(mode: str, *, low: bool | None = None) -> Callable[[Send, Visit], bool]:
     def which(send: Send, visit: Visit) -> bool:
-        fits = low is None or (isinstance(send.priority, int) and (send.priority < 5) is low)
+        fits = low is None or (send.priority is not None and (send.priority < 5) is low)
         return send.mode == mode and send.qos is None and fits and _is_plain(visit)
 
     return which
@@ -263,14 +263,14 @@ _SAME = "the missing copy is one of this rule's subscriptions, too"
 _LATER = "the subscriber came after the publication, and this rule forbids such a delivery, too"
 _AGAIN = "the same consumer had the message before, and had acknowledged it or receives at most once"
 _TTL = "the subscription has a time to live and is durable"
-_LOST = dict.fromkeys(("PD-11", "PD-26", "PD-33", "PD-24", "PD-28", "PD-16", "DD-80", "QS-04"), _SAME)
-_AFTER = dict.fromkeys(("PD-12", "PD-14", "PD-34"), _LATER) | {"QS-08": _AGAIN}
-_OLD = dict.fromkeys(("PD-14", "PD-12", "PD-34", "PD-27", "QS-31"), _LATER) | {
+_LOST = also(_SAME, "PD-11", "PD-26", "PD-33", "PD-24", "PD-28", "PD-16", "DD-80", "QS-04")
+_AFTER = also(_LATER, "PD-12", "PD-14", "PD-34") | {"QS-08": _AGAIN}
+_OLD = also(_LATER, "PD-14", "PD-12", "PD-34", "PD-27", "QS-31") | {
     "QS-08": _AGAIN,
     "QS-06": _AGAIN,
     "QS-07": _AGAIN,
 }
-_LASTING = dict.fromkeys(("QS-20", "QS-21", "QS-22", "PD-13", "PD-25", "PD-23", "QS-32"), _TTL) | {"QS-08": _AGAIN}
+_LASTING = also(_TTL, "QS-20", "QS-21", "QS-22", "PD-13", "PD-25", "PD-23", "QS-32") | {"QS-08": _AGAIN}
 
 PLANTS = (
     Plant("a subscriber misses a message", "PD-11", _LOST, _missing(lambda _, v: not v.durable)),
