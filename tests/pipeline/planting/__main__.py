@@ -21,6 +21,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from msgspec import Struct
 from tests.pipeline.planting.judging import Offence, by_oracle, by_spark, compare, told
 from tests.pipeline.planting.planter import Planted, Planter, write
 from tests.pipeline.planting.plants import PLANTS
@@ -42,37 +43,48 @@ def main(arguments: Sequence[str] | None = None) -> int:
     begun = time.monotonic()
     runs = [Journals(journal_folder(folder)) for folder in chosen.journals]
     _say(f"{sum(run.size for run in runs)} lines of {len(runs)} clean runs read, {time.monotonic() - begun:.0f} s")
-    return max(_plant(runs, seed, chosen) for seed in chosen.seed)
+    copies = [_plant(runs, seed, chosen.out / f"seed-{seed}") for seed in chosen.seed]
+    if not chosen.oracle:
+        offences, agrees = _judge(runs, copies, chosen)
+    else:
+        offences, agrees = [by_oracle(runs, copy.planted) for copy in copies], True
+    reports = [compare(runs, PLANTS, copy.planted, own) for copy, own in zip(copies, offences, strict=True)]
+    for copy, report in zip(copies, reports, strict=True):
+        _say(f"seed {copy.seed}: {told(report)}")
+    _say(f"{time.monotonic() - begun:.0f} s")
+    return 0 if agrees and all(report.is_clean for report in reports) else 1
 
 
-def _plant(runs: Sequence[Journals], seed: int, chosen: argparse.Namespace) -> int:
+class Copy(Struct, frozen=True):
+    """A planted copy of the runs, with the folder of each run."""
+
+    seed: int
+    planted: tuple[Planted, ...]
+    folders: list[Path]
+
+
+def _plant(runs: Sequence[Journals], seed: int, out: Path) -> Copy:
     begun = time.monotonic()
     planted = Planter(runs, seed).plant(PLANTS)
-    out: Path = chosen.out / f"seed-{seed}"
-    folders = [out / f"run-{number}" for number, _ in enumerate(runs)]
     _say(f"seed {seed}: {len(planted)} of {len(PLANTS)} plants have a scenario, {time.monotonic() - begun:.0f} s")
-    offences, agrees = _judge(runs, planted, folders, chosen)
-    report = compare(runs, PLANTS, planted, offences)
-    _say(told(report, time.monotonic() - begun))
-    return 0 if report.is_clean and agrees else 1
+    return Copy(seed, planted, [(out / f"run-{number}").resolve() for number, _ in enumerate(runs)])
 
 
 def _judge(
-    runs: Sequence[Journals], planted: Sequence[Planted], folders: Sequence[Path], chosen: argparse.Namespace
-) -> tuple[list[Offence], bool]:
-    if chosen.oracle:
-        return by_oracle(runs, planted), True
-    write(runs, [folder / "journals" for folder in folders], planted)
-    judged = folders[0].parent / "judged"
-    result = judge_runs(folders, judged, oracle=chosen.compare)
-    for run in result.runs:
-        for damage in run.damage:
-            _say(f"damaged: {run.folder}: {damage}")
-    for each in result.disagreements or ():
-        _say(f"only {each.by} found: {each.subject}")
+    runs: Sequence[Journals], copies: Sequence[Copy], chosen: argparse.Namespace
+) -> tuple[list[list[Offence]], bool]:
+    """Write all copies, and judge them at once with Spark."""
+    for copy in copies:
+        write(runs, [folder / "journals" for folder in copy.folders], copy.planted)
+    judged: Path = chosen.out / "judged"
+    result = judge_runs([folder for copy in copies for folder in copy.folders], judged, oracle=chosen.compare)
+    damage = [f"damaged: {run.folder}: {each}" for run in result.runs for each in run.damage]
+    differences = [f"only {each.by} found: {each.subject}" for each in result.disagreements or ()]
+    for line in (*damage, *differences):
+        _say(line)
     if chosen.compare:
-        _say(f"{len(result.disagreements or ())} disagreements between Spark and the oracle")
-    return by_spark(judged), not (result.disagreements or any(run.damage for run in result.runs))
+        _say(f"{len(differences)} disagreements between Spark and the oracle")
+    return [by_spark(judged, copy.folders) for copy in copies], not (damage or differences)
 
 
 def _say(text: str) -> None:

@@ -98,18 +98,20 @@ def _offences(lines: Iterable[bytes]) -> list[Offence]:
     ]
 
 
-def by_spark(folder: Path) -> list[Offence]:
-    """Read the offending subjects of a judgement."""
+def by_spark(judged: Path, folders: Iterable[Path]) -> list[Offence]:
+    """Read the offending subjects of the runs in some folders from the results of a judgement."""
     import pyarrow.dataset as ds
 
-    columns = ["rule", "run", "scenario", "subject"]
-    rows = ds.dataset(folder / "offending", format="parquet", partitioning="hive").to_table(columns).to_pylist()
-    return [(str(row["rule"]), str(row["run"]), str(row["scenario"]), str(row["subject"])) for row in rows]
+    columns = ["folder", "rule", "run", "scenario", "subject"]
+    rows = ds.dataset(judged / "offending", format="parquet", partitioning="hive").to_table(columns).to_pylist()
+    own = {str(folder) for folder in folders}
+    mine = [row for row in rows if row["folder"] in own]
+    return [(str(row["rule"]), str(row["run"]), str(row["scenario"]), str(row["subject"])) for row in mine]
 
 
-def told(report: Report, seconds: float) -> str:
+def told(report: Report) -> str:
     """Return a report as text."""
-    lines = [f"{len(report.found)} plants found under their rule, {len(report.missed)} missed, {seconds:.0f} s"]
+    lines = [f"{len(report.found)} plants found under their rule, {len(report.missed)} missed"]
     lines += [f"missed: {one.plant.id}: {one.edit.subject} in {one.where}" for one in report.missed]
     lines += [f"no subject for: {plant.id}" for plant in report.unplaced]
     lines += [f"false alarm: {offence}" for offence in report.alarms]

@@ -78,7 +78,9 @@ class Planter:
 
     def plant(self, plants: Sequence[Plant]) -> tuple[Planted, ...]:
         """Give each plant a scenario of its own; plants without a scenario are left out."""
-        for plant in plants:
+        ordered = list(plants)
+        Random(self._seed).shuffle(ordered)  # noqa: S311 - repeatable, not secret
+        for plant in ordered:
             self._place(plant, set())
         return tuple(
             Planted(plant, where, edit)
