@@ -710,7 +710,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       And branch "b" is committed
       And session "s" is closed
       And receiver "after" starts to wait on the queue
-      Then one of "receiver" and "after" sees "m3" and "m4", exactly once
+      Then "receiver" and "after" together see "m3" and "m4" exactly once
 
     @evidence
     Scenario: The rollback of a suspended branch returns the messages from before and after its suspension
@@ -767,7 +767,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       And 2 s pass
       And session "s" is closed
       And receiver "after" starts to wait on the queue
-      Then one of "receiver" and "after" sees "m1" and "m2", exactly once
+      Then "receiver" and "after" together see "m1" and "m2" exactly once
 
     @evidence @needs-kill
     Scenario: The commit of a branch that another session joined acknowledges the batches of both sessions
@@ -792,7 +792,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       And message "control" is sent to the queue
       And receiver "after" starts to wait on the queue
       Then "after" sees "control" exactly once
-      And one of "first", "second" and "after" sees "m1" to "m4", exactly once
+      And "first", "second" and "after" together see "m1" to "m4" exactly once
 
     @evidence
     Scenario: The rollback of a branch that another session joined returns the batches of both sessions

@@ -179,12 +179,12 @@ Feature: The authority that a delayed message needs, and the time of the check
       And the queue holds "m3"
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -310,12 +310,12 @@ Feature: The authority that a delayed message needs, and the time of the check
       And the staging queue does not hold "m1"
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 

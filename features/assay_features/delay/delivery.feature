@@ -268,12 +268,12 @@ Feature: A delayed message is delivered once its delay is over
       And "receiver" sees the body of "second" unaltered
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -340,12 +340,12 @@ Feature: A delayed message is delivered once its delay is over
       And "steady" sees "slow" exactly once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -363,12 +363,12 @@ Feature: A delayed message is delivered once its delay is over
       Then "steady" sees "slow" and "now" exactly once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -386,12 +386,12 @@ Feature: A delayed message is delivered once its delay is over
       Then "member" sees "slow" and "now" exactly once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -405,13 +405,13 @@ Feature: A delayed message is delivered once its delay is over
       Then "steady" sees "slow" exactly once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | pattern         | event        |
         | sport/#         | is restarted |
         | sport/+/results | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | pattern         | event                    |
         | sport/+/results | is killed and comes back |
 
@@ -421,7 +421,7 @@ Feature: A delayed message is delivered once its delay is over
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And subscriber "right" shares non-durable subscription "pair" on the topic
       When message "slow" is sent to the topic with a delivery delay of 1 s and delivery mode <mode>
-      Then one of "left" and "right" sees "slow", exactly once
+      Then "left" and "right" together see "slow" exactly once
 
       Examples:
         | mode           |
@@ -476,15 +476,15 @@ Feature: A delayed message is delivered once its delay is over
       And the broker <event>
       And receiver "after" starts to wait on the queue
       And "m2" is overdue
-      Then one of "receiver" and "after" sees "m2", exactly once
+      Then "receiver" and "after" together see "m2" exactly once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 

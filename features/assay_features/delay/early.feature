@@ -265,12 +265,12 @@ Feature: No actor gets a delayed message before its delay is over
       And the receiver sees nothing of "slow" for 1 s
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -284,12 +284,12 @@ Feature: No actor gets a delayed message before its delay is over
       And the receiver sees nothing of "slow" for 1 s
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -301,13 +301,13 @@ Feature: No actor gets a delayed message before its delay is over
       Then the receiver sees "slow" no earlier than <delay> after its send
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        | delay    |
         | is restarted | 24500 ms |
         | is restarted | 24999 ms |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    | delay    |
         | is killed and comes back | 24500 ms |
         | is killed and comes back | 24999 ms |
@@ -363,12 +363,12 @@ Feature: No actor gets a delayed message before its delay is over
       Then "steady" sees "slow" no earlier than 24 s after its send
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 

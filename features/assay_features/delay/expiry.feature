@@ -78,12 +78,12 @@ Feature: A message whose time to live is over is not delivered
       Then the depth of the queue is 0
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 

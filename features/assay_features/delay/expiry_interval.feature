@@ -57,12 +57,12 @@ Feature: The delay counts as part of the expiry interval
       Then "m1" on the queue has the rest of 30 s as its Expiry, in tenths of a second
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 

@@ -108,12 +108,12 @@ Feature: Delayed publications that a subscriber cannot receive
       And the staging queue is empty
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 

@@ -127,7 +127,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       And "steady" sees "news" exactly once
       And "passer" sees "news" exactly once
       And "collector" sees "news" exactly once
-      And one of "left" and "right" sees "news", exactly once
+      And "left" and "right" together see "news" exactly once
 
     @needs-alias @needs-staging-queue
     Scenario: A publication through an alias of a topic is staged for that topic's subscriptions
@@ -151,12 +151,12 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       And "two" sees "news" exactly once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -249,13 +249,13 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        | attributes      |
         | is restarted | PMSGDLV(ALL)    |
         | is restarted | PMSGDLV(ALLDUR) |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    | attributes   |
         | is killed and comes back | PMSGDLV(ALL) |
 

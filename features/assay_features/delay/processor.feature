@@ -15,12 +15,12 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "slow" exactly once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -52,12 +52,12 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "slow" exactly once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -93,12 +93,12 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "slow" exactly once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -281,11 +281,11 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "slow" exactly once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |

@@ -58,12 +58,12 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       And the staging queue holds "slow"
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -318,12 +318,12 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       And the staging queue holds "slow"
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 

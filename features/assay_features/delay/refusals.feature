@@ -240,8 +240,8 @@ Feature: A delay longer than the time to live is refused
       And the producer's time to live is 20 s
       When the producer sends message "short" with a time to live of 6 s for this send only
       And the producer sends message "next"
-      Then sending "short" shows a time to live of 6 s
-      And sending "next" shows a time to live of 20 s
+      Then after its send, "short" has a time to live of 6 s
+      And after its send, "next" has a time to live of 20 s
 
     @needs-priority
     Scenario: A send with a priority of its own has the producer's time to live
@@ -250,7 +250,7 @@ Feature: A delay longer than the time to live is refused
       And the producer's delivery delay is 5 s
       And the producer's time to live is 20 s
       When the producer sends message "urgent" with priority 9 for this send only
-      Then sending "urgent" shows a time to live of 20 s
+      Then after its send, "urgent" has a time to live of 20 s
 
     Scenario: The delay of another producer of the session does not prevent a send
       Given an empty queue
@@ -317,8 +317,8 @@ Feature: A delay longer than the time to live is refused
       And the producer's time to live is 10 s
       When the producer's delivery delay is set to 11 s
       And the producer sends message "next"
-      Then sending "next" shows a delivery delay of 1500 ms
-      And sending "next" shows a time to live of 10 s
+      Then after its send, "next" has a delivery delay of 1500 ms
+      And after its send, "next" has a time to live of 10 s
 
       Examples:
         | style      |
@@ -332,8 +332,8 @@ Feature: A delay longer than the time to live is refused
       And the producer's time to live is 20 s
       When the producer's time to live is set to 500 ms
       And the producer sends message "next"
-      Then sending "next" shows a time to live of 20 s
-      And sending "next" shows a delivery delay of 1 s
+      Then after its send, "next" has a time to live of 20 s
+      And after its send, "next" has a delivery delay of 1 s
 
       Examples:
         | style      |
@@ -349,8 +349,8 @@ Feature: A delay longer than the time to live is refused
       And the producer sends message "next"
       Then sending "bad" is refused
       And sending "next" is accepted
-      And sending "next" shows a delivery delay of 5 s
-      And sending "next" shows a time to live of 20 s
+      And after its send, "next" has a delivery delay of 5 s
+      And after its send, "next" has a time to live of 20 s
 
       Examples:
         | style      | what                                  |
@@ -380,7 +380,7 @@ Feature: A delay longer than the time to live is refused
       And producer "other" of session "work" on the queue with a delivery delay of 2 s
       When producer "late" sends message "brief" with a time to live of 1 s for this send only
       And producer "other" sends message "slow"
-      Then sending "slow" shows a delivery delay of 2 s
+      Then after its send, "slow" has a delivery delay of 2 s
 
   @DD-18 @needs-delivery-delay @needs-time-to-live
   Rule: The classic producer raises the checked exception, the simplified one the runtime exception, with the same reason

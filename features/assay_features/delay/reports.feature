@@ -117,12 +117,12 @@ Feature: Report options of delayed messages
       And the dead-letter queue does not hold "m1"
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -220,12 +220,12 @@ Feature: Report options of delayed messages
       Then "m1" on the queue still has the report options MQRO_COA, MQRO_COD_WITH_DATA, MQRO_PAN, MQRO_NAN and MQRO_ACTIVITY
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -255,12 +255,12 @@ Feature: Report options of delayed messages
       Then "news" on the queue still has the report options MQRO_COA, MQRO_COD_WITH_DATA and MQRO_PAN
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 

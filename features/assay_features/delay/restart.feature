@@ -28,12 +28,12 @@ Feature: A restart may lose non-persistent delayed messages
       And "steady" sees "light" at most once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -49,12 +49,12 @@ Feature: A restart may lose non-persistent delayed messages
       And the receiver sees "light" at most once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -69,11 +69,11 @@ Feature: A restart may lose non-persistent delayed messages
       And the receiver sees nothing of "light" for 1 s
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |

@@ -104,8 +104,8 @@ Feature: A producer has a delivery delay
       When the producer sends message "before"
       And the producer's delivery delay is set to <after>
       And the producer sends message "after"
-      Then sending "before" shows a delivery delay of <before>
-      And sending "after" shows a delivery delay of <after>
+      Then after its send, "before" has a delivery delay of <before>
+      And after its send, "after" has a delivery delay of <after>
 
       Examples:
         | style      | before | after  |
@@ -157,7 +157,7 @@ Feature: A producer has a delivery delay
       When producer "late" sends message "slow"
       And producer "prompt" sends message "fast"
       Then the receiver sees "fast" no earlier than 1500 ms after its send
-      And sending "slow" shows a delivery delay of 1 h
+      And after its send, "slow" has a delivery delay of 1 h
 
     Scenario Outline: The delay applies to a message with <what>
       Given an empty queue
@@ -210,7 +210,7 @@ Feature: A producer has a delivery delay
       And the producer's delivery delay is 1 h
       When the producer's priority is set to 7
       And the producer sends message "slow"
-      Then sending "slow" shows a delivery delay of 1 h
+      Then after its send, "slow" has a delivery delay of 1 h
 
     @needs-non-persistent
     Scenario: Setting a delivery mode does not change the delay
@@ -219,7 +219,7 @@ Feature: A producer has a delivery delay
       And the producer's delivery delay is 1 h
       When the producer's delivery mode is set to non-persistent
       And the producer sends message "slow"
-      Then sending "slow" shows a delivery delay of 1 h
+      Then after its send, "slow" has a delivery delay of 1 h
 
     @needs-time-to-live
     Scenario: Setting a time to live does not change the delay
@@ -229,7 +229,7 @@ Feature: A producer has a delivery delay
       When the producer's time to live is set to 2 h
       And the producer's time to live is set to 0 ms
       And the producer sends message "slow"
-      Then sending "slow" shows a delivery delay of 1 h
+      Then after its send, "slow" has a delivery delay of 1 h
 
     @kit
     Scenario Outline: A delay of <hours> as a time span counts completely
@@ -237,7 +237,7 @@ Feature: A producer has a delivery delay
       And a producer on the queue
       When the producer's delivery delay is set to <span>
       And the producer sends message "slow"
-      Then sending "slow" shows a delivery delay of <hours>
+      Then after its send, "slow" has a delivery delay of <hours>
 
       Examples:
         | hours | span           |

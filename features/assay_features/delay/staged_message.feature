@@ -36,12 +36,12 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       Then "m1" on the staging queue has a new message id, and its original one as its correlation id
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -140,7 +140,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       And the administrator takes "news" off the staging queue by correlation id
       Then the administrator has "news"
       And the staging queue holds 1 copy of "news"
-      And one of "left" and "right" sees "news", exactly once
+      And "left" and "right" together see "news" exactly once
 
     @needs-restart
     Scenario: A message that was taken back does not return after a restart
@@ -385,12 +385,12 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       Then "m1" on the queue is as it was sent
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -483,12 +483,12 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       Then the receiver sees "high", "usual" and "low" in that order
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -561,12 +561,12 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       Then "m1" on the queue is as it was sent
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 

@@ -66,12 +66,12 @@ Feature: Delayed messages wait on one staging queue
       And a header of "slow" on the staging queue shows its delay of 1 h
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -385,7 +385,7 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue holds "m1" and "m2"
 
     @needs-local-transaction
-    Scenario: A unit of work that is rolled back takes no place
+    Scenario: A unit of work that was rolled back takes no place on the staging queue
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
       And session "work" in transacted mode
@@ -491,13 +491,13 @@ Feature: Delayed messages wait on one staging queue
       And sending "m3" is <answered>
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        | decided     | takes          | answered |
         | is restarted | committed   | takes a place  | refused  |
         | is restarted | rolled back | takes no place | accepted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    | decided     | takes          | answered |
         | is killed and comes back | committed   | takes a place  | refused  |
         | is killed and comes back | rolled back | takes no place | accepted |
@@ -610,12 +610,12 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue holds "m1" and "m2"
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 

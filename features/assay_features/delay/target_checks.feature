@@ -94,14 +94,14 @@ Feature: The target of a delayed message is checked when the message is sent
       Then it is refused
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        | attributes    |
         | is restarted | PUT(DISABLED) |
         | is restarted | MAXDEPTH(0)   |
         | is restarted | MAXMSGL(1000) |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    | attributes    |
         | is killed and comes back | PUT(DISABLED) |
 

@@ -548,12 +548,12 @@ Feature: Uncommitted messages of a unit of work
       And the receiver sees "now" and "slow" in that order
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -576,12 +576,12 @@ Feature: Uncommitted messages of a unit of work
       And "steady" sees "now" and "slow" in that order
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -601,12 +601,12 @@ Feature: Uncommitted messages of a unit of work
       And the receiver never sees "slow"
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -712,12 +712,12 @@ Feature: Uncommitted messages of a unit of work
       And the receiver never sees "undone"
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -738,11 +738,11 @@ Feature: Uncommitted messages of a unit of work
       And "steady" never sees "undone"
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |

@@ -22,12 +22,12 @@ Feature: Messages on a queue, through restart and kill
       And "second" never sees "taken"
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -43,12 +43,12 @@ Feature: Messages on a queue, through restart and kill
       And message "m2" as seen by "receiver" shows JMSRedelivered "false"
 
       @needs-restart @needs-delivery-delay
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill @needs-delivery-delay
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -102,13 +102,13 @@ Feature: Messages on a queue, through restart and kill
       Then the receiver sees "<kept>" and "third" exactly once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | ordered                          | first          | second         | kept   | event        |
         | begins with a non-persistent one | non-persistent | persistent     | second | is restarted |
         | has a non-persistent one within  | persistent     | non-persistent | first  | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | ordered                          | first          | second         | kept   | event                    |
         | begins with a non-persistent one | non-persistent | persistent     | second | is killed and comes back |
         | has a non-persistent one within  | persistent     | non-persistent | first  | is killed and comes back |
@@ -141,12 +141,12 @@ Feature: Messages on a queue, through restart and kill
       And "second" never sees "m1" to "m3"
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -172,12 +172,12 @@ Feature: Messages on a queue, through restart and kill
       And "after two" never sees "second"
 
       @needs-local-transaction @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-local-transaction @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -216,12 +216,12 @@ Feature: Messages on a queue, through restart and kill
       And the receiver never sees "red1" to "red3"
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -239,12 +239,12 @@ Feature: Messages on a queue, through restart and kill
       And "second" never sees "m1" to "m3"
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -261,12 +261,12 @@ Feature: Messages on a queue, through restart and kill
       And "second" never sees "heavy"
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -312,12 +312,12 @@ Feature: Messages on a queue, through restart and kill
       Then "second" sees "m1" to "m3" exactly once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -345,12 +345,12 @@ Feature: Messages on a queue, through restart and kill
       And the receiver never sees the refused "unwritten"
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -496,12 +496,12 @@ Feature: Messages on a queue, through restart and kill
       Then the receiver sees "heavy" exactly once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -514,12 +514,12 @@ Feature: Messages on a queue, through restart and kill
       Then the receiver sees "heavy" exactly once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -532,12 +532,12 @@ Feature: Messages on a queue, through restart and kill
       And "receiver" sees the body of "heavy" unaltered
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -550,7 +550,7 @@ Feature: Messages on a queue, through restart and kill
       And "receiver" sees the body of "heavy" unaltered
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | body                                                | event        |
         | an empty body                                       | is restarted |
         | a body of non-ASCII characters                      | is restarted |
@@ -561,7 +561,7 @@ Feature: Messages on a queue, through restart and kill
         | a body of 300 KB and a binary body                  | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | body                                                | event                    |
         | an empty body                                       | is killed and comes back |
         | a body of non-ASCII characters                      | is killed and comes back |
@@ -662,12 +662,12 @@ Feature: Messages on a queue, through restart and kill
       And "second" never sees "taken"
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -756,7 +756,7 @@ Feature: Messages on a queue, through restart and kill
       And receiver "left" is waiting on the queue
       And receiver "right" is waiting on the queue
       When messages "m1" to "m10" are sent to the queue with delivery mode non-persistent
-      Then one of "left" and "right" sees "m1" to "m10", exactly once
+      Then "left" and "right" together see "m1" to "m10" exactly once
 
     Scenario: Messages that a consumer held when its connection was lost come to the next one once, or not at all
       Given an empty queue
@@ -827,12 +827,12 @@ Feature: Messages on a queue, through restart and kill
       And the receiver sees "light" at most once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -847,12 +847,12 @@ Feature: Messages on a queue, through restart and kill
       And the receiver never sees "light"
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -873,12 +873,12 @@ Feature: Messages on a queue, through restart and kill
       And "keeper" sees "light" at most once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -900,12 +900,12 @@ Feature: Messages on a queue, through restart and kill
       And the receiver sees "light" at most once
 
       @needs-queue @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-queue @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 

@@ -47,12 +47,12 @@ Feature: Messages to a topic, through restart and kill
       Then "keeper" sees "m1" to "m3" exactly once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -234,12 +234,12 @@ Feature: Messages to a topic, through restart and kill
       Then "keeper" sees "heavy" exactly once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -256,12 +256,12 @@ Feature: Messages to a topic, through restart and kill
       And "inactive" sees "heavy" exactly once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -302,12 +302,12 @@ Feature: Messages to a topic, through restart and kill
       And "left" never sees "blue", "grey"
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -445,12 +445,12 @@ Feature: Messages to a topic, through restart and kill
       And "keeper" sees "m1" to "m3" exactly once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -483,12 +483,12 @@ Feature: Messages to a topic, through restart and kill
       And "keeper" sees "m1" to "m3" exactly once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -514,12 +514,12 @@ Feature: Messages to a topic, through restart and kill
       And "keeper" sees "taken" exactly once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -568,12 +568,12 @@ Feature: Messages to a topic, through restart and kill
       Then "picky" sees "red" exactly once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -589,12 +589,12 @@ Feature: Messages to a topic, through restart and kill
       Then "keeper" sees "before" and "after" exactly once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | kind                                     | event        |
         | a durable subscriber "keeper" on the topic | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | kind                                     | event                    |
         | a durable subscriber "keeper" on the topic | is killed and comes back |
 
@@ -604,7 +604,7 @@ Feature: Messages to a topic, through restart and kill
         | subscriber "keeper" shares durable subscription "club" on the topic | is restarted |
 
       @needs-shared-subscription @needs-kill
-      Examples: Shared, at once
+      Examples: Shared, kill
         | kind                                                             | event                    |
         | subscriber "keeper" shares durable subscription "club" on the topic | is killed and comes back |
 
@@ -617,12 +617,12 @@ Feature: Messages to a topic, through restart and kill
       Then "keeper" sees "later" exactly once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -659,7 +659,7 @@ Feature: Messages to a topic, through restart and kill
       And the broker is restarted
       And subscriber "left" comes back
       And subscriber "right" comes back
-      Then one of "left" and "right" sees "m1" to "m6", exactly once
+      Then "left" and "right" together see "m1" to "m6" exactly once
 
     @needs-selector
     Scenario: A returning durable subscriber with a selector gets only the messages that it selects
@@ -700,12 +700,12 @@ Feature: Messages to a topic, through restart and kill
       And "keeper" never sees "said"
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -795,12 +795,12 @@ Feature: Messages to a topic, through restart and kill
       Then "keeper" sees "heavy" exactly once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -853,12 +853,12 @@ Feature: Messages to a topic, through restart and kill
       Then "keeper" sees "later" exactly once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -977,13 +977,13 @@ Feature: Messages to a topic, through restart and kill
       And "passer" never sees "held"
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | mode           | event        |
         | persistent     | is restarted |
         | non-persistent | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | mode           | event                    |
         | persistent     | is killed and comes back |
         | non-persistent | is killed and comes back |
@@ -1002,12 +1002,12 @@ Feature: Messages to a topic, through restart and kill
       And "late" never sees "replaced"
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -1023,12 +1023,12 @@ Feature: Messages to a topic, through restart and kill
       And "passer" never sees "missed"
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -1044,12 +1044,12 @@ Feature: Messages to a topic, through restart and kill
       And "left" never sees "missed"
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -1066,13 +1066,13 @@ Feature: Messages to a topic, through restart and kill
       And "late" never sees "earlier"
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | mode           | event        |
         | persistent     | is restarted |
         | non-persistent | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | mode           | event                    |
         | persistent     | is killed and comes back |
         | non-persistent | is killed and comes back |
@@ -1088,12 +1088,12 @@ Feature: Messages to a topic, through restart and kill
       And "passer" never sees "missed"
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -1173,7 +1173,7 @@ Feature: Messages to a topic, through restart and kill
       And subscriber "left" shares durable subscription "club" on the topic
       And subscriber "right" shares durable subscription "club" on the topic
       When messages "m1" to "m6" are sent to the topic with delivery mode non-persistent
-      Then one of "left" and "right" sees "m1" to "m6", exactly once
+      Then "left" and "right" together see "m1" to "m6" exactly once
 
     @needs-selector
     Scenario: An active durable subscriber with a selector gets the messages that it selects
@@ -1293,12 +1293,12 @@ Feature: Messages to a topic, through restart and kill
       And "keeper" sees "light" at most once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -1315,12 +1315,12 @@ Feature: Messages to a topic, through restart and kill
       And "keeper" never sees "light"
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -1338,12 +1338,12 @@ Feature: Messages to a topic, through restart and kill
       Then "keeper" sees "heavy" exactly once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -1360,12 +1360,12 @@ Feature: Messages to a topic, through restart and kill
       And "keeper" never sees "blue"
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 

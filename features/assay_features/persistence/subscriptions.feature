@@ -325,8 +325,8 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And a durable subscriber "keeper" on the topic
       And a non-durable subscriber "live" on the topic
       When messages "m1" to "m4" are sent to the topic
-      Then one of "first" and "second" sees "m1" to "m4", exactly once
-      And one of "third" and "fourth" sees "m1" to "m4", exactly once
+      Then "first" and "second" together see "m1" to "m4" exactly once
+      And "third" and "fourth" together see "m1" to "m4" exactly once
       And "keeper" sees "m1" to "m4" exactly once
       And "live" sees "m1" to "m4" exactly once
 
@@ -649,12 +649,12 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "keeper" sees "missed" exactly once
 
       @needs-restart
-      Examples: In order
+      Examples: Restart
         | event        |
         | is restarted |
 
       @needs-kill
-      Examples: At once
+      Examples: Kill
         | event                    |
         | is killed and comes back |
 
@@ -1565,7 +1565,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       When messages "m1" to "m6" are sent to the queue with property size = 7
       And message "other" is sent to the queue with property size = 1
       And receiver "c" starts to wait on the queue
-      Then one of "a" and "b" sees "m1" to "m6", exactly once
+      Then "a" and "b" together see "m1" to "m6" exactly once
       And "c" sees "other" exactly once
       And "c" never sees "m1" to "m6"
 
@@ -1601,7 +1601,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And receiver "b" is waiting on the queue
       And receiver "c" is waiting on the queue
       When messages "m1" to "<last>" are sent to the queue
-      Then one of "a", "b" and "c" sees "m1" to "<last>", exactly once
+      Then "a", "b" and "c" together see "m1" to "<last>" exactly once
 
       Examples:
         | last |
@@ -1680,7 +1680,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       When "first" receives a message
       And "first"'s connection is closed
       And receiver "second" starts to wait on the queue
-      Then one of "first" and "second" sees "m1" to "m5", exactly once
+      Then "first" and "second" together see "m1" to "m5" exactly once
 
     Scenario: Two consumers of a session get each message once between them
       Given an empty queue
@@ -1688,7 +1688,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And receiver "first" of session "both" on the queue
       And receiver "second" of session "both" on the queue
       When messages "m1" to "m6" are sent to the queue
-      Then one of "first" and "second" sees "m1" to "m6", exactly once
+      Then "first" and "second" together see "m1" to "m6" exactly once
 
     Scenario: Messages are kept while there is no consumer
       Given an empty queue

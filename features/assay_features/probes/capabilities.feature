@@ -86,7 +86,7 @@ Feature: A backend's declared capabilities exist, and its undeclared ones do not
     And subscriber "right" shares non-durable subscription "pair" on the topic
     When messages "m1" to "m4" are sent to the topic
     Then sending "m1" is accepted
-    And one of "left" and "right" sees "m1" to "m4", exactly once
+    And "left" and "right" together see "m1" to "m4" exactly once
 
   @probe-local-transaction
   Scenario: Messages of a unit of work come after its commit, and never after its rollback

@@ -8,7 +8,7 @@ Feature: The persistence of messages on a subscriber's queue
 
     Scenario Outline: With <header> on a topic with DEFPSIST(<defpsist>), a message for an at-most-once subscriber is non-persistent
       Given a topic with DEFPSIST(<defpsist>)
-      And subscriber "once" on the topic with quality of service at-most-once that does not receive yet
+      And subscriber "once", which does not receive yet, on the topic with quality of service at-most-once
       When message "m1" is sent to the topic with <header>
       Then "m1" on the queue of the subscription to the topic is non-persistent
 
@@ -22,7 +22,7 @@ Feature: The persistence of messages on a subscriber's queue
     @needs-shared-subscription
     Scenario: For a shared non-durable subscription with at-most-once, a message is non-persistent, too
       Given a topic with DEFPSIST(YES)
-      And subscriber "once" on the topic with shared subscription "club" and quality of service at-most-once that does not receive yet
+      And subscriber "once", which does not receive yet, on the topic with shared subscription "club" and quality of service at-most-once
       When messages "m1" and "m2" are sent to the topic with the durable header true
       Then "m1" on the queue of the subscription to the topic is non-persistent
       And "m2" on the queue of the subscription to the topic is non-persistent
@@ -30,8 +30,8 @@ Feature: The persistence of messages on a subscriber's queue
     @kit @needs-shared-subscription
     Scenario Outline: A message with the durable header is persistent for two sharers, first <first>, then <then>
       Given a topic with DEFPSIST(NO)
-      And subscriber "first" on the topic with shared subscription "club" and quality of service <first> that does not receive yet
-      And subscriber "second" on the topic with shared subscription "club" and quality of service <then> that does not receive yet
+      And subscriber "first", which does not receive yet, on the topic with shared subscription "club" and quality of service <first>
+      And subscriber "second", which does not receive yet, on the topic with shared subscription "club" and quality of service <then>
       When message "m1" is sent to the topic with the durable header true
       Then "m1" on the queue of the subscription to the topic is persistent
 
@@ -42,7 +42,7 @@ Feature: The persistence of messages on a subscriber's queue
 
     Scenario Outline: A message with the durable header is persistent for a subscriber with only <one>
       Given a topic with DEFPSIST(NO)
-      And subscriber "other" on the topic with <terms> that does not receive yet
+      And subscriber "other", which does not receive yet, on the topic with <terms>
       When message "m1" is sent to the topic with the durable header true
       Then "m1" on the queue of the subscription to the topic is persistent
 
@@ -83,7 +83,7 @@ Feature: The persistence of messages on a subscriber's queue
     @needs-reconnect
     Scenario Outline: Messages that waited for a non-durable subscription are gone after the broker <event>
       Given a topic
-      And subscriber "once" on the topic with quality of service at-most-once that does not receive yet
+      And subscriber "once", which does not receive yet, on the topic with quality of service at-most-once
       When messages "m1" to "m3" are sent to the topic with the durable header true
       And the broker <event>
       And every subscriber is connected again
@@ -105,7 +105,7 @@ Feature: The persistence of messages on a subscriber's queue
     @evidence @needs-subscription-list
     Scenario Outline: The subscription of a client that does not come back is gone after the broker <event>
       Given a topic
-      And subscriber "once" on the topic with quality of service at-most-once that does not receive yet
+      And subscriber "once", which does not receive yet, on the topic with quality of service at-most-once
       When message "m1" is sent to the topic with the durable header true
       And the connection of "once" is lost
       And the broker <event>
@@ -128,7 +128,7 @@ Feature: The persistence of messages on a subscriber's queue
     @needs-reconnect @needs-shared-subscription
     Scenario Outline: The messages of a shared non-durable subscription are gone after the broker <event>
       Given a topic
-      And subscriber "once" on the topic with shared subscription "club" and quality of service at-most-once that does not receive yet
+      And subscriber "once", which does not receive yet, on the topic with shared subscription "club" and quality of service at-most-once
       When messages "m1" to "m3" are sent to the topic with the durable header true
       And the broker <event>
       And every subscriber is connected again
@@ -154,7 +154,7 @@ Feature: The persistence of messages on a subscriber's queue
     @evidence @needs-default-persistence @needs-subscription-list @needs-subscription-look
     Scenario Outline: A message with the durable header is persistent for a subscriber with <terms> although the topic says NO
       Given a topic with DEFPSIST(NO)
-      And subscriber "reader" on the topic with <terms> that does not receive yet
+      And subscriber "reader", which does not receive yet, on the topic with <terms>
       When message "m1" is sent to the topic with the durable header true
       Then "m1" on the queue of the subscription to the topic is persistent
 
@@ -313,7 +313,7 @@ Feature: The persistence of messages on a subscriber's queue
 
     Scenario Outline: DEFPSIST(<defpsist>) makes a message <persistence>
       Given a topic with DEFPSIST(<defpsist>)
-      And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription that does not receive yet
+      And subscriber "reader", which does not receive yet, on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with no durable header
       Then "m1" on the queue of the subscription to the topic is <persistence>
 
@@ -324,7 +324,7 @@ Feature: The persistence of messages on a subscriber's queue
 
     Scenario Outline: DEFPSIST(<defpsist>) makes a message <persistence> with <options>, too
       Given a topic with DEFPSIST(<defpsist>)
-      And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription that does not receive yet
+      And subscriber "reader", which does not receive yet, on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with no durable header and <options>
       Then "m1" on the queue of the subscription to the topic is <persistence>
 
@@ -343,7 +343,7 @@ Feature: The persistence of messages on a subscriber's queue
 
     Scenario Outline: DEFPSIST(YES) makes a message persistent that is sent <quality>
       Given a topic with DEFPSIST(YES)
-      And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription that does not receive yet
+      And subscriber "reader", which does not receive yet, on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with quality of service <quality>
       Then "m1" on the queue of the subscription to the topic is persistent
 
@@ -355,7 +355,7 @@ Feature: The persistence of messages on a subscriber's queue
     Scenario Outline: DEFPSIST(<child>) under DEFPSIST(<parent>) makes a message <persistence>
       Given a topic "a" with DEFPSIST(<parent>)
       And a topic "a/b" with DEFPSIST(<child>)
-      And subscriber "reader" on topic "a/b" with quality of service at-least-once and a durable subscription that does not receive yet
+      And subscriber "reader", which does not receive yet, on topic "a/b" with quality of service at-least-once and a durable subscription
       When message "m1" is sent to topic "a/b" with no durable header
       Then "m1" on the queue of the subscription to topic "a/b" is <persistence>
 
@@ -369,7 +369,7 @@ Feature: The persistence of messages on a subscriber's queue
     Scenario Outline: Below levels without a value, DEFPSIST(<above>) applies
       Given a topic "a" with DEFPSIST(<above>)
       And a topic "a/b" with DEFPSIST(ASPARENT)
-      And subscriber "reader" on topic "a/b/c/d" with quality of service at-least-once and a durable subscription that does not receive yet
+      And subscriber "reader", which does not receive yet, on topic "a/b/c/d" with quality of service at-least-once and a durable subscription
       When message "m1" is sent to topic "a/b/c/d" with no durable header
       Then "m1" on the queue of the subscription to topic "a/b/c/d" is <persistence>
 
@@ -383,7 +383,7 @@ Feature: The persistence of messages on a subscriber's queue
       And a topic "a/b" with DEFPSIST(ASPARENT)
       And a topic "a/b/c" with DEFPSIST(ASPARENT)
       And a topic "a/b/c/d" with DEFPSIST(ASPARENT)
-      And subscriber "reader" on topic "a/b/c/d" with quality of service at-least-once and a durable subscription that does not receive yet
+      And subscriber "reader", which does not receive yet, on topic "a/b/c/d" with quality of service at-least-once and a durable subscription
       When message "m1" is sent to topic "a/b/c/d" with no durable header
       Then "m1" on the queue of the subscription to topic "a/b/c/d" is <persistence>
 
@@ -395,7 +395,7 @@ Feature: The persistence of messages on a subscriber's queue
     Scenario Outline: With two values in the levels above, the nearer one, DEFPSIST(<near>), applies
       Given a topic "a" with DEFPSIST(<far>)
       And a topic "a/b" with DEFPSIST(<near>)
-      And subscriber "reader" on topic "a/b/c" with quality of service at-least-once and a durable subscription that does not receive yet
+      And subscriber "reader", which does not receive yet, on topic "a/b/c" with quality of service at-least-once and a durable subscription
       When message "m1" is sent to topic "a/b/c" with no durable header
       Then "m1" on the queue of the subscription to topic "a/b/c" is <persistence>
 
@@ -406,8 +406,8 @@ Feature: The persistence of messages on a subscriber's queue
 
     Scenario Outline: DEFPSIST(YES) of topic "<object>" does not apply to topic "<topic>"
       Given a topic "<object>" with DEFPSIST(YES)
-      And subscriber "beside" on topic "<topic>" with quality of service at-least-once and a durable subscription that does not receive yet
-      And subscriber "under" on topic "<object>" with quality of service at-least-once and a durable subscription that does not receive yet
+      And subscriber "beside", which does not receive yet, on topic "<topic>" with quality of service at-least-once and a durable subscription
+      And subscriber "under", which does not receive yet, on topic "<object>" with quality of service at-least-once and a durable subscription
       When message "m1" is sent to topic "<topic>" with no durable header
       And message "m2" is sent to topic "<object>" with no durable header
       Then "m1" on the queue of the subscription to topic "<topic>" is non-persistent
@@ -425,7 +425,7 @@ Feature: The persistence of messages on a subscriber's queue
 
     Scenario: The value of a level above at the time of the send applies to the message
       Given a topic "a" with DEFPSIST(NO)
-      And subscriber "reader" on topic "a/b" with quality of service at-least-once and a durable subscription that does not receive yet
+      And subscriber "reader", which does not receive yet, on topic "a/b" with quality of service at-least-once and a durable subscription
       When message "before" is sent to topic "a/b" with no durable header
       And topic "a" is altered to DEFPSIST(YES)
       And message "after" is sent to topic "a/b" with no durable header
@@ -434,7 +434,7 @@ Feature: The persistence of messages on a subscriber's queue
 
     Scenario: The value of the topic at the time of the send applies to the message
       Given a topic with DEFPSIST(NO)
-      And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription that does not receive yet
+      And subscriber "reader", which does not receive yet, on the topic with quality of service at-least-once and a durable subscription
       When message "before" is sent to the topic with no durable header
       And the topic is altered to DEFPSIST(YES)
       And message "after" is sent to the topic with no durable header
@@ -454,7 +454,7 @@ Feature: The persistence of messages on a subscriber's queue
     @may
     Scenario: The persistence of a message with the durable header false on a topic with DEFPSIST(YES) is recorded
       Given a topic with DEFPSIST(YES)
-      And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription that does not receive yet
+      And subscriber "reader", which does not receive yet, on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with the durable header false
       Then the Persistence of "m1" on the queue of the subscription to the topic is recorded
 
@@ -464,14 +464,14 @@ Feature: The persistence of messages on a subscriber's queue
 
     Scenario: With factory settings and without a header, a message is non-persistent
       Given a topic
-      And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription that does not receive yet
+      And subscriber "reader", which does not receive yet, on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with no durable header
       Then "m1" on the queue of the subscription to the topic is non-persistent
       And the base topic has DEFPSIST(NO)
 
     Scenario: A topic object without a value leaves the persistence to the base topic
       Given a topic with DEFPSIST(ASPARENT)
-      And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription that does not receive yet
+      And subscriber "reader", which does not receive yet, on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with no durable header
       Then "m1" on the queue of the subscription to the topic is non-persistent
 
@@ -479,7 +479,7 @@ Feature: The persistence of messages on a subscriber's queue
     Scenario: The base topic decides the persistence
       Given a topic
       And the base topic has been altered to DEFPSIST(YES)
-      And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription that does not receive yet
+      And subscriber "reader", which does not receive yet, on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with no durable header
       Then "m1" on the queue of the subscription to the topic is persistent
 
@@ -490,7 +490,7 @@ Feature: The persistence of messages on a subscriber's queue
 
     Scenario Outline: With <header> and DEFPSIST(<defpsist>), a message for a durable subscriber <quality> is <persistence>
       Given a topic with DEFPSIST(<defpsist>)
-      And subscriber "reader" on the topic with quality of service <quality> and a durable subscription that does not receive yet
+      And subscriber "reader", which does not receive yet, on the topic with quality of service <quality> and a durable subscription
       When message "m1" is sent to the topic with <header>
       Then "m1" on the queue of the subscription to the topic is <persistence>
 
@@ -509,7 +509,7 @@ Feature: The persistence of messages on a subscriber's queue
 
     Scenario Outline: With <header> and DEFPSIST(<defpsist>), a message for a non-durable subscriber <quality> is <persistence>
       Given a topic with DEFPSIST(<defpsist>)
-      And subscriber "reader" on the topic with quality of service <quality> that does not receive yet
+      And subscriber "reader", which does not receive yet, on the topic with quality of service <quality>
       When message "m1" is sent to the topic with <header>
       Then "m1" on the queue of the subscription to the topic is <persistence>
 
@@ -530,7 +530,7 @@ Feature: The persistence of messages on a subscriber's queue
     @may
     Scenario Outline: With <header> and DEFPSIST(<defpsist>), the persistence for a durable subscriber <quality> is recorded
       Given a topic with DEFPSIST(<defpsist>)
-      And subscriber "reader" on the topic with quality of service <quality> and a durable subscription that does not receive yet
+      And subscriber "reader", which does not receive yet, on the topic with quality of service <quality> and a durable subscription
       When message "m1" is sent to the topic with <header>
       Then the Persistence of "m1" on the queue of the subscription to the topic is recorded
 
@@ -542,7 +542,7 @@ Feature: The persistence of messages on a subscriber's queue
     @may
     Scenario Outline: With <header> and DEFPSIST(<defpsist>), the persistence for a non-durable subscriber <quality> is recorded
       Given a topic with DEFPSIST(<defpsist>)
-      And subscriber "reader" on the topic with quality of service <quality> that does not receive yet
+      And subscriber "reader", which does not receive yet, on the topic with quality of service <quality>
       When message "m1" is sent to the topic with <header>
       Then the Persistence of "m1" on the queue of the subscription to the topic is recorded
 
@@ -553,7 +553,7 @@ Feature: The persistence of messages on a subscriber's queue
     @evidence @needs-subscription-ttl
     Scenario Outline: With <header> and DEFPSIST(<defpsist>), a message for a subscription with a time to live and <quality> is <persistence>
       Given a topic with DEFPSIST(<defpsist>)
-      And subscriber "reader" on the topic with <quality> and a subscription that lives for 1 h that does not receive yet
+      And subscriber "reader", which does not receive yet, on the topic with <quality> and a subscription that lives for 1 h
       When message "m1" is sent to the topic with <header>
       Then "m1" on the queue of the subscription to the topic is <persistence>
 

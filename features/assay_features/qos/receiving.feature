@@ -106,7 +106,7 @@ Feature: The broker's copy of a message that is delivered
 
     Scenario: Messages that were requested and delivered do not come back, and the others are still there
       Given a topic
-      And subscriber "once" on the topic with quality of service at-most-once and a durable subscription that does not receive yet
+      And subscriber "once", which does not receive yet, on the topic with quality of service at-most-once and a durable subscription
       When messages "m1" to "m3" are sent to the topic with the durable header true
       And "once" receives a message
       And the connection of "once" is closed
@@ -419,7 +419,7 @@ Feature: The broker's copy of a message that is delivered
     @kit
     Scenario Outline: Redelivered messages come before messages that had not come yet, after the connection was <ended>
       Given a topic
-      And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription that does not receive yet
+      And subscriber "sure", which does not receive yet, on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m5" are sent to the topic with the durable header <header>
       And "sure" receives <count> messages
       And the connection of "sure" is <ended>
@@ -769,8 +769,8 @@ Feature: The broker's copy of a message that is delivered
 
     Scenario: A sharer that no longer asks for messages gets none
       Given a topic
-      And subscriber "asking" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription that does not receive yet
-      And subscriber "there" on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription that does not receive yet
+      And subscriber "asking", which does not receive yet, on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "there", which does not receive yet, on the topic with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
       When "asking" receives a message
       And subscriber "there" starts to receive
       And messages "m1" to "m3" are sent to the topic with the durable header true

@@ -36,13 +36,13 @@ UNBATCHED = "unbatched"
 """The name of the message, receiver and queue with which a step measures a delivery without a batch."""
 
 
-@given("it is known how long an unbatched message takes")
+@given("it has been measured how long the delivery of an unbatched message takes")
 def _(world: World) -> None:
     with _unbatched_receiver(world) as place:
         send(world, world.producer(place), UNBATCHED, place)
 
 
-@given(phrase("it is known how long a queue of {count:Number} takes without batches"))
+@given(phrase("it has been measured how long the delivery of a queue of {count:Number} takes without batches"))
 def _(world: World, count: int) -> None:
     """Measure from the last send to its reception, by a receiver that comes after all sends.
 
@@ -175,15 +175,20 @@ def _(world: World, evidence: Evidence, count: int = 1, size: int = 1, name: str
     _shape(world, evidence, name, size, min=size, batches=count)
 
 
-@then(phrase("each batch of at most {size:Number} reaches the receiver within {timeout:Duration} of its first message"))
+@then(
+    phrase(
+        "each batch of at most {size:Number} reaches the receiver at most {timeout:Duration} after its first message "
+        "could be delivered"
+    )
+)
 def _(world: World, evidence: Evidence, size: int, timeout: int) -> None:
     _shape(world, evidence, RECEIVER, size, defer_ms=timeout, limit_ms=world.limits.at_once_ms)
 
 
 @then(
     phrase(
-        "each batch of at most {size:Number} reaches the receiver within {timeout:Duration} of its first message, "
-        "to the millisecond"
+        "each batch of at most {size:Number} reaches the receiver at most {timeout:Duration} after its first message "
+        "could be delivered, without a tolerance"
     )
 )
 def _(world: World, evidence: Evidence, size: int, timeout: int) -> None:

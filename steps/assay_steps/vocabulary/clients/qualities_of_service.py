@@ -76,7 +76,7 @@ def _(world: World, name: str, other: str, place: Place, terms: Terms) -> None:
     answer.needed().listen(Script()).needed()
 
 
-@given(phrase("subscriber {name:Name} on {place:Place} with {terms:Terms} that does not receive yet"))
+@given(phrase("subscriber {name:Name}, which does not receive yet, on {place:Place} with {terms:Terms}"))
 def _(world: World, name: str, place: Place, terms: Terms) -> None:
     world.play(name, role_of(world, name, place, terms)).needed()
 

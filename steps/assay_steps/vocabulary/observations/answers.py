@@ -55,7 +55,7 @@ def _(evidence: Evidence, world: World, label: str, mqrc: Mqrc | None = None) ->
     evidence.claim("refused-with", {"call": world.messages[label].call}, reason)
 
 
-@then(phrase("sending {label:Name} shows a {setting:Setting} of {span:Duration}"))
+@then(phrase("after its send, {label:Name} has a {setting:Setting} of {span:Duration}"))
 def _(evidence: Evidence, world: World, label: str, setting: Setting, span: int) -> None:
     sent = world.messages[label]
     stamp = sent.answer.needed().fields["JMSTimestamp"]

@@ -52,13 +52,13 @@ def _(
     _exactly(world, evidence, (name,), labels, times)
 
 
-@then(phrase("one of {names:Names} sees {labels:Names}, exactly once"))
+@then(phrase("{names:Names} together see {labels:Names} exactly once"))
 def _(world: World, evidence: Evidence, names: tuple[str, ...], labels: tuple[str, ...]) -> None:
     _exactly(world, evidence, names, labels, 1)
 
 
 @then(phrase("the receiver sees {labels:Names} at least once"))
-@then(phrase("one of {names:Names} sees {labels:Names}, at least once"))
+@then(phrase("{names:Names} together see {labels:Names} at least once"))
 def _(world: World, evidence: Evidence, labels: tuple[str, ...], names: tuple[str, ...] = (RECEIVER,)) -> None:
     keys = world.keys(labels)
     _refuse_what_is_not_due(world, labels)
