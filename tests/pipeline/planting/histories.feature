@@ -66,7 +66,7 @@ Feature: Histories in which some breaches can be planted
 
     Scenario Outline: After the broker <event>, a client with quality of service at-most-once gets none of <count> messages
       Given a topic
-      And subscriber "once" on the topic with quality of service at-most-once that does not receive yet
+      And subscriber "once", which does not receive yet, on the topic with quality of service at-most-once
       When messages "m1" to "<last>" are sent to the topic with the durable header true
       And the connection of "once" is lost
       And the broker <event>
@@ -293,7 +293,7 @@ Feature: Histories in which some breaches can be planted
 
     Scenario: A subscriber acknowledges its third message only, and loses its connection
       Given a topic
-      And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription that does not receive yet
+      And subscriber "s", which does not receive yet, on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m4" are sent to the topic with the durable header true
       And subscriber "s" starts to receive and acknowledges once 3 messages have come
       And 5 s pass
