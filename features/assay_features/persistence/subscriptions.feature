@@ -292,6 +292,21 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | durable     | sport/+        | non-durable | sport/#        |
         | durable     | sport/#        | durable     | sport/#        |
 
+    @needs-topic-wildcard
+    Scenario Outline: After a subscriber to "<ended>" has gone, a <kind> subscriber to "<left>" gets a copy
+      Given a non-durable subscriber "passer" on topic "<ended>"
+      And a <kind> subscriber "stayer" on topic "<left>"
+      When subscriber "passer" goes away
+      And 1 s pass
+      And messages "m1" to "m3" are sent to topic "<topic>"
+      Then "stayer" sees "m1" to "m3" exactly once
+
+      Examples:
+        | ended           | kind        | left            | topic                  |
+        | sport/+         | non-durable | sport/+/results | sport/football/results |
+        | sport/+         | durable     | sport/+/results | sport/football/results |
+        | sport/+/results | non-durable | sport/+         | sport/football         |
+
     Scenario: Each of two non-durable subscribers gets a copy of its own
       Given a topic
       And a non-durable subscriber "first" on the topic

@@ -323,7 +323,7 @@ def _nested(one: str, other: str) -> bool:
     return longer.startswith(shorter + SEPARATOR)
 
 
-@defect(commands, "pattern-takes-nested-along", "PD-12")
+@defect(commands, "pattern-takes-nested-along", "PD-11", "PD-12")
 def _takes_nested_along(command: Command, _now_ms: int, view: View) -> Commands | None:
     """When a subscriber leaves, subscribers to topic patterns above or below its topic get no more messages."""
     left = [one.address.name for one in view.leaving(command) if is_topic(one.address)]
