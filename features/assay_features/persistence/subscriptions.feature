@@ -475,6 +475,27 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And the connection of "passer" is lost
       Then no subscription to the topic remains
 
+    @evidence @needs-session @needs-subscription-list
+    Scenario: An administrator no longer sees a non-durable subscription of which one call acknowledged several messages
+      Given a topic
+      And a non-durable subscriber "passer" on the topic in client mode
+      When messages "m1" to "m3" are sent to the topic
+      And "passer" has seen "m1" to "m3"
+      And "passer" acknowledges message "m3"
+      And the consumer of "passer" is closed
+      Then no subscription to the topic remains
+
+    @evidence @needs-session @needs-local-transaction @needs-subscription-list
+    Scenario: An administrator no longer sees a non-durable subscription of which one commit acknowledged several messages
+      Given a topic
+      And session "work" in transacted mode
+      And receiver "passer" of session "work" on the topic
+      When messages "m1" to "m3" are sent to the topic
+      And "passer" receives 3 messages
+      And session "work" is committed
+      And the consumer of "passer" is closed
+      Then no subscription to the topic remains
+
     @evidence @needs-subscription-list @needs-topic-wildcard
     Scenario Outline: An administrator no longer sees a non-durable subscription to <pattern> whose subscriber went away
       Given a non-durable subscriber "passer" on topic "<pattern>"
@@ -940,6 +961,18 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And the consumer of "keeper" is closed
       And "keeper" acknowledges message "m1"
       And 1 s pass
+      And subscriber "keeper" tries to come back
+      Then it is accepted
+
+    @evidence @judges-client
+    Scenario: A durable subscription can be opened again once its consumer is closed after one call acknowledged several messages
+      Given a topic
+      And a durable subscriber "keeper" on the topic in client mode
+      When messages "m1" to "m3" are sent to the topic
+      And "keeper" has seen "m1" to "m3"
+      And "keeper" acknowledges message "m3"
+      And 1 s pass
+      And the consumer of "keeper" is closed
       And subscriber "keeper" tries to come back
       Then it is accepted
 

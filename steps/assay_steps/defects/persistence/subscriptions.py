@@ -1,19 +1,23 @@
-"""Defects of the client with durable subscriptions (PD-15, PD-17)."""
+"""Defects of the client with subscriptions (PD-12, PD-15, PD-17)."""
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import count
 
 from assay_adapters.ports.client import Client
 from assay_sdk.driver import (
     Arrived,
     CloseLink,
+    Commit,
     Credit,
     Drain,
     DriverCommand,
     DriverEvent,
     Durability,
+    Enlist,
     OpenReceiver,
+    Outcome,
     Settle,
 )
 from assay_steps.defects.model import at_port, on_wire
@@ -74,8 +78,33 @@ class _StaysOnceHeld(WireFilter):
         return (event,)
 
 
+class _StaysOnceSettledTogether(WireFilter):
+    """A consumer stays attached after its close if one call or commit has acknowledged several of its messages."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._enlisted: dict[int, Counter[int]] = {}
+        self._staying: set[int] = set()
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        match command:
+            case Settle() if command.outcome is Outcome.ACCEPTED and len(command.deliveries) > 1:
+                self._staying.add(command.link)
+            case Enlist():
+                self._enlisted.setdefault(command.unit, Counter())[command.link] += len(command.deliveries)
+            case Commit():
+                enlisted = self._enlisted.pop(command.unit, Counter())
+                self._staying.update(link for link, count in enlisted.items() if count > 1)
+            case CloseLink() if command.link in self._staying:
+                return ()
+            case _:
+                pass
+        return (command,)
+
+
 PERSISTENCE_SUBSCRIPTIONS_DEFECTS = (
     on_wire(wires, _KeepsItsLink, "closed-subscriber-keeps-its-link", "PD-15"),
     on_wire(wires, _StaysOnceHeld, "closed-holder-keeps-its-link", "PD-15"),
+    on_wire(wires, _StaysOnceSettledTogether, "settled-together-keeps-its-link", "PD-12", "PD-15"),
     at_port(clients, _invents_client_ids, "invents-client-ids", "PD-17"),
 )
