@@ -441,6 +441,21 @@ Feature: The persistence of messages on a subscriber's queue
       Then "before" on the queue of the subscription to the topic is non-persistent
       And "after" on the queue of the subscription to the topic is persistent
 
+    Scenario Outline: After the deletion of a topic object with DEFPSIST(<near>), DEFPSIST(<far>) of the level above applies
+      Given a topic "a" with DEFPSIST(<far>)
+      And a topic "a/b" with DEFPSIST(<near>)
+      And subscriber "reader", which does not receive yet, on topic "a/b" with quality of service at-least-once and a durable subscription
+      And message "before" is sent to topic "a/b" with no durable header
+      And topic "a/b" has been deleted
+      When message "after" is sent to topic "a/b" with no durable header
+      Then "before" on the queue of the subscription to topic "a/b" is <before>
+      And "after" on the queue of the subscription to topic "a/b" is <after>
+
+      Examples:
+        | near | far | before         | after          |
+        | YES  | NO  | persistent     | non-persistent |
+        | NO   | YES | non-persistent | persistent     |
+
     @needs-kill
     Scenario: A message that the topic makes persistent is there after a kill
       Given a topic with DEFPSIST(YES)
@@ -474,6 +489,16 @@ Feature: The persistence of messages on a subscriber's queue
       And subscriber "reader", which does not receive yet, on the topic with quality of service at-least-once and a durable subscription
       When message "m1" is sent to the topic with no durable header
       Then "m1" on the queue of the subscription to the topic is non-persistent
+
+    @needs-default-persistence
+    Scenario: After the deletion of a topic object with DEFPSIST(YES), the base topic decides again
+      Given a topic with DEFPSIST(YES)
+      And subscriber "reader", which does not receive yet, on the topic with quality of service at-least-once and a durable subscription
+      And message "before" is sent to the topic with no durable header
+      And the topic has been deleted
+      When message "after" is sent to the topic with no durable header
+      Then "before" on the queue of the subscription to the topic is persistent
+      And "after" on the queue of the subscription to the topic is non-persistent
 
     @own-instance
     Scenario: The base topic decides the persistence

@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from assay_broker.core.administration.changes import DefineObject, DeleteObject
 from assay_broker.core.commands import Attach, Command, Put
+from assay_broker.core.objects.model import Kind
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.qos.filters import is_light, lasts, nonpersistent_where
-from assay_broker.defects.sends import dropped, is_durable, is_topic, resent
+from assay_broker.defects.sends import change_of, dropped, is_durable, is_topic, resent
 from assay_broker.defects.shapes import Commands, commands, puts
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
@@ -184,6 +186,27 @@ def _false_dropped(put: Put, target: Address, now_ms: int, view: View) -> Comman
     return (dropped(put, now_ms),)
 
 
+@defect(made, "deleted-topic-decides", "QS-33", "QS-34")
+def _deleted_decides() -> Seams:
+    """The DEFPSIST of a deleted topic object still decides about the persistence of messages without a header."""
+    deleted: dict[str, bool] = {}
+
+    def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
+        change = change_of(command)
+        if isinstance(change, DeleteObject) and change.kind is Kind.TOPIC:
+            said = view.said(change.name)
+            if said.get("DEFPSIST") in {"YES", "NO"}:
+                deleted[str(said.get("TOPICSTR"))] = said["DEFPSIST"] == "YES"
+        elif isinstance(change, DefineObject) and change.kind is Kind.TOPIC:
+            deleted.pop(str(change.attributes.get("TOPICSTR")), None)
+        target = view.target(command)
+        if not isinstance(command, Put) or target is None or not is_topic(target) or target.name not in deleted:
+            return None
+        return None if command.message.durable is not None else resent(command, durable=deleted[target.name])
+
+    return commands(rewrite)
+
+
 QOS_PERSISTENCE_DEFECTS = (
     _shared_keeps,
     Defect(
@@ -267,4 +290,5 @@ QOS_PERSISTENCE_DEFECTS = (
     ),
     _remembered,
     _two_objects,
+    _deleted_decides,
 )

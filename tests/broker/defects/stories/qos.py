@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 from tests.broker.defects.stories.failures import Office
 
-from assay_broker.core.administration.changes import AlterObject, Condition, DefineObject, DisplayObjects, NativeBrowse
+from assay_broker.core.administration.changes import (
+    AlterObject,
+    Condition,
+    DefineObject,
+    DeleteObject,
+    DisplayObjects,
+    NativeBrowse,
+)
 from assay_broker.core.objects.factory import BASE_TOPIC
 from assay_broker.core.objects.model import Kind, Value
 from assay_sdk import driver
@@ -291,6 +298,17 @@ def levels_of_topics(story: Story) -> None:
         sender.submit(driver.Send(sender.token(), 9, Message(message_id="after", body="after")))
 
 
+def deleted_topic(story: Story) -> None:
+    """Run a story of messages without a durable header before and after their topic object is deleted."""
+    office = Office(story)
+    office.do(DefineObject(kind=Kind.TOPIC, name="T", attributes={"TOPICSTR": "T", "DEFPSIST": "YES"}))
+    subscribe(story.client("reader", "reader"), "lasting")
+    sender = story.client("sender")
+    publish(sender, "before", durable=None)
+    office.do(DeleteObject(Kind.TOPIC, "T"))
+    publish(sender, "after", durable=None)
+
+
 def left_before_a_start(story: Story) -> None:
     """Run a story of a restart while a subscriber is away, and of shares of one name on two topics."""
     one, sender = story.client("one", "one"), story.client("sender")
@@ -371,5 +389,6 @@ QOS_STORIES = (
     handed_round,
     acknowledged_by_one,
     levels_of_topics,
+    deleted_topic,
     left_before_a_start,
 )
