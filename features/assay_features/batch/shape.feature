@@ -288,6 +288,37 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then the receiver sees "m1" to "m5" exactly once
       And each batch of at most 3 reaches the receiver at most 500 ms after its first message could be delivered
 
+    Scenario Outline: With a timeout of 0, the remaining of <count> messages come at once after full batches and their callbacks
+      Given it has been measured how long the delivery of an unbatched message takes
+      And an empty queue
+      And messages "m1" to "<last>" are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most 3 within 0 ms and works 1 s on each
+      Then the receiver sees "m1" to "<last>" exactly once
+      And each batch of at most 3 reaches the receiver at most 0 ms after its first message could be delivered
+
+      Examples:
+        | count | last |
+        | 5     | m5   |
+        | 7     | m7   |
+        | 8     | m8   |
+
+    @needs-local-transaction
+    Scenario: With a timeout of 0, the remaining messages of a commit come at once after full batches
+      Given it has been measured how long the delivery of an unbatched message takes
+      And an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 2 within 0 ms
+      And session "work" in transacted mode
+      When message "m1" is sent in session "work" to the queue
+      And message "m2" is sent in session "work" to the queue
+      And message "m3" is sent in session "work" to the queue
+      And message "m4" is sent in session "work" to the queue
+      And message "m5" is sent in session "work" to the queue
+      And session "work" is committed
+      Then the receiver sees "m1" to "m5" exactly once
+      And each batch of at most 2 reaches the receiver at most 0 ms after its first message could be delivered
+
   @BT-06 @needs-batch-listener
   Rule: Within size and timeout, a batch is as large as possible
     Line 34 aims at the largest batch, and line 33 permits a smaller one, so the scenarios record the number of

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from assay_adapters.ports.client import Client, ClientEvent, Script
 from assay_adapters.ports.outcome import Ok
 from assay_adapters.ports.outcome import Outcome as Answer
-from assay_sdk.driver import Arrived, Credit, Drained, DriverCommand, DriverEvent, Outcome, Settle
+from assay_sdk.driver import Arrived, Credit, Drain, Drained, DriverCommand, DriverEvent, Outcome, Settle
 from assay_steps.defects.batch.listener_links import OfBatches, noting_sizes
 from assay_steps.defects.consumers import ConsumerFilter, ConsumingClientFilter, consuming
 from assay_steps.defects.model import Defect, at_port, on_wire
@@ -132,6 +132,43 @@ class _WaitsForSilence(_Holding):
             super().release(link, held)
 
 
+class _FullBatchesOnly(OfBatches):
+    """With a batch timeout of 0, the client waits for full batches once several batches have come together."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._sizes: dict[int, int] = {}
+        self._together: dict[int, int] = {}
+        """The number of messages that have come since the engine began to drain each link."""
+        self._held: dict[int, list[Arrived]] = {}
+        """The messages held on each link on which the client waits for full batches."""
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        passed = super().command(command)
+        if isinstance(command, Credit) and command.link in self.batches:
+            self._sizes.setdefault(command.link, command.credit // 2)  # the first credit is for two batches
+        elif isinstance(command, Drain) and command.link in self.batches:
+            self._together[command.link] = 1  # a batch listener drains the link when a first message has come
+        return passed
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        if isinstance(event, Drained) and self._together.pop(event.link, 0) >= 2 * self._sizes.get(event.link, 1):
+            self._held.setdefault(event.link, [])
+        return super().event(event)
+
+    def arrived(self, event: Arrived) -> tuple[DriverEvent, ...]:
+        if event.link in self._together:
+            self._together[event.link] += 1
+        held = self._held.get(event.link)
+        if held is None:
+            return (event,)
+        held.append(event)
+        if len(held) < self._sizes[event.link]:
+            return ()
+        due, self._held[event.link] = tuple(held), []
+        return due
+
+
 class _OneTooMany(ConsumerFilter):
     """A batch has up to one message more than its size."""
 
@@ -226,6 +263,7 @@ BATCH_SHAPE_DEFECTS = (
     at_port(consuming, _HalfFilled, "batches-half-filled", "BT-06"),
     at_port(consuming, _OneMillisecondMore, "batch-timeout-one-millisecond-more", "BT-05"),
     at_port(consuming, _ZeroIsForEver, "batch-timeout-zero-is-for-ever", "BT-05"),
+    on_wire(wires, _FullBatchesOnly, "full-batches-only-after-several", "BT-05", "BT-06"),
     at_port(connecting, _NeverStartsAgain, "start-without-effect", "BT-05", "BT-12", "BT-15", "DD-03"),
     on_wire(wires, _WaitingOvertakes, "what-waits-overtakes-what-comes-back", "BT-07"),
 )
