@@ -12,8 +12,8 @@ from pyspark.sql import DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
 from assay_evidence.concluding.weighing import STEP_VERDICTS
-from assay_evidence.measures import Measures
-from assay_evidence.offences import Offence
+from assay_evidence.histories.measures import Measures
+from assay_evidence.histories.offences import Offence
 from assay_evidence.subjects import Limits, Outcome, Subject
 from assay_evidence.verdicts import Verdict
 from assay_pipeline.bronze import Bronze, account, read_lines

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
-from assay_evidence.measures import Measures
-from assay_evidence.offences import Offence
+from assay_evidence.histories.measures import Measures
+from assay_evidence.histories.offences import Offence
 from assay_evidence.oracle import examine
 from assay_evidence.reader import read_journals
 from assay_evidence.subjects import LIMITS, Limits, Subject

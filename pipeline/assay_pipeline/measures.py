@@ -1,4 +1,4 @@
-"""The measures of runs (`assay_evidence.measures`), from the tables of the history.
+"""The measures of runs (`assay_evidence.histories.measures`), from the tables of the history.
 
 Spark counts in ticks of 100 ms, so that few rows leave it; windows and recovery times come from these counts.
 """
@@ -13,7 +13,7 @@ from msgspec import Struct
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
-from assay_evidence.measures import MEASURES_SCHEMA, PERCENTILES, Batches, FaultSpan, Lateness, Measures, Rate
+from assay_evidence.histories.measures import MEASURES_SCHEMA, PERCENTILES, Batches, FaultSpan, Lateness, Measures, Rate
 from assay_pipeline.history import CASE, MESSAGE, History
 from assay_pipeline.moments import NS_PER_MS, any_of, no
 from assay_pipeline.quiet import due, since_send

@@ -10,8 +10,8 @@ from pyspark.sql import DataFrame, Row, Window
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
 from assay_evidence.events import AnyEvent, Call
+from assay_evidence.histories.offences import Offence
 from assay_evidence.lines import decode_line
-from assay_evidence.offences import Offence
 from assay_evidence.subjects import Limits, Outcome, Subject
 from assay_pipeline.history import NAMES
 from assay_pipeline.invariant import Invariant

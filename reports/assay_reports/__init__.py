@@ -1,10 +1,10 @@
 """Makes reports for people and machines from a run's output folder alone."""
 
 from assay_reports.errors import OutputError, ReportError, SourceError
+from assay_reports.histories.measures import measures_page
+from assay_reports.histories.offences import offences_page
 from assay_reports.junit import junit_xml
 from assay_reports.machine import rules_json
-from assay_reports.measures import measures_page
-from assay_reports.offences import offences_page
 from assay_reports.site import render_site
 from assay_reports.sources import KillMatrix, KnownOutcome, RunEvidence, read_kills, read_known, read_run
 from assay_reports.views.comparison import FORM as MATRIX_FORM

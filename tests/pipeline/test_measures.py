@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.pipeline.tales import Tale, write_run
 
-from assay_evidence.measures import Batches, Measures
+from assay_evidence.histories.measures import Batches, Measures
 from assay_pipeline.bronze import account, read_lines
 from assay_pipeline.collect import runs_of
 from assay_pipeline.journals import find_journals

@@ -11,7 +11,7 @@ from tests.pipeline.judgement import Judgement
 from tests.pipeline.tales import Tale, write_run
 
 from assay_evidence.events import Call, Fault, Return, Seen, Watch
-from assay_evidence.measures import Measures
+from assay_evidence.histories.measures import Measures
 from assay_evidence.subjects import Outcome
 from assay_pipeline.errors import JournalGoneError
 from assay_pipeline.history import History

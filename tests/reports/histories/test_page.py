@@ -9,9 +9,9 @@ from xml.etree import ElementTree as ET
 import pytest
 from tests.reports.test_escaping import HOSTILE
 
-from assay_evidence.measures import MEASURES_SCHEMA, Batches, FaultSpan, Lateness, Measures, Rate
+from assay_evidence.histories.measures import MEASURES_SCHEMA, Batches, FaultSpan, Lateness, Measures, Rate
 from assay_reports import measures_page
-from assay_reports.measures import page as module
+from assay_reports.histories import measures as module
 
 RUN = Measures(
     schema=MEASURES_SCHEMA,

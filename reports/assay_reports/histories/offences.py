@@ -7,7 +7,7 @@ from importlib import resources
 
 from markupsafe import Markup
 
-from assay_evidence.offences import Offence
+from assay_evidence.histories.offences import Offence
 from assay_features import load_catalogue
 from assay_reports.story import story
 from assay_reports.templating import template_environment

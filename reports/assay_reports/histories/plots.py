@@ -14,7 +14,7 @@ import matplotlib as mpl
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from assay_evidence.measures import PERCENTILES, Measures
+from assay_evidence.histories.measures import PERCENTILES, Measures
 
 _INK, _SENT, _RECEIVED, _FAULT = "#010101", "#010102", "#010103", "#010104"
 _LINES = ("#010105", "#010106", "#010107", "#010108", "#010109", "#01010a", "#01010b")

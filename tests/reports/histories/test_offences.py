@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tests.evidence.histories import QUEUE, Memory, Story
-from tests.reports.measures.test_page import Text
+from tests.reports.histories.test_page import Text
 from tests.reports.test_escaping import HOSTILE
 
-from assay_evidence.offences import Offence
+from assay_evidence.histories.offences import Offence
 from assay_reports import offences_page
 
 

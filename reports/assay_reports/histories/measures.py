@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 from markupsafe import Markup
 
-from assay_evidence.measures import PERCENTILES, Measures
+from assay_evidence.histories.measures import PERCENTILES, Measures
 from assay_reports.templating import template_environment
 
 
@@ -37,6 +37,6 @@ def _can_draw() -> bool:
 def _plots(run: Measures) -> tuple[Markup | None, Markup | None]:
     if not _can_draw():
         return None, None
-    from assay_reports.measures.plots import lateness_plot, rates_plot
+    from assay_reports.histories.plots import lateness_plot, rates_plot
 
     return rates_plot(run), lateness_plot(run)

@@ -1,0 +1,1 @@
+"""The pages of a judgement of histories: the measures with plots, and the stories of what broke a rule."""
