@@ -153,8 +153,9 @@ def cluster(place: Path) -> Generator[tuple[str, list[subprocess.Popen[bytes]]],
 
 
 def executors(worker: subprocess.Popen[bytes]) -> list[int]:
-    """Return the ids of a worker's child processes."""
-    return [int(child) for child in Path(f"/proc/{worker.pid}/task/{worker.pid}/children").read_text().split()]
+    """Return the ids of a worker's child processes, which its threads have started."""
+    threads = Path(f"/proc/{worker.pid}/task").glob("*/children")
+    return [int(child) for children in threads for child in children.read_text().split()]
 
 
 def connect_server(place: Path, port: int) -> AbstractContextManager[subprocess.Popen[bytes]]:
