@@ -1,7 +1,7 @@
 """The time of `assay judge` beside the time to parse the same lines: `python bench/pipeline.py [FOLDER...]`.
 
 The folders are outputs of runs or soaks, or histories of any size (`bench/journals/histories.py`).  Without a folder, a
-soak of a minute on the reference broker's server is recorded, and repeated to a million lines.
+soak of a minute on the reference broker's server is recorded, and repeated until it has 100,000 lines.
 
 All measurements of a call run in one Spark session with the settings of `assay judge`: one parse as warm-up, then
 rounds of a parse (the baseline) and a whole judgement.  The parse reads every line as text and parses it with the whole
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ROUNDS = 3
-EVENTS = 1_000_000
+EVENTS = 100_000
 SOAK = ("--backend", "reference-server", "--seconds", "60", "--rate", "150", "--producers", "3", "--consumers", "3")
 LONGEST = 12
 """The number of stages that the table shows."""
