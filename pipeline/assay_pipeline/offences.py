@@ -82,17 +82,18 @@ def _events(lines: DataFrame, asked: Iterable[_Asked]) -> dict[int, list[AnyEven
     keyed = keyed.withColumnsRenamed({"writer": "of_writer", "seq": "of_seq"})
     near = told.join(F.broadcast(keyed), list(NAMES))
     found: dict[int, list[AnyEvent]] = {}
-    calls: dict[str, set[int]] = {}
+    calls: dict[tuple[str, str, str, str], set[int]] = {}
     mine = about | itself | F.array_contains("kids", F.col("key")) | F.col("kind").isin(*_AROUND)
-    for row in near.where(mine).select("number", "line").collect():
+    for row in near.where(mine).select("number", "folder", "line").collect():
         event = decode_line(row.line.encode())
         found.setdefault(row.number, []).append(event)
         if isinstance(event, Call):
-            calls.setdefault(event.id, set()).add(row.number)
-    answers = told.where((F.col("kind") == "return") & F.col("call").isin(list(calls)))
-    for row in answers.select("call", "line").collect():
+            calls.setdefault((row.folder, event.run, event.writer, event.id), set()).add(row.number)
+    # A call's id is unique in its writer only.
+    answers = told.where((F.col("kind") == "return") & F.col("call").isin(list({call for *_, call in calls})))
+    for row in answers.select("folder", "call", "line").collect():
         event = decode_line(row.line.encode())
-        for number in calls[row.call]:
+        for number in calls.get((row.folder, event.run, event.writer, row.call), ()):
             if all(event.ref != other.ref for other in found[number]):
                 found[number].append(event)
     return found

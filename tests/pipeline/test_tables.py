@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from tests.pipeline.cases import CASES
 from tests.pipeline.judgement import Judgement
-from tests.pipeline.tales import Tale, write_run
+from tests.pipeline.tales import Tale, preceded, write_run
 
 from assay_evidence.events import Call, Fault, Return, Seen, Watch
 from assay_evidence.histories.measures import Measures
@@ -115,10 +115,17 @@ def test_a_story_has_the_messages_events_and_no_others(spark: SparkSession, tmp_
         tale.at(1001).handed("late")
         tale.stops(watch)
 
+    def begins_units(tale: Tale) -> None:
+        for number in range(20):
+            tale.ends_unit(f"{number}", "begin")
+
+    # The calls of the other run have the same ids, and the numbers of their lines differ.
     write_run(tmp_path / "run", [early])
+    write_run(tmp_path / "other", [preceded(begins_units, early)])
     (tmp_path / "out").mkdir()
-    files = find_journals([tmp_path / "run"])
-    (one,) = judge_with(spark, files, tmp_path / "out", tmp_path / "out", rules=("DD-02",)).offences
-    assert (one.rule, one.subject, one.backend) == ("DD-02", "soon", "reference")
-    assert [type(event) for event in one.events] == [Watch, Call, Return, Seen, Fault, Fault, Watch]
-    assert {event.msg.key for event in one.events if isinstance(event, Call | Seen) and event.msg} == {"soon"}
+    files = find_journals([tmp_path / "run", tmp_path / "other"])
+    told = judge_with(spark, files, tmp_path / "out", tmp_path / "out", rules=("DD-02",)).offences
+    assert [(one.rule, one.subject, one.backend) for one in told] == [("DD-02", "soon", "reference")] * 2
+    for one in told:
+        assert [type(event) for event in one.events] == [Watch, Call, Return, Seen, Fault, Fault, Watch]
+        assert {event.msg.key for event in one.events if isinstance(event, Call | Seen) and event.msg} == {"soon"}

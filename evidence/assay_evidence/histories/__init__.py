@@ -1,1 +1,1 @@
-"""What a judgement of histories shows beside its verdicts: measures, and the stories of what broke a rule."""
+"""The results of a judgement of histories beside its verdicts: measures, and the stories of what broke a rule."""
