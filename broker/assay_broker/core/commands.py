@@ -69,7 +69,7 @@ class Attach(Struct, frozen=True, tag=True, kw_only=True):
         selector: JMS selector; None for none.
         no_local: Whether to leave out messages that the same connection or client id sent (topics only).
         durability: The kind of subscription.
-        name: The subscription's name; None for a queue, and for an unshared non-durable subscription.
+        name: The subscription's name; None for a queue. May be None for an unshared non-durable subscription.
         shared: Whether several receivers may share the subscription.
         everybodys: Whether a shared subscription belongs to no client id, so that clients with any id share it.
         settled: Whether the queue manager sends deliveries settled (at most once).

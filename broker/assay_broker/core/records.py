@@ -113,7 +113,7 @@ class MessageMarked(Struct, frozen=True, tag=True):
 
 
 class MessageRemoved(Struct, frozen=True, tag=True, gc=False):
-    """A stored copy was removed: consumed, expired or cancelled, or its subscription ended."""
+    """A stored copy was removed, for example because it was consumed, expired or was cancelled."""
 
     key: int
 

@@ -21,7 +21,9 @@ from assay_broker.core.state import State
 from assay_sdk.model.message import Address, AddressKind
 
 Need = tuple[str, str, str]
-"""The authority that a command needs: the object type, the object's name (``self`` for the queue manager), a word."""
+"""The authority that a command needs: the object type, the object's name, and the authority, such as ``CHG``.
+For the queue manager itself the name is ``self``.
+"""
 
 _TYPES = {Namespace.QUEUE: "QUEUE", Namespace.TOPIC: "TOPIC"}
 

@@ -68,7 +68,8 @@ def delete_object(state: State, turn: Turn, change: DeleteObject) -> None:
     """Carry out DELETE.
 
     Raises:
-        RefusalError: The object does not exist, is open, or holds messages and PURGE was not given.
+        RefusalError: The object does not exist, is open, or holds uncommitted messages. Or it holds other messages, and
+            PURGE was not given. Or it is a subscription in use, or several clients have a subscription of this name.
     """
     subscriptions = _of_clients(state, change)
     if subscriptions:

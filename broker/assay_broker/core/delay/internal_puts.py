@@ -135,7 +135,9 @@ class Puts:
         return self._to(Target((queue.definition,), queue), message, message.expiry_ms)
 
     def publish(self, topic: Address, message: Message, expires_ms: int | None, via: tuple[str, ...] = ()) -> None:
-        """Plan a put of a publication to each present subscriber that can take it, and to the neighbours that want it.
+        """Plan puts of a publication to the present subscribers that can take it, and to the neighbours that want it.
+
+        A neighbour is the parent or a child of the queue manager in a publish/subscribe hierarchy.
 
         Args:
             topic: The topic.

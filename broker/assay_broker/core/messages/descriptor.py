@@ -47,8 +47,7 @@ def native_id(text: str | None) -> bytes:
     """Return the 24 bytes of MsgId or CorrelId for a JMS id.
 
     ``ID:`` with 48 hexadecimal digits stands for the bytes that the digits encode, as in IBM MQ. A text of up to 24
-    bytes is padded; a
-    longer one is replaced by the beginning of its SHA-256.
+    bytes is padded with zero bytes; the first 24 bytes of its SHA-256 replace a longer text.
     """
     if not text:
         return bytes(ID_BYTES)

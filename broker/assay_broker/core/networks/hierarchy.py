@@ -1,5 +1,7 @@
 """Publish/subscribe hierarchies: publications for neighbours, and announcements of subscriptions to them.
 
+The neighbours of a queue manager are its parent and its children.
+
 A neighbour announces its interest in a topic, which acts as a proxy subscription. A publication is matched with proxy
 subscriptions at the send, and a delayed publication has a staged copy for each (DD-81). When the copy arrives, the
 neighbour publishes it to its own subscribers of that time, also to those that subscribed after the send (DD-84). A

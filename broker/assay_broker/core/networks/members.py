@@ -1,4 +1,4 @@
-"""Holds the facts that a queue manager knows about the other queue managers in its network."""
+"""The facts that a queue manager knows about the other queue managers of its network."""
 
 from __future__ import annotations
 

@@ -64,8 +64,7 @@ class Outstanding(Struct, frozen=True, tag=True):
 
     Args:
         numbers: The numbers of all messages that the sender keeps until they are confirmed; the receiver can forget all
-            other
-            numbers of this sender.
+            other numbers of this sender.
         answer: Whether the sender has just started and wants a greeting as an answer.
     """
 

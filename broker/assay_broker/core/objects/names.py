@@ -105,7 +105,7 @@ def shortened(text: str) -> str:
 
 
 def is_generic(name: str) -> bool:
-    """Return whether a name is generic: it ends in ``*``, and matches all names with its beginning."""
+    """Return whether a name is generic: it ends in ``*``, and matches all names that begin with the text before it."""
     return name.endswith("*")
 
 

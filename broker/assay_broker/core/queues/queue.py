@@ -94,8 +94,10 @@ class Receiver(Link):
         attach.
         """
         self.gate = 0
-        """The number of the batch that has to be stored before the last delivery to the receiver is sent, or a later
-        one."""
+        """The number of the batch for which the last delivery to the receiver waits; later deliveries wait for it, too.
+
+        0 if they wait for no batch.
+        """
         self.unsettled: dict[int, Delivery] = {}
 
     def grant(self, credit: int) -> None:

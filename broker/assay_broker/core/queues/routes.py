@@ -51,7 +51,8 @@ class Route(Struct, frozen=True, eq=False, kw_only=True):
         target: The destination.
         objects: The number of changes of objects at the resolution (`Directory.changes`).
         authorities: The number of changes of authority at the resolution (`Authorities.changes`).
-        longest: The highest number of octets of a message that queue and queue manager take; -1 if puts are disabled.
+        longest: The highest number of octets of a message that queue and queue manager take; -1 if puts are disabled
+            or the destination is a topic.
         homes: The home of the queue, as a tuple for `Pending.homes`; empty for a topic.
         queues: The queue, as a tuple for `Pending.queues`; empty for a topic.
     """

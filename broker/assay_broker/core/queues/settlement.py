@@ -29,7 +29,7 @@ _OUTCOMES: dict[Outcome, Callable[[State, Turn, Delivery], None]] = {
 }
 
 
-def settle(  # noqa: PLR0917  a settlement, and what it is about
+def settle(  # noqa: PLR0917  a settlement has all these parameters
     state: State, turn: Turn, delivery: Delivery, outcome: Outcome, leave_out: bool = False, annotations: bytes = b""
 ) -> None:
     """Settle a delivery.

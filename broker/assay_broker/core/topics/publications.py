@@ -194,7 +194,7 @@ def _copy(state: State, subscriber: Subscriber, message: Message, taken: Counter
     return found[0].mqrc if found else Copy(subscriber.home, queue)
 
 
-def _dead_letter(  # noqa: PLR0917  what a dead letter says, and where
+def _dead_letter(  # noqa: PLR0917  a dead-letter header needs all these values
     state: State, subscriber: Subscriber, message: Message, taken: Counter[str], why: Mqrc, now_ms: int
 ) -> Copy | None:
     """Return a subscriber's copy for the dead-letter queue; None if that queue does not exist or cannot take it.

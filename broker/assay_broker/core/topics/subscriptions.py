@@ -23,7 +23,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     Args:
         topic: The topic.
         client_id: The client id to which the subscription belongs; None for none.
-        name: The subscription's name; None for an unshared non-durable subscription.
+        name: The subscription's name; None only for an unshared non-durable subscription, which may have a name, too.
         selector: JMS selector; None for none.
         no_local: Whether to leave out messages that the same connection or client id sent.
         shared: Whether several receivers may share the subscription.
