@@ -207,7 +207,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         Args:
             doing: A noun phrase for the failed work, for the log.
         """
-        _LOG.exception("%s of the connection of %s failed; it is closed", doing, self._socket.peer)
+        _LOG.exception("%s of the connection of %s failed; the server closes the connection", doing, self._socket.peer)
         self.expel(Condition(INTERNAL_ERROR, "The server has made a mistake; its log says which."))
 
     # --- `facility.Peer`, for the queue manager

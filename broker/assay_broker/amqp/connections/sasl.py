@@ -10,7 +10,8 @@ The reaction to input, by phase:
 phase     input                 answer; next phase
 ========= ===================== ============================================
 HEADER    SASL's header         SASL's header and the mechanisms; MECHANISM
-HEADER    AMQP's header         none; DONE if no login is needed, else REFUSED
+HEADER    AMQP's header         if no login is needed: none; DONE
+HEADER    any other input       SASL's header; REFUSED
 MECHANISM sasl-init             the mechanism's first step
 CHALLENGE sasl-response         the mechanism's next step
 CHECKING  any octets            none; the octets are kept until the outcome

@@ -161,8 +161,8 @@ class AmqpSocket(ClientSocket):
     def _beat(self) -> None:
         """Let the engine send heartbeats and detect a silent client, and schedule the next call.
 
-        The timer of the login's deadline goes on after the login and calls this method, too.  The method replaces this
-        timer only if the next call is due earlier.
+        The timer of the login's deadline keeps running after the login, and then calls this method, too.  The method
+        replaces that timer only if the next call is due earlier.
         """
         if self._tick is not None:
             self._tick()

@@ -24,7 +24,7 @@ _SHORT, _REMEMBERED = 512, 1_024
 _NULL = types.null()
 
 
-def encode(value: object) -> bytes:  # noqa: C901, PLR0911  one return a type is the table
+def encode(value: object) -> bytes:  # noqa: C901, PLR0911  one return for each type
     """Encode a decoded value, for the fields that the server's attach copies from the client's attach.
 
     Raises:

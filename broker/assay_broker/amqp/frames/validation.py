@@ -184,7 +184,7 @@ class FrameValidator:
         is_plain = end - body > HEAD_SIZE and data.startswith(_HEAD, body, end)
         return (not is_plain or data[body + 2] in {_OPEN, _CLOSE}) and self._check_frame(data, begin, end)
 
-    def _check_frame(self, data: bytes, begin: int, end: int) -> bool:  # noqa: C901  one branch a frequent frame
+    def _check_frame(self, data: bytes, begin: int, end: int) -> bool:  # noqa: C901  one branch for each frequent frame
         """Check a frame.
 
         Args:
@@ -375,7 +375,7 @@ class FrameValidator:
             return handles is not None and self._within(channel, handles, code, fields, attach, octets)
         return True  # if the channel has no session, the engine reports the error
 
-    def _within(  # noqa: PLR0917  a frame, and where it belongs
+    def _within(  # noqa: PLR0917  a frame, and its channel and links
         self, channel: int, handles: _Handles, code: int, fields: Sequence[Any], attach: Attach | None, octets: bytes
     ) -> bool:
         """Check a decoded frame that belongs to a session.

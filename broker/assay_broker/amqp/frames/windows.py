@@ -20,7 +20,7 @@ class IncomingWindows:
 
     def __init__(self, session_frames: int) -> None:
         self._surely_taken = session_frames // 2
-        """The number of transfers that every window allows at any time; the engine opens a window again in time."""
+        """The number of transfers that every window always allows; the engine opens it again before fewer are left."""
         self.left: dict[int, int] | None = None
         """The transfers that each window still allows, by channel; None if the next octets cannot exceed a window."""
         self.fresh: set[int] = set()

@@ -8,13 +8,13 @@ The link treats an acquired delivery as follows:
 
 | delivery     | at a commit           | at a rollback        | at the client's outcome |
 |--------------|-----------------------|----------------------|-------------------------|
-| not yet sent | sent in no unit       | given back           | -                       |
+| not yet sent | sent, not enlisted    | given back           | -                       |
 | sent in part | the rest is sent      | aborted, given back  | aborted, enlisted       |
 | sent         | the client settles it | released, given back | enlisted                |
 | enlisted     | the outcome holds     | released, given back | -                       |
 
 If the link sends deliveries settled, it enlists each delivery as accepted when it begins to send it.  At the discharge
-it gives back the deliveries that it has not begun to send; the client then gets them in no unit of work.
+it gives back the deliveries that it has not begun to send; the client then gets them outside the transaction.
 """
 
 from __future__ import annotations

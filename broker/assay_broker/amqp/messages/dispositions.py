@@ -54,7 +54,7 @@ The links look them up here without a function call, because nearly every dispos
 """
 _NONE = (b"", types.null())
 MAX_ADDED = 1_024
-"""The most octets of annotations that one outcome may add to a message; more are ignored."""
+"""The most octets of annotations that one outcome may add to a message; a longer map is ignored as a whole."""
 _REMEMBERED = 64
 _KEPT = frozenset((terms.DELIVERY_TIME, terms.DELIVERY_DELAY, terms.DESTINATION, terms.REPLY_TO, terms.PRIORITY))
 """The annotations by which the sender instructs the queue manager; a receiver cannot change them."""

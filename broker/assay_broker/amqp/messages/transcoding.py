@@ -54,7 +54,7 @@ DEFAULT_PRIORITY = 4
 """The priority of a message whose header has none (AMQP 1.0, 3.2.1)."""
 
 HIGHEST_PRIORITY = 9
-"""The highest priority that the server knows; it replaces higher priorities (AMQP 1.0, 3.2.1)."""
+"""The highest priority that the server knows; the server lowers a higher priority to it (AMQP 1.0, 3.2.1)."""
 
 _LONG_END = 2**63
 """The first number above the range of times, which are signed 64-bit numbers."""
