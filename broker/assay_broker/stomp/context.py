@@ -71,7 +71,7 @@ class SessionContext(CommandCollector):
         self.short = False
         """The result of `memory_is_short` at the beginning of the current input."""
         self.choked = False
-        """Whether the session handles no further frame until memory is free, because a SEND found too little of it."""
+        """Whether the session handles no further frame until memory is free, because memory was short at a SEND."""
         self.unsent = 0
         """The octets in `output`."""
         self.output: list[bytes] = []
@@ -100,7 +100,8 @@ class SessionContext(CommandCollector):
             return self._common_sender()
         self._senders[address] = link = self.next_number()
         self.ask(partial(self._own_sender, address), commands.AttachSender, link, address)
-        return self._senders.get(address) or self._common_sender()  # a refusal comes at once
+        # If the queue manager has refused the link during `ask`, `_own_sender` has removed it.
+        return self._senders.get(address) or self._common_sender()
 
     def _own_sender(self, address: Address, answer: Answer) -> None:
         """Handle the answer to the opening of a queue's own link."""

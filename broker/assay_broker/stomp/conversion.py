@@ -36,8 +36,8 @@ def message_of(frame: Frame, destinations: Destinations, message_id: str, now_ms
 def _still_delayed(message: Message, now_ms: int) -> Message:
     """Return a message; if its delay ended before the server read the frame, it is due one millisecond from now.
 
-    Otherwise a slow network would make an ordinary message of it, which a queue or topic that refuses delayed messages
-    would accept (DD-11).
+    Otherwise, on a slow network, the message would no longer count as delayed, and a queue or topic that refuses
+    delayed messages would accept it (DD-11).
     """
     due_ms = message.delivery_time_ms
     if due_ms is None or not (message.creation_ms or 0) < due_ms <= now_ms:
@@ -48,8 +48,8 @@ def _still_delayed(message: Message, now_ms: int) -> Message:
 def _with_expiry(message: Message, now_ms: int) -> Message:
     """Return a message; if it has a time to live or a time of expiry, it has both.
 
-    Receivers over STOMP need the time of expiry.  Over AMQP the server tells the rest of the time to live; for an
-    encoded message (a map, a list) it does so only if the message has one.
+    Receivers over STOMP need the time of expiry.  Receivers over AMQP need the rest of the time to live; for an encoded
+    message (a map or a list) the server sends that rest only if `Message.ttl_ms` is set.
     """
     if message.expiry_ms is None:
         if not message.ttl_ms:

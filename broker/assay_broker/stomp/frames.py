@@ -239,7 +239,8 @@ def _end(context: SessionContext, subscription: Subscription, receipt: str | Non
         for delivery in subscription.waiting:  # the queue manager has removed them already
             context.write_message(subscription, delivery)
     elif subscription.waiting:
-        context.flow(subscription.link, -subscription.plan.window)  # else they would be delivered here again
+        # Without credit, because the queue manager would otherwise deliver them to this subscription again.
+        context.flow(subscription.link, -subscription.plan.window)
         for delivery in subscription.waiting:
             context.settle(subscription.link, delivery.delivery, Outcome.RELEASED)
     subscription.waiting.clear()
@@ -295,7 +296,7 @@ def commit(context: SessionContext, frame: Frame) -> None:
             context.ask(lambda answer: committed(replace(answer, refused=why)), commands.Backout, transaction.unit)
 
     def put_away() -> None:
-        # Not before all frames are answered: the messages of a refused transaction stay with the client.
+        # Called after all frames are answered, because the client keeps the messages of a refused transaction.
         if transaction.refused is None:
             settling.put_away_all(context, transaction)
         transaction.end(end)

@@ -227,7 +227,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
             self._wake()
 
     def _mistake(self, doing: str) -> None:
-        _LOG.exception("%s of the connection of %s failed; it is closed", doing, self._socket.peer)
+        _LOG.exception("%s of the connection of %s failed; the server closes the connection", doing, self._socket.peer)
         self.fail(FaultError(_MISTAKE, Mqrc.UNEXPECTED_ERROR))
 
     # --- `facility.Peer`, for the queue manager

@@ -95,7 +95,7 @@ def _taken(context: SessionContext, frame: Frame) -> tuple[Subscription, dict[st
     return subscription, taken
 
 
-def _settle(  # noqa: PLR0917  a settlement, and what it is about
+def _settle(  # noqa: PLR0917  a settlement has all these parameters
     context: SessionContext,
     subscription: Subscription,
     taken: Mapping[str, Deliver],

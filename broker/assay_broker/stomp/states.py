@@ -1,10 +1,10 @@
 """The state machine of a session, which is a client's connection as the queue manager sees it.
 
 The client sends CONNECT. If it must log in, the server first checks its password; then the queue manager admits or
-refuses the client. After DISCONNECT the session is in the state of leaving: it waits for the answers to all earlier
-frames, so that the receipt of DISCONNECT confirms these frames, too.  A fault of the client, a refusal, or the server's
-stop ends a session with an ERROR.  The server closes the socket when the session's last output is sent, or when the
-connection is lost.
+refuses the client. After DISCONNECT the session is `LEAVING`: it waits for the answers to all earlier frames, so that
+the receipt of DISCONNECT confirms these frames, too.  A fault of the client, a refusal, or the server's stop ends a
+session with an ERROR.  The server closes the socket when the session's last output is sent, or when the connection is
+lost.
 
 The table of `assay_sdk.stomp.states` has the permitted order of frames; this table has their effects on the queue
 manager. Inputs that change nothing are listed in `_IGNORED`.
@@ -93,4 +93,4 @@ TABLE: Mapping[tuple[SessionState, SessionInput], tuple[SessionState, SessionAct
     **{(state, _I.LOST): (_S.GONE, _A.FORGET) for state in (*_LIVE, _S.ENDED)},
     **{(state, happened): (state, _A.NOTHING) for state, inputs in _IGNORED.items() for happened in inputs},
 }
-"""The action and the next state for each input in each state."""
+"""The next state and the action for each pair of state and input that can occur."""
