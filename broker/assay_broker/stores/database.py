@@ -92,7 +92,7 @@ class Database:
             try:
                 self._connection.execute("COMMIT")
             except BaseException as error:  # also on Ctrl-C, as in `begin`
-                # On a full disk SQLite has not written the end of the transaction.  After other errors it may have.
+                # On a full disk SQLite has not written the end of the transaction; after other errors it may have.
                 self._doubtful = not isinstance(error, apsw.FullError)
                 self._roll_back()
                 raise

@@ -50,7 +50,10 @@ class SystemDisk:
         return status.f_bavail * status.f_frsize
 
     def synced(self, path: Path) -> bool:
-        """Return True, because SQLite flushes each commit (`synchronous` is FULL) and raises an error if it cannot."""
+        """Return whether the file exists; if it does, everything written to it has been flushed.
+
+        SQLite flushes each commit (`synchronous` is FULL), and raises an error if it cannot.
+        """
         return path.exists()
 
     def crash(self) -> None:
