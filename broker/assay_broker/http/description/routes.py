@@ -51,7 +51,7 @@ _SELECTING = (
 _DETAIL = Parameter(
     name="detail",
     place="query",
-    about="Ours: the answer is the whole message as JSON: MQMD, headers, properties, body.",
+    about="Extension of the kit: the answer is the whole message as JSON: MQMD, headers, properties, body.",
     schema={"type": "string", "enum": ["full"]},
 )
 _PUTTING = (
@@ -66,7 +66,7 @@ _PUTTING = (
     Parameter(
         name=PERSISTENCE,
         place="header",
-        about="The persistence; asDestination, which is ours, means the default of the queue or topic.",
+        about="The persistence; asDestination, an extension of the kit, means the default of the queue or topic.",
         schema={"type": "string", "enum": ["nonPersistent", "persistent", "asDestination"], "default": "nonPersistent"},
     ),
     Parameter(name=PRIORITY, place="header", about="Since v3: 0 to 9, or asDestination (the default).", schema=_STRING),
@@ -87,7 +87,7 @@ _DESCRIPTOR = {
     REPLY_TO: "The queue for replies, if the message names one.",
     PRIORITY: "Since v3: the message's priority.",
     PROPERTIES: "Since v3: the message's properties, except those that a header cannot hold.",
-    LEFT_OUT: "Ours: the number of properties that are not shown, because a header cannot hold them.",
+    LEFT_OUT: "Extension of the kit: the number of properties that are not shown, because a header cannot hold them.",
 }
 _CREATED = Reply(status=201, about="The message was sent.", headers={MESSAGE_ID: "The message's id."})
 _ONE = (
@@ -184,8 +184,8 @@ OPERATIONS: tuple[Operation, ...] = (
             Parameter(
                 name=DELAY,
                 place="header",
-                about="Ours: the delivery delay, in milliseconds. A delay other than 0 is refused (MQRC 2046),"
-                " because only JMS clients can send with a delay.",
+                about="Extension of the kit: the delivery delay, in milliseconds. A delay other than 0 is refused"
+                " (MQRC 2046), because only JMS clients can send with a delay.",
                 schema={"type": "integer", "minimum": 0},
             ),
         ),

@@ -58,7 +58,8 @@ SCHEMAS: Mapping[str, Schema] = {
         responseParameters=_list(TEXT),
         onUse={
             "type": "boolean",
-            "description": "Ours: whether DISPLAY shows a queue that does not exist as its first use would create it.",
+            "description": "Extension of the kit: whether DISPLAY also shows a queue that does not exist, as its first "
+            "use would create it.",
         },
     ),
     "CommandAnswer": _object(
@@ -74,13 +75,22 @@ SCHEMAS: Mapping[str, Schema] = {
         text=_list(TEXT),
         message=_list(TEXT),
         parameters={"type": "object"},
-        column={"type": "integer", "description": "Ours: the column of the mistake in the command, from 1."},
-        syntaxError={"type": "boolean", "description": "Ours: whether the command itself is not valid."},
+        column={
+            "type": "integer",
+            "description": "Extension of the kit: the column of the mistake in the command, from 1.",
+        },
+        syntaxError={
+            "type": "boolean",
+            "description": "Extension of the kit: whether the command itself is not valid.",
+        },
     ),
     "Messages": _object(
         ("messages", "more"),
         messages=_list({"anyOf": [_referred("Message"), _referred("WholeMessage")]}),
-        more={"type": "boolean", "description": "Ours: whether the queue has more messages that match."},
+        more={
+            "type": "boolean",
+            "description": "Extension of the kit: whether the queue has more messages that match.",
+        },
     ),
     "Message": _object(("messageId", "correlationId", "format"), **_SUMMARY),
     "WholeMessage": _object(

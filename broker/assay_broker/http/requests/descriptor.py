@@ -28,10 +28,10 @@ PRIORITY = "ibm-mq-md-priority"
 REPLY_TO = "ibm-mq-md-replyTo"
 PROPERTIES = "ibm-mq-usr"
 DELAY = "assay-delivery-delay"
-"""Our extension: the delivery delay of a native put; the queue manager refuses any delay but 0 (DD-20)."""
+"""Extension of the kit: the delivery delay of a native put; the queue manager refuses a delay above 0 (DD-20)."""
 
 LEFT_OUT = "assay-properties-left-out"
-"""Our extension: the number of a message's properties that the answer does not show."""
+"""Extension of the kit: the number of a message's properties that the answer does not show."""
 
 _HEADERS = (MESSAGE_ID, CORRELATION_ID, EXPIRY, PERSISTENCE, PRIORITY, REPLY_TO, PROPERTIES, DELAY)
 _OURS = ("ibm-mq-md-", "ibm-mq-usr", "assay-")
