@@ -38,7 +38,7 @@ class Security(Struct, frozen=True):
         return self.users is None
 
     def mechanisms(self, *, private: bool) -> tuple[str, ...]:
-        """The SASL mechanisms to offer, the best first.
+        """Return the SASL mechanisms to offer, the best first.
 
         Args:
             private: Whether the client may send its password in clear text (see `is_private`). If not, the server does

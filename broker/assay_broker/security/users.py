@@ -143,7 +143,7 @@ class Users:
         """Return keys for an unknown user, so that a client cannot find out which users exist.
 
         An unknown name always gets the same salt and iterations.  The iterations are copied from one of the users,
-        because a count that no user has would give the unknown name away.
+        because a count that no user has would show that the name is unknown.
         """
         made = hmac.digest(self._secret, b"salt" + user.encode(errors="surrogatepass"), "sha256")
         salt, chance = made[:_SALT_BYTES], int.from_bytes(made[_SALT_BYTES:])

@@ -1,4 +1,4 @@
-"""The log of a server: one event a line on standard error, as text or as JSON.
+"""The log of a server: one event on each line of standard error, as text or as JSON.
 
 The modules of this package log through the standard library.  structlog writes their events and the warnings of asyncio
 and uvicorn.  The log shows only names from a client's data, shortened and without control characters, so that no client
