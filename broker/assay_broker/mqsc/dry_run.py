@@ -44,7 +44,8 @@ class DryRun:
         """Carry out a command on the objects and authority records.
 
         Args:
-            change: The command.  A command about messages is refused, because a dry run has no messages.
+            change: The command.  DEFINE, ALTER, DELETE, SET AUTHREC, and DISPLAY of objects or authority records are
+                carried out.  All other commands are refused, because a dry run has no messages.
 
         Returns:
             The objects or records that a DISPLAY shows, empty for other commands, or the refusal.
