@@ -28,22 +28,22 @@ _NO_PRIORITY = 10
 Commands = tuple[Command, ...]
 
 Rewrite = Callable[[Command, int, View], Commands | None]
-"""A function that returns the commands in place of a command, at a given time; None leaves the command as it is."""
+"""A function that returns the commands that replace a command, at a given time; None leaves the command as it is."""
 
 PutRewrite = Callable[[Put, Address, int, View], Commands | None]
-"""A function that returns the commands in place of a send to a destination; None leaves the send as it is."""
+"""A function that returns the commands that replace a send to a destination; None leaves the send as it is."""
 
 Reshow = Callable[[Answer, Command, int, View], Answer]
-"""A function that returns the answer in place of an answer to a command."""
+"""A function that returns the answer that replaces an answer to a command."""
 
 Redeliver = Callable[[Deliver, View], Deliver | None]
-"""A function that returns the delivery in place of a delivery; None if the delivery is lost."""
+"""A function that returns the delivery that replaces a delivery; None if the broker is to lose the delivery."""
 
 Retell = Callable[[Sent, Answer], Answer]
 """A function that returns the answer that the sender gets, from the send and the broker's answer."""
 
 ReadRewrite = Callable[[Sequence[Record], View], tuple[Record, ...]]
-"""A function that returns the records in place of the records that the store reads at a start or writes."""
+"""A function that returns the records that replace those that the store reads at a start, or those that it writes."""
 
 Judge = Callable[[Put, Address, int, View], Mqrc | None]
 """A function that returns the reason code with which a send to a destination is refused; None to accept the send."""

@@ -2,7 +2,7 @@
 
 The view notes a command, as the client made it, after the defect has seen it.  So the defect sees the broker as it was
 before that command.  The view notes effects before the defect sees them.  At a start, after the defect has seen the
-records, the view forgets all facts except `delayed`, `said`, `objects`, `may` and `withheld`.
+records, the view forgets the facts about connections, links, deliveries and units of work, and the open `asked`.
 
 =====================  ===========================================  ====================================================
 fact                   noted at, until                              needed by the defects of
@@ -124,9 +124,9 @@ class View:
         self.starts = 0
         self.settings = Settings()
         self.last: Command | None = None
-        """The current command, as the client made it."""
+        """The last command that the view noted, as the client made it.  The effects that a defect sees belong to it."""
         self.last_ms = 0
-        """The time of the current command in milliseconds since the epoch."""
+        """The time of that command in milliseconds since the epoch."""
         self._own = count(-1, -1)
         self.agent = self.own_number()
         """A number that no client uses, for the defect's own connection, and for its links on any connection."""

@@ -131,7 +131,7 @@ PERSISTENCE_VARIANTS = (
         name="non-persistent-not-kept-since-start",
         rules=("PD-29", "QS-04", "QS-05", "QS-35"),
         text="A non-persistent publication is lost if no subscriber of its topic is back since the broker's start.",
-        allowed_by="PERSIST:59 does not guarantee such a message; AMQP:40: so is one without the durable header.",
+        allowed_by="PERSIST:59 guarantees only persistent messages; AMQP:40: the default is non-persistent.",
         apply=_keeps_for_returned_only,
     ),
     Variant(

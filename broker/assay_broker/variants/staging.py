@@ -337,7 +337,7 @@ STAGING_VARIANTS = (
         name="distributed-stops-at-put-disabled",
         rules=("DD-65",),
         text="On distributed platforms, too, disabling the staging queue for puts stops the delay processor.",
-        allowed_by="DELAY:68 says that the processor stops on z/OS; line 70 does not exclude it.",
+        allowed_by="DELAY:68 says that the processor stops on z/OS; line 70 does not exclude this on other platforms.",
         apply=lambda: Seams(tables=_heeds_puts),
     ),
 )

@@ -32,7 +32,7 @@ from assay_sdk.model.reasons import Mqrc, refused
 
 _PATIENCE_MS = 500
 _NOWHERE = Address(AddressKind.QUEUE, "x" * 49)
-"""An address to which nobody can attach, because the name is longer than the 48 characters of an object's name."""
+"""An address to which no client can attach, because the name is longer than the 48 characters of an object's name."""
 
 
 @defect(made, "lone-message-stuck", "PD-20")

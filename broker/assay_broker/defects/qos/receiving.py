@@ -28,7 +28,7 @@ from assay_sdk.model.message import Address
 _GIVEN_UP = 3
 _THIRD_START = 3
 _LARGE = 65_536
-"""The number of characters from which a body counts as large."""
+"""The length from which a body counts as large, in characters or octets."""
 
 
 @defect(commands, "plain-messages-gone-with-receiver", "QS-09")

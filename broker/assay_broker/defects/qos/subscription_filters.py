@@ -27,7 +27,7 @@ class Opened(Struct, frozen=True):
 
 
 Remaining = Callable[[Opened, int, View], int | None]
-"""A function that returns how long a subscription remains, in milliseconds; None for the subscription's time to live.
+"""A function that returns how long a subscription outlives its receivers, in milliseconds; None for its time to live.
 
 Its arguments are the subscription, the time and the view.
 """

@@ -142,7 +142,7 @@ QOS_SUBSCRIPTION_LIFETIME_DEFECTS = (
     Defect(
         name="ttl-not-restarted",
         rules=("QS-20", "QS-21"),
-        text="The time to live counts only from the first disconnection.",
+        text="The time to live counts from the first disconnection and does not start again at later ones.",
         apply=lambda: _from(leaving_lasting),
     ),
     Defect(

@@ -130,7 +130,7 @@ FAILURE_REPORTS_DEFECTS = (
     Defect(
         name="lost-report-backs-out",
         rules=("DD-75", "DD-77", "DD-83"),
-        text="If no queue can take the report on a non-persistent or given-up message, the broker retries it.",
+        text="If no queue can take the report on a non-persistent or given-up message, the broker keeps the message.",
         apply=lambda: outcome_cells({(Step.DEAD_LETTER_REPORT, Result.REFUSED): _KEPT}),
     ),
     _lost_without_temporary_queue,

@@ -89,7 +89,7 @@ def _first_binding(change: Change, _view: View) -> Change | None:
 
 @defect(puts_without_destination, "unbound-without-destination", "DD-11")
 def _unbound(sent: Sent, view: View) -> Commands | None:
-    """The broker accepts a delayed message for a clustered queue from a producer without a destination, undelayed."""
+    """On a clustered queue, the broker delivers a delayed message of a producer without a destination at once."""
     return undelayed(sent.put) if sent.delayed and view.said(sent.target.name).get("CLUSTER") else None
 
 
