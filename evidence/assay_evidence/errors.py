@@ -4,9 +4,9 @@
 
     EvidenceError
     ├── JournalError     a journal cannot be written or read at all
-    ├── LineError        a line is not an intact event (the reader records it as `JournalDamage`) ├── VerdictsError    a
-    `verdicts.json` cannot be read └── ClaimError       a claim is malformed, or the evidence contradicts itself
-    (`judge` then finds `error`)
+    ├── LineError        a line is not an intact event (the reader records it as `JournalDamage`)
+    ├── VerdictsError    a `verdicts.json` cannot be read
+    └── ClaimError       a claim is malformed, or the evidence contradicts itself (`judge` then finds `error`)
 
 Damage inside a journal raises no error: `judge` uses it as data (`assay_evidence.lines.JournalDamage`).
 """

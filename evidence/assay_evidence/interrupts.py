@@ -56,7 +56,9 @@ def _nothing(_number: int, _frame: FrameType | None) -> None:
 
 
 _standing: list[_Deferral] = []
-"""The installed deferral; empty before that. It stays, because an installation takes as long as writing a line."""
+"""The deferral that `ctrl_c_deferrable` has installed; empty outside its block.
+
+It stays installed for the whole block, because an installation takes as long as writing a line."""
 
 
 @contextmanager

@@ -255,7 +255,7 @@ class _Run:
             levels=() if verdict is Verdict.UNSUPPORTED else levels_of(trace),
             unseen=unseen,
             probe=facts.probe,
-            # Lost lines may have shown a fail, so no later attempt replaces one with a damaged journal.
+            # Lost lines may have shown a fail, so a later attempt never replaces an attempt with a damaged journal.
             delayed=not harm and is_open(verdict, trace, held_up=because.delayed or _late_ns(trace) > HELD_UP_NS),
         )
         return of_probe(found, trace, self.begin, harm) if facts.probe else found

@@ -1,1 +1,1 @@
-"""The results of a judgement of histories beside its verdicts: measures, and the stories of what broke a rule."""
+"""Further results of the judgement of histories: measures, and the events of each subject that broke a rule."""

@@ -1,4 +1,4 @@
-"""The measures of a run: how late, how fast and how often, beside the verdicts.
+"""The measures of a run: lateness, rates, faults, the fill of batches, and repeated receptions.
 
 Measures decide nothing.  `assay judge` writes them as ``measures.json``, and draws them in ``measures.html``.
 """
@@ -15,10 +15,10 @@ PERCENTILES = (50.0, 90.0, 99.0, 99.9, 99.99)
 
 
 class Lateness(Struct, frozen=True, order=True):
-    """How late delayed messages came to a consumer that was waiting for them.
+    """The lateness of delayed messages that a waiting consumer received.
 
     Args:
-        group: What the messages have in common, such as ``delay of 1 s to 2 s``.
+        group: The common property of the messages, such as ``delay of 1 s to 2 s``.
         messages: The number of messages.
         ms: The lateness in milliseconds, in the order of `PERCENTILES`.
     """
@@ -33,10 +33,11 @@ class FaultSpan(Struct, frozen=True):
 
     Args:
         kind: The kind of fault.
-        begin_s: When it began, in seconds since the run began.
-        end_s: When it ended, in seconds since the run began; None if its end is not in the journal.
-        recovery_s: The seconds from its begin to the first reception after its end; None without one.
-        redelivered: The receptions with a redelivery mark in the five seconds after its end.
+        begin_s: The time of the fault's begin, in seconds since the run began.
+        end_s: The time of the fault's end, in seconds since the run began; None if the end is not in the journal.
+        recovery_s: The time from the fault's begin to the first reception after its end, in seconds; None without
+            such a reception.
+        redelivered: The number of receptions with a redelivery mark in the five seconds after the fault's end.
     """
 
     kind: str
@@ -51,8 +52,8 @@ class Rate(Struct, frozen=True):
 
     Args:
         at_s: The begin of the window, in seconds since the run began.
-        sent: The accepted sends a second.
-        received: The receptions a second.
+        sent: The number of accepted sends per second.
+        received: The number of receptions per second.
     """
 
     at_s: float
@@ -61,12 +62,12 @@ class Rate(Struct, frozen=True):
 
 
 class Batches(Struct, frozen=True):
-    """The fill of batches.
+    """The sizes of batches, compared with the largest size that their listener permits.
 
     Args:
         batches: The number of batches.
-        full: How many of them had as many messages as their listener takes at most.
-        fill: The mean fill: messages divided by that largest number, from 0 to 1.
+        full: The number of batches with the largest size.
+        fill: The mean of each batch's size divided by its largest size, from 0 to 1.
     """
 
     batches: int
@@ -86,7 +87,7 @@ class Measures(Struct, frozen=True):
         rates: The rates, in windows of equal length.
         faults: The faults, in their order.
         batches: The fill of batches; None without batches.
-        repeats: The receptions of a copy after its first one, by cause.
+        repeats: The number of receptions of a copy after its first reception, by cause.
     """
 
     schema: int

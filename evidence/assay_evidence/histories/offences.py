@@ -1,4 +1,4 @@
-"""The stories of what broke a rule in a history: the events of each offending message."""
+"""The messages, copies and batches that broke a rule in a history, each with its events."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ class _Copies:
         return any(precedes(send.call, begin) and precedes(begin, event) for begin in begun)
 
     def _unbroken(self, send: Send, spans: list[Span], start: int) -> int:
-        """Return the longest silence of the watches that no fault touches which ends connections."""
+        """Return the longest silence of the watches that overlap no fault that ends connections."""
         whole = (span for span in spans if self.story.unbroken(span))
         return max((self.story.silence(send, span, start) for span in whole), default=0)
 
@@ -230,7 +230,7 @@ def _after(fault: FaultSpan, event: Event) -> bool:
 
 
 def _inherits(holder: Holder, fault: FaultSpan, send: Send) -> bool:
-    """Return whether the subscription existed before the fault, and no client opened it between fault and send."""
+    """Return whether a subscription existed before a fault, and no client opened it between the fault and the send."""
     if fault.begin.what not in FATAL or fault.end is None or not precedes(fault.end, send.call):
         return False
 

@@ -37,7 +37,12 @@ _BEGINS, _STOPS = ("xa-start", "xa-join", "xa-resume"), ("xa-end", "xa-suspend",
 
 
 def _ends(story: Story, ack: str) -> dict[tuple[str, str], list[tuple[Call, Return | None]]]:
-    """Return the calls that end something for each writer and session."""
+    """Return the calls that acknowledge messages or end units of work, by writer and session.
+
+    Args:
+        story: The scenario.
+        ack: The acknowledgement mode of the sessions: client, transacted or xa.
+    """
     found: dict[tuple[str, str], list[tuple[Call, Return | None]]] = defaultdict(list)
     branches: dict[tuple[str, str], set[str]] = defaultdict(set)
     for call, _ in story.calls:
@@ -60,8 +65,8 @@ def endings(story: Story, ack: str, margin_ns: int) -> Iterator[Ending]:
 
     Args:
         story: The scenario.
-        ack: The mode of the sessions.
-        margin_ns: How long after the end no connection may be lost, in nanoseconds.
+        ack: The acknowledgement mode of the sessions: client, transacted or xa.
+        margin_ns: The time after the end in which no connection may be lost, in nanoseconds.
     """
     ends, holders = _ends(story, ack), Holders(story)
     sends = {send.key: send for send in story.sends if send.times == 1 and send.ttl_ns == 0}

@@ -22,7 +22,10 @@ DISCONNECTING = ("abort", "close-connection")
 
 
 class Lapse(Struct, frozen=True, kw_only=True):
-    """A message of an absence.  `assay_pipeline.tables.lapses` describes the fields; times are nanoseconds."""
+    """A message that was sent during an absence; `assay_pipeline.tables.lapses` describes the fields.
+
+    All times are in nanoseconds.
+    """
 
     send: Send
     actor: str
@@ -132,7 +135,7 @@ def _absences(story: Story) -> Iterator[_Absence]:
 
 
 def _asked_meanwhile(story: Story, one: Attachment, back: Attachment) -> bool:
-    """Return whether a client asked for another consumer of the name between two creations, even in vain."""
+    """Return whether a client tried to create another consumer with the subscription's name between two creations."""
     opened = one.answer
     return opened is None or any(
         call.op == "consumer"

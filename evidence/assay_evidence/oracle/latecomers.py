@@ -115,7 +115,10 @@ class _Latecomers:
         )
 
     def _waits(self, span: Span, send: Send) -> bool:
-        """Return whether a subscriber watched from before a send until the broker ended, and never had the message."""
+        """Return whether a subscriber watched from before a send until the broker ended, without receiving the message.
+
+        Only unshared non-durable subscriptions count.
+        """
         one, confirmed = self._of(span), send.confirmed
         if one is None or one.kind != "non-durable" or one.shared or not precedes(span.begin, send.call):
             return False
@@ -130,7 +133,7 @@ class _Latecomers:
         )
 
     def _closed(self, one: Attachment, send: Send) -> bool:
-        """Return whether a client had closed a subscription before a send, and its consumer had no other place."""
+        """Return whether a client had closed a subscription before a send, and its actor had no other destination."""
         places = {other.call.destination for other in self.holders.attachments if other.call.actor == one.call.actor}
         return len(places) == 1 and any(
             call.actor == one.call.actor

@@ -30,7 +30,7 @@ class Send(Struct, frozen=True, kw_only=True):
         answer: The call's return; None if the call did not return.
         ending: The first later event that ended the send's unit of work: a commit, a rollback, or the begin of another
             unit of the same name; None if no event did.
-        asked: The first later call that was to commit the unit of work; None for none.
+        asked: The first later call to commit the unit of work; None without such a call.
         times: How often the scenario sent a message with this key.
     """
 
@@ -339,7 +339,10 @@ class Story:
 
     @cached_property
     def light(self) -> set[str]:
-        """The actors with an MQ Light client: their sends may stay unconfirmed, and the topic chooses the mode."""
+        """The actors with an MQ Light client.
+
+        The broker may leave their sends unconfirmed, and the topic decides about the persistence of their messages.
+        """
         return {
             call.actor
             for call, _ in self.calls
@@ -413,7 +416,10 @@ class Story:
         )
 
     def unbroken(self, span: Span) -> bool:
-        """Return whether no fault that ends connections touches a watch: its client may notice the loss late."""
+        """Return whether a watch overlaps no fault that ends connections.
+
+        A client may notice the loss of its connection late, so its silence near such a fault proves nothing.
+        """
         return all(
             (fault.end is not None and precedes(fault.end, span.begin)) or precedes(span.end, fault.begin)
             for fault in self.faults
@@ -432,7 +438,9 @@ class Story:
         return self.silence(send, span, start) >= quiet_ns
 
     def silence(self, send: Send, span: Span, start: int) -> int:
-        """Return how long the silence is that ends a watch, in nanoseconds; 0 if it does not show that no message came.
+        """Return the duration of the silence at the end of a watch, in nanoseconds.
+
+        The result is 0 if the silence does not show that no message came.
 
         Args:
             send: The send; `start` is counted from its call.

@@ -56,7 +56,7 @@ class Unsettled(Struct, frozen=True, kw_only=True):
 
 
 def unsettled(story: Story) -> Sequence[Unsettled]:
-    """Return all such messages of one scenario; computes them once for all invariants."""
+    """Return all unsettled messages of one scenario; computes them once for all invariants."""
     return story.noted(unsettled, lambda: tuple(_Receptions(story)))
 
 
@@ -156,7 +156,7 @@ class _Receptions:
         )
 
     def _silence(self, send: Send, end: Event | None, spans: list[Span]) -> int:
-        """Return the longest silence after the loss, of watches that no fault touches which ends connections."""
+        """Return the longest silence after the loss, of the watches that overlap no fault that ends connections."""
         if end is None:
             return 0
         start = max(send.due, send.since(end))
@@ -168,7 +168,7 @@ class _Receptions:
         return end is not None and consumer is not None and precedes(end, consumer.call)
 
     def _closed(self, begin: Event, until: Event) -> bool:
-        """Return whether a client may have closed something in an orderly way between two events."""
+        """Return whether a client may have closed a connection, session or consumer between two events."""
         closings = (call for call, _ in self.story.calls if call.op in CLOSING)
         return any(not precedes(call, begin) and not precedes(until, call) for call in closings)
 
