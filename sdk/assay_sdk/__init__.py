@@ -1,4 +1,4 @@
-"""The typed client SDK: a Python API with JMS 2.0's terms, for in-process brokers and AMQP 1.0.
+"""The typed client SDK: a Python API with JMS 2.0's terms, for in-process brokers, AMQP 1.0 and STOMP.
 
 It has three faces over one engine:
 

@@ -61,8 +61,8 @@ class Target(Struct, frozen=True, kw_only=True):
         url: ``amqp://host:port``, or the name of an in-process broker.
         client_id: JMS client id; None for a connection without a client id.
         login: User and password; None for an anonymous login.
-        ca_file: PEM file with the trusted certificates, for drivers with TLS (``amqps://``); None for the system's
-            certificates.
+        ca_file: PEM file with the trusted certificates, for drivers with TLS (``amqps://``, ``stomps://``); None for
+            the system's certificates.
         trace: Whether the driver emits `Frame` events.
         recording: Records the connection's frames; None to record none.
         open_timeout_ms: How long the driver waits for the connection to open, in milliseconds.

@@ -94,7 +94,7 @@ def _advice(known: Mapping[str, EntryPoint]) -> str:
 def _install(point: EntryPoint) -> str:
     """Return how to install the packages that a driver needs.
 
-    For a driver of this project, that is an extra, which has the name of the driver's scheme without TLS.
+    For a driver of this project, the instructions install the extra that is named as the driver's scheme without TLS.
     """
     theirs = point.dist.name if point.dist else OURS
     return (

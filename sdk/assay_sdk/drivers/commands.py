@@ -1,4 +1,4 @@
-"""The table by which a driver carries out commands, and the look-up of what a command names."""
+"""The table by which a driver carries out commands, and the look-up of the objects that a command names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def find(existing: Mapping[int, _FoundT], number: int, what: str) -> _FoundT:
     Args:
         existing: The sessions, links or units of work of the connection, by their numbers.
         number: Number in the command.
-        what: What the number names, for the error's text.
+        what: Kind of the object that the number names, for the error's text.
 
     Raises:
         UnknownError: The connection has none with this number.

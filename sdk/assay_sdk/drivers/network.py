@@ -114,8 +114,8 @@ class NetworkWire(ABC, Generic[_LineT]):
         self._closing: int | None = None
         self._is_open = False
         self._gone = False
-        # The loop may run on another thread than the constructor.  If a busy machine holds up this thread, the loop
-        # runs the timer before `_start` has noted it.
+        # The loop may run on another thread than the constructor.  On a busy machine, it may run the timer before
+        # `_start` has assigned the timer's handle to this attribute.
         self._timer: CancelJob = _nothing
         self._working = False
         """Whether queued commands are being carried out; `_worked` sends their output afterwards."""

@@ -1,6 +1,6 @@
 """The client's TLS, without a socket: octets in, octets out.
 
-It is that of Python's standard library, because Proton's TLS depends on how it was compiled.
+The TLS is that of Python's standard library, because Proton's TLS depends on how Proton was compiled.
 
 The client uses TLS 1.2 or later, and checks the broker's certificate and name.
 """

@@ -135,7 +135,7 @@ class EngineConnection:
             session.dispatcher.refuse_own_callback("the connection", caller)
         if self._life.take(LifeEvent.CLOSE) is not Act.GO:
             return
-        # Some brokers take seconds for the answer to the end of a session.
+        # Some brokers take seconds to answer the end of a session, so the client does not wait for these answers.
         for session in tuple(self.sessions.values()):
             yield from session.close(caller, awaited=False)
         yield from closed(self.submit(Close))
@@ -149,8 +149,8 @@ class EngineConnection:
             mode: Acknowledgement mode.
 
         Raises:
-            RefusedError: The mode is invalid, the connection is closed or lost, or the connection lacks the
-                transactions that the mode needs.
+            RefusedError: The mode is invalid, the connection is closed or lost, the connection lacks the transactions
+                that the mode needs, or the broker refuses the session.
         """
         self.use()
         given = cast("object", mode)
@@ -332,8 +332,8 @@ class EngineConnection:
         if before is Life.OPENING:
             self._opening.fail(RefusedError(refused))
             return
-        # Open commands fail because the connection is lost, also if the broker closed it for another reason (JMS 2.0,
-        # 10.3).
+        # Open commands get the refusal "connection lost", even if the broker closed the connection for another reason
+        # (JMS 2.0, 10.3).
         reason = refused if refused.kind is JmsErrorKind.CONNECTION_LOST else lost(refused.text)
         if before is Life.OPEN:
             self.observe(ConnectionLost(refused))

@@ -44,8 +44,8 @@ class ConnectKeywords(TypedDict, total=False):
 
     Attributes:
         login: User and password; None (the default) for an anonymous login.
-        ca_file: PEM file with the trusted certificates, for ``amqps://``; None (the default) for the system's
-            certificates.
+        ca_file: PEM file with the trusted certificates, for URLs with TLS (``amqps://``, ``stomps://``); None (the
+            default) for the system's certificates.
         runner: Runs the connection's I/O, timers and callbacks.  By default the runner of the in-process broker at the
             URL; for any other URL, an I/O loop that all connections of the process share.
         driver: Driver of the protocol; by default the driver that serves the URL's scheme.
@@ -86,7 +86,7 @@ class ConnectSettings(Struct, frozen=True, kw_only=True):
     """The settings of a connection: the URL, and the keywords of `JmsConnectKeywords`.
 
     Args:
-        url: ``amqp://host:port``.
+        url: URL of the broker, such as ``amqp://host:port``.
         listener_window: How many messages the broker may send ahead to a message listener; at least 1.
     """
 

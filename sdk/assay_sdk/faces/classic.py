@@ -244,7 +244,7 @@ class Connection(Closing):
     def stop(self) -> None:
         """Stop delivering messages until the next start, and wait until no listener is running (JMS 2.0, 6.1.5).
 
-        A listener may call it, and does not wait for itself.
+        If a listener makes the call, the call does not wait for this listener.
 
         Raises:
             MessagingError: The connection is closed or lost.

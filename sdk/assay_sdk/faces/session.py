@@ -120,7 +120,7 @@ class SessionBase:
 
         Args:
             name: Name of the subscription.
-            shared: Whether the subscription is shared.  A shared subscription may belong to no client id.
+            shared: Whether the subscription is shared; only a shared subscription can exist without a client id.
 
         Raises:
             JmsError: The name is invalid, the subscription does not exist or has a consumer, or it is unshared and the

@@ -81,7 +81,7 @@ class StompConnection(Stepper[StompState, StompInput, StompAction]):
                 return None
             what = INPUTS[frame.command]
             if self.state is _OPEN and (what is _REQUEST or what is _NEWS):
-                return frame  # nearly always; the table says the same
+                return frame  # the usual case; the table has the same result
             if self._step(what, frame) is not _DROP:
                 return frame
 

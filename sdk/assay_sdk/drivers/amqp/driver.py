@@ -37,7 +37,7 @@ class AmqpDriver:
 
         Args:
             target: The broker's URL (``amqp://host[:port]``, or ``amqps://host[:port]`` for TLS), client id, login and
-            CA file.
+                CA file.
             sink: Called with each event, on the runner.
             runner: A runner that watches sockets: `assay_sdk.runners.real.RealRunner`.
 

@@ -92,10 +92,10 @@ class WireContext(Protocol):
         ...
 
     def ahead(self, octets: int) -> None:
-        """Note that more or fewer octets of messages wait in the driver for credit.
+        """Change the number of octets of messages that wait in the driver for credit.
 
         Args:
-            octets: The difference.
+            octets: The change; negative if fewer octets wait.
         """
         ...
 

@@ -46,7 +46,7 @@ from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 _OWN = -1
 """The token of commands that the client gives to a further connection for itself; the main connection owes no answer
-to it."""
+to such a command."""
 
 Connect = Callable[[Callable[[DriverEvent], None]], Wire]
 """Opens a further connection, whose events go to the function."""

@@ -59,7 +59,7 @@ def received(frame: Frame, link: Address, spelled: str, names: Names, now_ms: in
     Args:
         frame: The MESSAGE.
         link: The destination of the subscription.
-        spelled: The subscription's header destination, which a MESSAGE repeats.
+        spelled: The value of the subscription's header destination, which a MESSAGE repeats.
         names: The destinations and headers, as the broker writes them.
         now_ms: The time of arrival, in milliseconds since the epoch.
 
@@ -86,9 +86,9 @@ def received(frame: Frame, link: Address, spelled: str, names: Names, now_ms: in
 def _end_of(ttl_ms: int, creation_ms: int | None, now_ms: int) -> int:
     """Return the time of day at which a message expires, in milliseconds since the epoch.
 
-    The time to live counts from the time that the sender wrote.  If that time contradicts the arrival of a message that
-    the broker did not regard as expired, the time to live counts from the arrival.  So clocks that differ do not let
-    the client drop a message too early.
+    The time to live counts from the send, by the sender's clock.  If the message would then have expired on arrival, or
+    would live longer than its time to live, the clocks differ, and the time to live counts from the arrival.  So the
+    client does not drop a message too early.
 
     Args:
         ttl_ms: The time to live in milliseconds.

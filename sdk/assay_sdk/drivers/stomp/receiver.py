@@ -79,7 +79,7 @@ class Receiver:
         self._acknowledging = 0
         """The number of messages that the driver has acknowledged and not delivered yet."""
         self._drained: Callable[[], None] | None = None
-        """Called when all these messages are delivered; None if no drain waits for this."""
+        """Called when the driver has delivered all messages that it acknowledged; None if no drain waits for this."""
         self._ended = False
         self._keys: dict[int, str] = {}
         """The names that ACK and NACK use for the unsettled deliveries."""
@@ -196,7 +196,7 @@ class Receiver:
             self._kept.clear()
 
     def _take_back(self, kept: list[_Waiting], *, failed: bool) -> None:
-        """Let messages wait for credit again, in their old places; the broker does not learn of it."""
+        """Put messages among those that wait for credit, in their old places; the driver sends no frame for this."""
         for waiting in kept:
             waiting.failed += failed
         self._context.ahead(sum(waiting.octets for waiting in kept))
@@ -217,14 +217,15 @@ class Receiver:
         try:
             message = received(frame, self.address, self._headers["destination"], context.names, now_ms=waiting.came_ms)
         except ContentError:
-            if self._settles:  # as the AMQP driver, which rejects a message that it cannot decode
+            if self._settles:  # the driver rejects a message that it cannot decode, as the AMQP driver does
                 command, more = self._outcome(Outcome.REJECTED)
                 context.send(Frame(command, {**self._key(key), **more}))
             if CREDIT in context.extensions:
                 context.send(Frame("SUBSCRIBE", {**self._place(), CREDIT: "1"}))
             return
         if message.expiry_ms and waiting.came_ms < message.expiry_ms <= context.now_ms():
-            # It has expired in the driver, so the client drops it, as it drops one in its buffer (JMS 2.0, 7.8).
+            # The message has expired in the driver.  The client drops it, like a message that expires in the engine's
+            # buffer (JMS 2.0, 7.8).
             if self._settles:
                 context.send(Frame("ACK", self._key(key)))
             return

@@ -52,7 +52,7 @@ class Browser:
         try:
             self._found.append(received(frame, self._address, self._spelled, context.names, now_ms=context.now_ms()))
         except ContentError:
-            return False  # as the AMQP driver, a browser passes over a message that it cannot decode
+            return False  # a browser skips a message that it cannot decode
         return False
 
     def _answered(self, why: Refused | None) -> None:
@@ -67,9 +67,9 @@ class NameLookUp:
     connections know it appears only in the reply-to of a MESSAGE, so the client sends a message to the new destination
     with the destination as its reply-to.
 
-    ActiveMQ shows the owner its own text there.  Other connections know the destination by the number of the owner's
-    connection, which begins the message's id, and by the count of its temporary destinations (`ProtocolConverter.java`,
-    createTempDestination).
+    In the reply-to, ActiveMQ shows the owner the text that the owner chose.  Other connections know the destination by
+    the number of the owner's connection, which begins the message's id, and by the count of the connection's temporary
+    destinations (`ProtocolConverter.java`, createTempDestination).
 
     Args:
         context: The connection.

@@ -21,10 +21,11 @@ from assay_sdk.stomp.conventions import Conventions, conventions_of
 from assay_sdk.stomp.extensions import CONNECTION, CONNECTION_OPEN, EXTENSIONS, OPEN_ERRORS
 
 MOST_AHEAD = 64 << 20
-"""The octets of messages that may wait for credit.  If more wait, the client stops reading while it waits for no
-receipt, so that TCP makes the broker wait."""
+"""The octets of messages that may wait for credit.  If more wait, the client stops reading, so that TCP makes the
+broker wait.  While a receipt is due, the client continues to read, because the receipt comes after these messages."""
 _TOO_FAR_AHEAD = 1 << 30
-"""The octets of waiting messages with which the client ends the connection, as it waits for a receipt."""
+"""If more octets of messages wait for credit, the client ends the connection.  So many octets can wait only while the
+client waits for a receipt."""
 
 
 class StompWire(NetworkWire[StompLine]):
@@ -105,10 +106,10 @@ class StompWire(NetworkWire[StompLine]):
             self._show("out", frame, octets)
 
     def ahead(self, octets: int) -> None:
-        """Note that more or fewer octets of messages wait for credit; if too many do, let the broker wait.
+        """Change the number of octets of messages that wait for credit; if too many wait, let the broker wait.
 
         Args:
-            octets: The difference.
+            octets: The change; negative if fewer octets wait.
         """
         self._ahead += octets
         self._balance()
@@ -188,9 +189,9 @@ class StompWire(NetworkWire[StompLine]):
     # --- inside
 
     def _balance(self) -> None:
-        """Stop to read, or read again, by the octets of waiting messages and by the open receipts."""
+        """Stop or start reading, depending on the octets of waiting messages and on the open receipts."""
         if self._ahead > _TOO_FAR_AHEAD:
-            text = f"has sent {self._ahead:,} octets of messages that nobody has asked for, and no receipt"
+            text = f"has sent {self._ahead:,} octets of messages beyond the client's credit, and no receipt"
             self._line.drop(lost(f"the broker at {self._route.place} {text}"))
         self._line.hold(self._ahead > MOST_AHEAD and not self._receipts)
 

@@ -117,7 +117,7 @@ class LightClient:
                 link = yield from sender_link(attempt, to, settled=settled)
             except RefusedError as error:
                 if _is_loss(error):
-                    continue  # the message was not sent, so a further attempt is right also with at most once
+                    continue  # the message was not sent, so the client may try again even with at most once
                 raise
             try:
                 yield from transfer(attempt, link, message, settled=settled)

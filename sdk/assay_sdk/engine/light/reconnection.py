@@ -45,9 +45,9 @@ class Backoff(Struct, frozen=True, kw_only=True):
         first_ms: First wait, in milliseconds; at least 1.
         longest_ms: Longest wait, in milliseconds.
         jitter: The largest part by which a wait is shortened at random, from 0 to 1.
-        give_up_ms: How long after the loss of a connection the client stops, in milliseconds; None to try for ever.
-            When the client stops, waiting calls raise the error of the last attempt. A connection that lasted less than
-            `first_ms` does not count as a connection.
+        give_up_ms: The time after the loss of a connection at which the client stops, in milliseconds; None to try for
+            ever.  When the client stops, waiting calls raise the error of the last attempt.  If a new connection is
+            lost within `first_ms`, the time still counts from the earlier loss.
     """
 
     first_ms: int = 1_000

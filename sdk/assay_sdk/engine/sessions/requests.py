@@ -16,7 +16,8 @@ def browse(session: SessionPort, address: Address, selector: str | None) -> Oper
     """List the messages of a queue in its order, without removing them.
 
     Raises:
-        RefusedError: The selector is invalid, the connection lacks a capability, or the broker refuses the call.
+        RefusedError: The session is closed or lost, the selector is invalid, the connection lacks a capability, or the
+            broker refuses the call.
     """
     session.use()
     check_selector(selector)
@@ -38,8 +39,8 @@ def unsubscribe(session: SessionPort, name: str, *, shared: bool) -> Operation[N
         shared: Whether the subscription is shared.
 
     Raises:
-        RefusedError: The name is invalid, the subscription does not exist or has a consumer, or it is unshared and
-            the connection has no client id.
+        RefusedError: The session is closed or lost, the name is invalid, the subscription does not exist or has a
+            consumer, or it is unshared and the connection has no client id.
     """
     session.use()
     check_subscription_name(name)

@@ -99,8 +99,8 @@ class EngineSession:
         """Create a consumer; the broker sends no message before a receive call, or before a listener is set.
 
         Raises:
-            RefusedError: The selector or the subscription's name is invalid, the connection lacks a client id (PD-17)
-                or a capability, or the broker refuses the call.
+            RefusedError: The session is closed or lost, the selector or the subscription's name is invalid, the
+                connection lacks a client id (PD-17) or a capability, or the broker refuses the call.
         """
         self.use()
         check_selector(source.selector)
@@ -197,8 +197,8 @@ class EngineSession:
 
         Args:
             caller: Identifier of the calling thread.
-            awaited: Whether to wait for the broker's answer.  The close of the connection follows at once if not;
-                the broker's answer to this one then answers both.
+            awaited: Whether to wait for the broker's answer.  If not, the caller closes the connection next, and waits
+                for the broker's answer to that close only.
 
         Raises:
             RefusedError: A listener of this session makes the call, and would wait for itself.

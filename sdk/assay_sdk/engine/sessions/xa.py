@@ -87,7 +87,7 @@ class EngineXaResource:
         the broker delivers again after the rollback.
 
         Raises:
-            RefusedError: The broker refuses the call.
+            RefusedError: The session is closed, or the broker refuses the call.
         """
         self._session.use()
         consumers = tuple(self._session.consumers.values())
@@ -103,7 +103,7 @@ class EngineXaResource:
         """List the branches that are prepared or were completed heuristically.
 
         Raises:
-            RefusedError: The broker refuses the call.
+            RefusedError: The session is closed, or the broker refuses the call.
         """
         answer = yield from self._ask(RecoverXa)
         return tuple(Xid.decoded(octets) for octets in answer.value or () if isinstance(octets, bytes))
@@ -112,7 +112,7 @@ class EngineXaResource:
         """Make the broker forget a branch that was completed heuristically.
 
         Raises:
-            RefusedError: The broker refuses the call.
+            RefusedError: The session is closed, or the broker refuses the call.
         """
         yield from self._ask(lambda token: ForgetXa(token, xid.encoded()))
 

@@ -158,7 +158,9 @@ class Subscription:
         self._caller(self._engine.allow(credit_of(self._caller, credit)))
 
     def set_on_message(self, on_message: Callable[[Delivery], None] | None) -> None:
-        """Set the callback that the client calls with each later message; None leaves the messages to `receive`.
+        """Set the callback, which the client calls with the messages in the buffer and then with each later message.
+
+        None leaves the messages to `receive`.
 
         Raises:
             MessagingError: The callback is not a plain function.

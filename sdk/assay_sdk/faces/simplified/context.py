@@ -284,7 +284,7 @@ class Context(SessionBase, Closing):
     def stop(self) -> None:
         """Stop delivering messages until the next start, and wait until no listener is running.
 
-        A listener may call it, and does not wait for itself.
+        If a listener makes the call, the call does not wait for this listener.
 
         Raises:
             MessagingRuntimeError: The connection is closed or lost.

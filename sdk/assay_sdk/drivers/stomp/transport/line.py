@@ -1,7 +1,7 @@
-"""The connection to a broker, without the meaning of its frames.
+"""The socket of a STOMP connection: TLS, reading, writing and heart-beats; it does not interpret frames.
 
-The runner reads and writes, because a thread in between would take a third of the time of a confirmed send.  Only the
-thread of the heart-beats writes, too.
+The runner's thread reads and writes, because the hand-over to another thread would take a third of the time of a
+confirmed send.  The only other thread that writes is that of the heart-beats.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ class StompLine:
         self._context = context
         self._timeout_s = open_timeout_ms / 1_000
         self._lock = threading.Lock()
-        """Held while a thread uses TLS or the socket's descriptor: once it is closed, another socket may get its
-        number."""
+        """Held while a thread uses TLS or the socket's descriptor, because another socket may get the same descriptor
+        once this socket is closed."""
         self._unsent = bytearray()
         self._intake = Intake()
         self._pending: deque[Item] = deque()
@@ -95,7 +95,7 @@ class StompLine:
         self._watching = False
         """Whether the runner watches for room in the socket's buffer."""
         self._held = False
-        """Whether the client does not read, to let the broker wait."""
+        """Whether the client has stopped reading, so that TCP makes the broker wait."""
         self._waiting: deque[Callable[[], None]] = deque()
         self._gone = False
 
@@ -119,10 +119,10 @@ class StompLine:
             self._waiting.append(job)
 
     def hold(self, held: bool) -> None:
-        """Stop to read, so that TCP makes the broker wait, or read again.
+        """Stop reading, so that TCP makes the broker wait; or start reading again.
 
         Args:
-            held: Whether to stop.
+            held: Whether to stop reading.
         """
         if held is not self._held:
             self._held = held
@@ -324,7 +324,7 @@ class StompLine:
     # --- writing
 
     def _say(self, octets: bytes) -> None:
-        """Let octets wait for the socket, with TLS encrypted; the caller holds the lock."""
+        """Append octets to the output, encrypted if the connection uses TLS; the caller holds the lock."""
         if self._tls is None:
             self._unsent += octets
             return
@@ -347,7 +347,7 @@ class StompLine:
             self._unsent.clear()  # the next read reports the end of the connection
 
     def _watch(self) -> None:
-        """Let the runner watch for what the client waits for now."""
+        """Register the socket with the runner for the events that the client waits for now."""
         line = self._socket
         events = (0 if self._held else READ) | (WRITE if self._watching else 0)
         if line is not None and events:
