@@ -50,7 +50,7 @@ class Collected(Struct, frozen=True):
         tables: The number of rows of each table.
         subjects: Every subject by folder, if requested; otherwise empty.
         measures: The measures of the runs; empty if only chosen rules are judged.
-        offences: The stories of the first offending subjects of each rule and run.
+        offences: The first offending subjects of each rule and run, with their events.
     """
 
     invariants: tuple[Invariant, ...]
@@ -131,8 +131,8 @@ def collect(
 def _examine(history: History, invariants: Mapping[str, Invariant], limits: Limits, place: Path) -> None:
     """Write the subjects of all invariants.
 
-    There is one write for each invariant that joins tables, because the time for planning grows faster than the size of
-    a plan, and one for all invariants that read the rows of one table, because their plans are small.
+    Each invariant that joins tables has a write of its own, because the time for planning grows faster than the size of
+    a plan.  All invariants that read the rows of one table share a write, because their plans are small.
     """
     by_table: dict[str, dict[str, Rows]] = {}
     for rule, invariant in invariants.items():

@@ -54,7 +54,7 @@ class Rows(Struct, frozen=True):
     figure: Column
 
     def otherwise(self, other: Rows) -> Rows:
-        """Examine, as the other invariant does, the rows that this one does not examine; subject and figure stay."""
+        """Let another invariant examine the rows that this one does not examine; keep this one's subject and figure."""
         outcome = F.when(self.which, self.outcome).when(other.which, other.outcome)
         return Rows(self.which | other.which, self.subject, outcome, self.figure)
 
@@ -66,7 +66,7 @@ class OfTable(Struct, frozen=True):
 
     Args:
         table: The table's name in `History`; it has the columns of `CASE`, and ``at``.
-        rows: What the invariant says of the table's rows.
+        rows: Returns the part of the invariant that examines the table's rows, for the values of the limits.
     """
 
     table: str
@@ -82,7 +82,7 @@ def together(table: DataFrame, rows: Mapping[str, Rows]) -> DataFrame:
 
     Args:
         table: The stored table.
-        rows: What the invariant of each rule says of its rows, by rule id.
+        rows: By rule id, the part of the rule's invariant that examines the table's rows.
     """
     found = F.array(
         *(
@@ -102,7 +102,9 @@ def together(table: DataFrame, rows: Mapping[str, Rows]) -> DataFrame:
 
 
 def of_copies(which: Column, *, broken: Column, kept: Column, light: bool = False) -> Rows:
-    """Return what an invariant says of copies of messages; the figure is how often a holder's consumers received one.
+    """Return the part of an invariant that examines copies of messages.
+
+    The figure is how often consumers of the holder received the message.
 
     Args:
         which: The examined copies.

@@ -8,7 +8,7 @@ The invariants read only these tables:
 - ``sends``: one row for each send.  It holds destination, mode, priority (null if the destination chooses it), delay,
   time to live, unit of work, the call's answer, the message in the answer (``sent``) and the faults of the scenario.
   It also holds the time at which the send was *confirmed*: the time of its answer, or of the commit of its unit of
-  work, and the first call after the send that was to commit the unit (``asked_at``).
+  work, and the first call after the send that asked to commit the unit (``asked_at``).
 - ``sightings``: one row for each reception of a message by a consumer, with the message as received (``seen``), and one
   row (with ``look``) for each browse that listed the message on its own destination.  Other browses do not count: an
   administrator may find a message elsewhere, for example on the staging queue.
@@ -28,7 +28,7 @@ The invariants read only these tables:
 - ``settles``: one row for each message that a client accepted outside of a unit of work, or in a unit of work that was
   committed; ``final_at`` is the time of the acceptance or of the commit.
 - ``leaves``: one row for each call that ends a consumer, a session or a connection, with its operation, the destination
-  of a consumer, and whether the client accepted it.
+  of a consumer, and whether the call was accepted.
 - ``batched``: one row for each reception of a message in a batch, with its settlement and its next reception
   (`assay_pipeline.tables.batched`).
 - ``consumers``: one row for each consumer that was created, with the queue or subscription that holds its messages
@@ -36,9 +36,9 @@ The invariants read only these tables:
 - ``returns``: the times of events after which a broker may deliver a message again: faults, rollbacks, closed
   consumers, failed callbacks, messages that a client did not accept.  An event is ``orderly`` if it is a client's call
   that ends a consumer, a session or a connection.
-- ``endings``: one row for each session and each call that acknowledges its messages or ends its unit of work; an XA
-  session has such a call only if it worked in one branch.  It then has the numbers of the events with which this work
-  began (``begun``) and of the calls that ended it (``left``).
+- ``endings``: one row for each session and each call that acknowledges the session's messages or ends its unit of work.
+  An XA session has rows only if it worked in exactly one branch; they have the numbers of the events with which the
+  work in the branch began (``begun``) and of the calls that ended this work (``left``).
 - ``unsubscribed``: the names of subscriptions that a client tried to delete, with the times.
 - ``copies``: one row for each message and each holder of it (`assay_pipeline.tables.copies`).  It is made from ``held``
   (the same rows with the facts of the sends) and ``received`` (one row for each copy that a consumer received).
@@ -132,7 +132,7 @@ class History:
         return table
 
     def keep(self, name: str, make: Callable[[], DataFrame]) -> DataFrame:
-        """Store a table that several queries of rules read, when it is first asked for, and return the stored table.
+        """Store a table that queries of several rules read, at the first call, and return the stored table.
 
         Args:
             name: The table's name.

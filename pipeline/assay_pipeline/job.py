@@ -48,7 +48,7 @@ class Pages(Struct, frozen=True):
 
     Args:
         measures: Makes the page of the measures of runs.
-        offences: Makes the page with the stories of what broke the rules.
+        offences: Makes the page with the events of each subject that broke a rule.
     """
 
     measures: Callable[[tuple[Measures, ...]], str]
@@ -91,7 +91,7 @@ class Result(Struct, frozen=True):
         runs: The judged runs.
         disagreements: The differences from the oracle; None if the oracle did not run.
         measures: The measures of the runs; empty if only chosen rules were judged.
-        offences: The stories of the first offending subjects of each rule and run.
+        offences: The first offending subjects of each rule and run, with their events.
     """
 
     out: Path

@@ -241,7 +241,7 @@ def _batches(history: History) -> dict[Key, Batches]:
 def _repeats(history: History) -> dict[Key, dict[str, int]]:
     """Count the receptions of each copy after its first one, by mark and by fault.
 
-    The copies of unnamed subscriptions are left out: the journal does not tell them apart.
+    The copies of unnamed subscriptions are left out, because the journal does not tell them apart.
     """
     faults = history.sends.select(*MESSAGE, "faults").dropDuplicates(list(MESSAGE))
     seen = history.sightings.where(~F.col("look")).select(*MESSAGE, "source", "at", "marked")
@@ -249,7 +249,8 @@ def _repeats(history: History) -> dict[Key, dict[str, int]]:
     again = seen.join(first, [*MESSAGE, "source"]).where(F.col("at.wall_ns") > F.col("first_ns"))
 
     def overlaps(fault: Column) -> Column:
-        # A client may see a message just after the broker was killed, so a fault that began before counts, too.
+        # A client may see a message for the first time just after the kill of the broker, so a fault also counts if it
+        # began before the first reception and ended after it.
         over = F.coalesce(fault["end"]["wall_ns"], F.col("at.wall_ns"))
         return (fault["begin"]["wall_ns"] < F.col("at.wall_ns")) & (over > F.col("first_ns"))
 

@@ -1,4 +1,4 @@
-"""Collects the stories of what broke a rule: the journals' events of the first offending subjects of each rule."""
+"""Collects the journals' events of the first subjects that broke each rule."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from assay_pipeline.invariant import Invariant
 from assay_pipeline.verdicts import RunOf
 
 TOLD = 3
-"""The number of subjects of each rule and run whose stories are told; the table of offending subjects has all."""
+"""The number of subjects of each rule and run with collected events; the table of offending subjects has all."""
 _ASKED = "array<struct<number: bigint, folder: string, run: string, scenario: string, writer: string, seq: bigint>>"
 _AROUND = ("fault", "watch")
 """The kinds of events that belong to each message of their scenario."""
 
 
 class _Asked(Struct, frozen=True):
-    """A subject whose story is asked for; the fields are columns of the query."""
+    """A subject whose events the query looks for; the fields are columns of the query."""
 
     number: int
     folder: str
@@ -42,7 +42,7 @@ def offences(
     runs: Mapping[tuple[str, str], RunOf],
     limits: Limits,
 ) -> tuple[Offence, ...]:
-    """Collect the stories of the first offending subjects of each rule and run.
+    """Collect the events of the first offending subjects of each rule and run.
 
     Args:
         lines: The stored lines (`assay_pipeline.bronze.read_lines`).

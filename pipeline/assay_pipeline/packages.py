@@ -1,4 +1,4 @@
-"""The check for packages that Spark imports late, with an error that no user would understand."""
+"""The check for packages that Spark imports late; Spark's own error for a missing one would not help the user."""
 
 from __future__ import annotations
 

@@ -101,9 +101,9 @@ def quiet_tail(start: Column) -> Column:
 
 
 def unbroken() -> Column:
-    """Return whether no fault that ends connections touches a watch (columns ``begin`` and ``end``).
+    """Return whether a watch (columns ``begin`` and ``end``) overlaps no fault that ends connections.
 
-    A client may notice late that its connection is lost, and then watches in vain for a while.
+    A client may notice late that its connection is lost.  Until then it watches, but cannot receive a message.
     """
 
     def touches_it(fault: Column) -> Column:

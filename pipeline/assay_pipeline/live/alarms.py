@@ -68,9 +68,9 @@ def watch_run(
 
     Args:
         folder: The output folder of a run, or a folder of journals.
-        tell: Is called with each alarm, once, in the calling thread.
+        tell: Called once with each alarm, in the calling thread.
         rules: The ids of the rules to watch.
-        idle_s: How long the journals must not have grown, in seconds.
+        idle_s: The time in which no journal has grown, after which the watch ends, in seconds.
         stop: Ends the watch early when it is set.
 
     Returns:

@@ -1,8 +1,9 @@
 """The lines of growing journals as a streaming source of Spark.
 
 An offset holds, for each writer, the index of a part and how many octets of the part were read.  Only whole lines
-count, so a line that its writer has not finished is read later.  A compressed part does not grow any more; so that it
-is not decompressed at every read, the position after its last line is the begin of the next part, which may not exist.
+count, so a line that its writer has not finished is read later.  A compressed part grows no more.  After its last line,
+the offset therefore names the begin of the next part, even if that part does not exist yet.  So no later read
+decompresses the part again.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ FORMAT = "assay-growing"
 LINES = "run string, scenario string, line string"
 """The columns of the source; lines outside of scenarios are left out."""
 _OCTETS_AT_ONCE = 8 << 20
-"""How much of each journal one batch reads at most."""
+"""The largest number of bytes that one batch reads from each journal."""
 _RUN = re.compile(rb'"run":"([^"\\]*)"')
 _SCENARIO = re.compile(rb'"scenario":"([^"\\]*)"')
 Offset = Mapping[str, Any]

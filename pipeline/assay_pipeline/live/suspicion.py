@@ -8,7 +8,7 @@
 | known | an alarm | either | it stays an alarm, and is not told again |
 
 A scenario is over when it has ended and an examination would find nothing new.  Its lines are then forgotten, and lines
-that come even later are ignored: without the earlier ones they would show breaches that are none.
+that come even later are ignored, because without the forgotten lines they could seem to show breaches.
 """
 
 from __future__ import annotations

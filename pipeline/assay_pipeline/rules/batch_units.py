@@ -3,8 +3,8 @@
 *Examined*: every reception of a message in a batch (`assay_pipeline.tables.batched`) by a consumer whose session the
 journal names, if the message never expires and its id was sent once.  The batch's callback did not fail.  The *end* is
 the session's next call after the reception that acknowledges messages or ends the unit of work; the client accepted it.
-The message did not come again on the link before the end, and was not received during such a call: it could belong to
-this call or to the next one.
+The message did not come again on the link before the end.  A message that was received during such a call is left out,
+because it could belong to this call or to the next one.
 
 - BT-11: sessions with client acknowledgement; the end is a call that acknowledges any message.  Between the reception
   and the call's return lies no event after which a broker may deliver a message again (table ``returns``), such as a
@@ -26,11 +26,11 @@ this call or to the next one.
 - BT-11: the client never accepted the message on its link, although it recorded settlements for the consumer, and no
   fault and no loss of any client's connection touches the time from the reception to `SETTLED_MS` after the call
 - after a commit: a consumer of its queue or subscription received the message again
-- after a rollback: nobody received the message again, although its consumer left later in an orderly way and was not
-  created again, and the queue's only other consumer had a quiet tail of `LATE_MS` in a watch that began after that.  No
-  fault that ends connections touches the watch.  The message was received only once, unmarked.  No kill or restart
-  could lose it, and it could not go elsewhere: no administrator had a command that may keep it back, or about messages
-  that were backed out (`quiet.withheld`, `quiet.special`), and no client tried to delete the subscription.
+- after a rollback: no consumer received the message again, although its consumer left later in an orderly way and was
+  not created again, and the queue's only other consumer had a quiet tail of `LATE_MS` in a watch that began after that.
+  No fault that ends connections touches the watch.  The message was received only once, unmarked.  No kill or restart
+  could lose it, and it could not go elsewhere: no administrator gave a command that may keep it back, or about
+  messages that were backed out (`quiet.withheld`, `quiet.special`), and no client tried to delete the subscription.
 
 *Not examinable*: a fault, or the loss of any client's connection, between the reception and the end; a subscription
 that is no holder (`assay_pipeline.tables.holders`), except for BT-11; single messages.
@@ -75,8 +75,8 @@ def _ended(history: History, ack: str, margin_ns: int) -> DataFrame:
 
     Args:
         history: The tables.
-        ack: The mode of the sessions.
-        margin_ns: How long after the end no connection may be lost.
+        ack: The acknowledgement mode of the sessions: client, transacted or xa.
+        margin_ns: The time after the end in which no connection may be lost, in nanoseconds.
     """
     received = history.batched.where((F.col("ack") == ack) & F.col("session").isNotNull()).withColumn(
         "number", F.col("at.seq")
@@ -309,7 +309,7 @@ def _hidden_in(story: Story, holders: Holders, ending: Ending) -> bool:
 def _silences(story: Story, holders: Holders, ending: Ending) -> Iterator[tuple[Event, int]]:
     """Return the begin of each later watch of the same queue or subscription, with the length of its silence.
 
-    Watches that a fault touches which ends connections are left out.
+    Watches that overlap a fault that ends connections are left out.
     """
     seen = ending.one.seen
     sent = Send(call=_as_call(seen), key=ending.send.key, answer=None, ending=None, asked=None, times=1)

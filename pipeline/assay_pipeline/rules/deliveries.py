@@ -6,8 +6,8 @@ whose id was sent once.  Its sender is no MQ Light client, which may send at mos
 *Kept*: a consumer received the message, or a browse found it, at the send plus the delay or later.
 
 *Broken*: the message was never seen, and the queue was drained after it was due and all faults were over.  A queue is
-drained if a consumer of it waited in vain for at least `LATE_MS`, and every other consumer that ever came to the queue
-also waited so, or had left before in an orderly way.  A consumer that waited so may leave later.
+drained if a consumer of it waited for at least `LATE_MS` and received nothing, and every other consumer that ever came
+to the queue also waited so, or had left before in an orderly way.  A consumer that waited so may leave later.
 
 *Not examinable*:
 
@@ -87,7 +87,10 @@ def _on_spark(history: History, limits: Limits) -> DataFrame:
 
 
 def _drained(delayed: DataFrame, history: History, limits: Limits) -> DataFrame:
-    """Find the messages whose queue was drained: each consumer had left, or waited in vain after the others left."""
+    """Find the messages whose queue was drained.
+
+    Each consumer of the queue had left, or waited after the others had left and received nothing.
+    """
     came = history.arrivals.groupBy(*CASE, "destination", "actor").agg(F.max("at.seq").alias("came"))
     left = (
         history.leaves.where(~F.col("abrupt") & F.col("answered_at").isNotNull())
@@ -120,7 +123,7 @@ def _drained(delayed: DataFrame, history: History, limits: Limits) -> DataFrame:
 
 
 def _quiet(members: DataFrame, history: History, start: str, limits: Limits) -> DataFrame:
-    """Find the consumers that waited in vain for a message from a time on."""
+    """Find the consumers that waited for a message from a time on, and did not receive it."""
     return (
         members.join(history.watches, [*CASE, "destination", "actor"])
         .groupBy(*MESSAGE, "actor")
@@ -167,7 +170,7 @@ def _is_drained(story: Story, send: Send, limits: Limits) -> bool:
 
 
 def _waited_from(story: Story, send: Send, start: int, limits: Limits) -> set[str]:
-    """Return the consumers that waited in vain for a message from a time on."""
+    """Return the consumers that waited for a message from a time on, and did not receive it."""
     return {
         span.begin.actor
         for span in story.watching(send.destination)

@@ -60,7 +60,7 @@ def _persistent() -> Column:
 
 
 def _lost(limits: Limits) -> Column:
-    """Return whether a consumer of the copy's subscription waited in vain."""
+    """Return whether a consumer of the copy's subscription waited for the message and did not receive it."""
     waited = F.col("quiet_ns") >= patience(limits, F.col("delayed") | F.col("shaken"))
     return (F.col("seen") == 0) & waited & ~F.col("withheld") & ~F.col("shared")
 

@@ -67,7 +67,7 @@ def _on_queue(*, persistent: bool) -> Column:
 
 
 def _vanished(waited: str, limits: Limits, slow: Column) -> Column:
-    """Return whether the queue's only consumer waited in vain.
+    """Return whether the queue's only consumer waited for the message and did not receive it.
 
     Args:
         waited: The column with the length of the consumer's quiet tail.

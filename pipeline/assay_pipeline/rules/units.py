@@ -13,8 +13,8 @@ DD-26
     the send.
 
     *Not examinable*: an unseen message for which no consumer waited, or that an administrator may have kept back
-    (`quiet.withheld`, `quiet.special`).  The scenarios alone try a get inside the unit of
-    work: the journal of a get that finds nothing does not tell what was there to find.
+    (`quiet.withheld`, `quiet.special`).  Only the scenarios test a get inside the unit of work: if the get finds
+    nothing, the journal does not tell which messages the queue held.
 
     *Figure*: how often the message was seen.
 
@@ -30,8 +30,8 @@ DD-27
 
     *Not examinable*: a message that came later than the commit plus the delay without being so late: the commit
     followed the send too soon; and a message that never came (DD-03).  A late message is also not examinable if an
-    administrator may have kept it back, or if another delayed message of the scenario came as late at another time than
-    its own commit plus the delay: the broker then is slow for another reason.
+    administrator may have kept it back, or if another delayed message of the scenario came as late, but not at its own
+    commit plus its delay: the broker then is slow for another reason.
 
     *Figure*: the nanoseconds from the moment when the message was due to the first reception.
 """

@@ -1,4 +1,4 @@
-"""A session on a Spark Connect server, which somebody else has started."""
+"""A session on a Spark Connect server, which must already be running."""
 
 from __future__ import annotations
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 LOOPBACK = "127.0.0.1"
 SMALL_OCTETS = 64 * 1024 * 1024
-"""For journals of at most this many bytes, the virtual machine compiles quickly: better code would cost more time."""
+"""For journals of fewer bytes, the virtual machine compiles quickly, because better code would cost more time."""
 TINY_OCTETS = 8 * 1024 * 1024
-"""Journals of at most this many bytes are one partition, because each partition of each table costs milliseconds."""
+"""Journals of fewer bytes are one partition, because each partition of each table costs milliseconds."""
 OCTETS_A_PARTITION = 32 * 1024 * 1024
 HEAP = "2g"
-"""The heap of the virtual machine for journals that are not small; Spark's own default is half of it."""
+"""The heap of the virtual machine for journals of at least `SMALL_OCTETS`; Spark's own default is half of it."""
 
 
 def session_settings(octets: int) -> Mapping[str, str]:

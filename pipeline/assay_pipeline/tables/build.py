@@ -149,7 +149,9 @@ def _sends(told: DataFrame, calls: DataFrame) -> DataFrame:
 
 
 def _careless(calls: DataFrame) -> DataFrame:
-    """Find the actors with an MQ Light client: their sends may stay unconfirmed, and the topic chooses the mode.
+    """Find the actors with an MQ Light client.
+
+    The broker may leave their sends unconfirmed, and the topic decides about the persistence of their messages.
 
     Only calls of an MQ Light client have a quality of service, so the function looks for this argument.
     """

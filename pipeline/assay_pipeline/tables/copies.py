@@ -13,7 +13,7 @@ The columns, beside the message's and the holder's:
 - ``seen``: how often a consumer of the holder received the message; on a queue, any consumer, or a browse listed it
 - ``handed``: how many of these times a consumer of the holder received it from the destination to which it was sent
 - ``outlived``: how many of these times are after the end of a kill or restart (``fatal``) that followed the send.
-  Between begin and end, the broker may still run, or run already.
+  Between begin and end, the broker may still run, or run again already.
 - ``weathered``: how many of these times are after the begin of a cut that followed the send
 - ``altered``: how many times it had another body than when it was sent
 - ``twice``: the holder's consumers received it twice without a mark, and no event of the history permits that: none
@@ -27,7 +27,7 @@ The columns, beside the message's and the holder's:
   A broker may notice late that a connection is lost, and then still keeps a message for it.
 - ``quiet_ns``: the longest quiet tail of a watch (`assay_pipeline.quiet`), after the message was due and all ``fatal``
   faults were over; 0 without a quiet tail
-- ``unbroken_ns``: the same for watches that no fault touches which ends connections
+- ``unbroken_ns``: the same for watches that overlap no fault that ends connections
 - ``through_ns``: the same for watches through the send that no fault overlaps
 - ``alone``: all watches and consumers of the destination belong to one consumer, which loses no message on its way
 - ``inherited``: the durable subscription existed before a kill or restart that was over before the send, and no client

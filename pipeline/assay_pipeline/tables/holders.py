@@ -116,8 +116,8 @@ def held_by(events: DataFrame, made: DataFrame, case: tuple[str, ...]) -> DataFr
 
     It is the holder of the actor's last consumer before the event, in the column ``source``.  Without a consumer it is
     the event's destination if that is a queue, and otherwise null.  The column ``ack`` is the mode of its session, and
-    ``opened`` the consumer itself: the time ``at`` of the call that created it, ``kind``,
-    ``shared``, ``qos``, ``name`` and ``session``.
+    ``opened`` the consumer itself: the time ``at`` of the call that created it, ``kind``, ``shared``, ``qos``, ``name``
+    and ``session``.
 
     Args:
         events: The events.

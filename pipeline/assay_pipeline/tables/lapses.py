@@ -3,8 +3,9 @@
 *Absences*: a client created a consumer of an unshared subscription with a time to live, left it, and created it again,
 with the same name, topic and time to live.  The consumer gets all messages.  Leaving is the call that closes or drops
 the consumer, its session or its connection under the consumer's name; all these calls between the two creations count.
-No fault touches the time from the first creation to the end of the second, and no client asked for another consumer of
-the name in that time, not even in vain: a broker may have created the consumer although the client got no answer.
+No fault touches the time from the first creation to the end of the second, and no client tried to create another
+consumer of the name in that time.  An attempt without an answer also counts, because the broker may have created the
+consumer.
 
 *Messages*: the publications of the topic (`assay_pipeline.tables.publications`) that were sent after the subscriber had
 left and confirmed before it came again.
@@ -13,15 +14,15 @@ The columns, beside the message's and the subscriber's ``actor``:
 
 - ``ttl_ns``: the time to live
 - ``left_ns``: how much of the time to live was certainly left when the subscriber had returned
-- ``past_ns``: how long the time to live was certainly over when it came to return
+- ``past_ns``: how long the time to live was certainly over when the subscriber began to return
 - ``disconnected``: the leaving ended the connection.  Otherwise the connection may have ended later, under another
   name, and the time to live may count from that moment.
-- ``attached``: a watch of the subscriber reached beyond its first call that left.  Otherwise it may have lost its
-  connection before that.
-- ``age_ns``: how long it would have been over if it counted from the subscription's first creation
+- ``attached``: a watch of the subscriber lasted beyond the first call by which the subscriber left.  Otherwise the
+  subscriber may have lost its connection before that call.
+- ``age_ns``: how long the time to live would have been over if it counted from the subscription's first creation
 - ``seen``: how often the returned subscriber received the message
-- ``quiet_ns``: the longest quiet tail of its watches that no fault touches which ends connections
-  (`assay_pipeline.quiet`)
+- ``quiet_ns``: the longest quiet tail (`assay_pipeline.quiet`) of those of its watches that overlap no fault that ends
+  connections
 - ``stored``: the message is persistent and its sender is no MQ Light client
 - ``careless``: the subscriber may lose messages on their way
 - ``withheld``: as for copies

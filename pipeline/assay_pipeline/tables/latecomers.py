@@ -3,8 +3,9 @@
 *Publications* (`assay_pipeline.tables.publications`): confirmed publications without a delay.  All are left out if a
 client connects to a further queue manager.
 
-*Later* is a consumer that a client created certainly after the publication was confirmed.  Its receptions count on
-links on which the same actor had received nothing before: an older link may still hand over what it has.
+A consumer is *later* if a client created it certainly after the publication was confirmed.  Its receptions count only
+on links on which the same actor had received nothing before, because an older link may still deliver the messages that
+it holds.
 
 The table counts three kinds of later consumers:
 
@@ -16,19 +17,19 @@ The columns, beside the message's:
 
 - ``seen_live``, ``seen_after``, ``seen_any``: how often such consumers received the publication
 - ``quiet_live``, ``quiet_after``, ``quiet_any``: their longest quiet tail (`assay_pipeline.quiet`), in nanoseconds, in
-  watches that no fault touches which ends connections
+  watches that overlap no fault that ends connections
 - ``seen_once``, ``quiet_once``: the same for those of ``after`` that receive at most once
 - ``held``: a non-durable, unshared subscription was created before the send; ``held_once``: one that receives at most
   once
 - ``waiting``: a consumer of such a subscription watched from before the send until a kill or restart that began after
   the confirmation, and did not receive the publication; ``waiting_once``: one that receives at most once
 - ``closed``: a client had closed such a subscription before the send, and its consumer had no other topic or queue
-- ``bare``: no client had asked before the confirmation, not even in vain, for a consumer of the topic; no client asked
-  for one of a pattern of topics, and no administrator had a command about subscriptions
+- ``bare``: before the confirmation, no client had tried to create a consumer of the topic; in the whole scenario, no
+  client tried to create one of a pattern of topics, and no administrator gave a command about subscriptions
 - ``stored``: the publication is persistent, and its sender is no MQ Light client
-- ``spared``: it could outlive the kills and restarts that were not over before the send: it is ``stored``, or there
-  were none
-- ``stopped``: it could outlive them: it is ``stored``, or all were restarts
+- ``spared``: the publication could outlive the kills and restarts that were not over before the send: it is ``stored``,
+  or no such fault occurred
+- ``stopped``: the publication could outlive these faults: it is ``stored``, or all of them were restarts
 """
 
 from __future__ import annotations
@@ -180,7 +181,7 @@ def _waited(published: DataFrame, watches: DataFrame) -> DataFrame:
 
 
 def _before(published: DataFrame, history: History, told: DataFrame) -> DataFrame:
-    """Find what subscriptions there were before each publication."""
+    """Find the subscriptions that existed before each publication."""
     topics = history.consumers.where(F.col("destination").like(TOPIC))
     single = history.consumers.groupBy(*CASE, "actor").agg(F.count_distinct("destination").alias("places"))
     gone = (

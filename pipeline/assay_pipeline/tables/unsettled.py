@@ -9,7 +9,7 @@ or cut after the reception, or by a call with which the consumer dropped its con
 
 The columns, beside the message's:
 
-- ``source``, ``kind``, ``shared``: the holder; all MQ Light clients that share a subscription have one
+- ``source``, ``kind``, ``shared``: the holder; all MQ Light clients that share a subscription have one holder
 - ``times``: how often its consumers received the message; ``looked``: a browse listed it
 - ``again``: a consumer received it on another link after the begin of the loss; ``again_other``: another consumer.
   After a cut, which may have spared the consumer's connection, no client closed anything before that in an orderly way.
@@ -26,7 +26,8 @@ The columns, beside the message's:
   over (`assay_pipeline.quiet`), of a consumer that was created after that; ``quiet_other_ns``: of another consumer,
   whenever it was created.  No fault that ends connections touches the watch.
 - ``others``: how many other consumers the scenario has for the holder, whether they watch or not
-- ``alone``: for a queue, all its consumers are one (`assay_pipeline.clients.alone`); true for a subscription
+- ``alone``: for a queue, all its watches and consumers belong to one consumer that loses no message
+  (`assay_pipeline.clients.alone`); true for a subscription
 - ``withheld``: as for copies
 """
 

@@ -5,18 +5,22 @@
 - QS-04: every pair of a message of an MQ Light client that sends at least once, and a durable subscription, without a
   kill or restart after the send.  No consumer of the subscription watched it between the begin of the send and its
   answer, or a connection was lost after the send.
-- QS-05: every message of such a client during whose send a kill, restart or cut began, or the client dropped its
-  connection, and which the broker answered later
+- QS-05: every message of such a client, if during its send a kill, restart or cut began or the client dropped its
+  connection, and if the broker answered the send later
 - QS-32: every pair of a persistent message of another client and a durable subscription of an MQ Light client, with a
   kill or restart after the send.  Over AMQP, a persistent message has the durable header.
 
-*Kept*: a consumer of the subscription received the message: for QS-04, if no consumer watched, after a client had
-opened the subscription again, and otherwise after the begin of a cut; for QS-32, after the end of the kill or restart.
-For QS-05, any consumer received it.
+*Kept*:
 
-*Broken*: nobody ever received it, although a consumer of the subscription had a quiet tail after the message was due
-and all kills and restarts were over: of `LATE_MS` if the message is delayed or a connection was lost, and otherwise of
-`QUIET_MS`.  No kill, restart or cut touches the watch.  For QS-05, all kills and restarts were over before the answer.
+- QS-04: a consumer of the subscription received the message.  If no consumer watched at the send, it received the
+  message after a client had opened the subscription again; otherwise after the begin of a cut.
+- QS-05: any consumer received the message
+- QS-32: a consumer of the subscription received the message after the end of the kill or restart
+
+*Broken*: no consumer ever received the message, although a consumer of the subscription had a quiet tail after the
+message was due and all kills and restarts were over: of `LATE_MS` if the message is delayed or a connection was lost,
+and otherwise of `QUIET_MS`.  No kill, restart or cut touches the watch.  For QS-05, all kills and restarts were over
+before the answer.
 
 *Not examinable*:
 

@@ -4,12 +4,13 @@
 (`assay_pipeline.tables.lapses`).  The rules differ in the absences:
 
 - QS-21: the subscriber had returned before the end of the time to live
-- QS-20: as QS-21, if the time to live would have been over for `LAPSE_MS` when the subscriber came, had it counted from
-  the subscription's creation; and absences of a subscription with a time to live of 0, as for QS-22
+- QS-20: as QS-21, if a time to live that counted from the subscription's creation would have been over for `LAPSE_MS`
+  when the subscriber came; and absences of a subscription with a time to live of 0, as for QS-22
 - QS-22: the subscriber came more than `LAPSE_MS` after the end of the time to live, which is above 0
 
-*Kept*, for a subscription that must have continued: the subscriber received the message.  For one that must be gone: it
-did not, although its watch ended with a silence (`LATE_MS`: a connection that was dropped may still hold the message).
+*Kept*, for a subscription that must have continued: the subscriber received the message.  *Kept*, for a subscription
+that must be gone: the subscriber did not receive the message, although its watch ended with a silence (`LATE_MS`,
+because a connection that was dropped may still hold the message).
 
 *Broken*: the reverse.  A message of a subscription that continues is missing only if it is persistent, its sender is no
 MQ Light client, its subscriber receives at least once and confirms by itself, and the subscriber watched until it left.
@@ -19,7 +20,7 @@ MQ Light client, its subscriber receives at least once and confirms by itself, a
 - an absence that ended near the end of the time to live
 - for a subscription that must be gone, a subscriber whose calls ended only its consumer or its session, and not its
   connection: the time to live may count from the later end of the connection
-- an absence in which a client asked for another consumer of the subscription, even in vain
+- an absence in which a client tried to create another consumer of the subscription, even without success
 - an absence that a fault touches: the document does not say whether the time counts while the broker is away
 - a shared subscription, one with a selector, and a subscriber that does not come back
 - a publication with a delay, or that the broker retains, or that may still be on its way when its send returns

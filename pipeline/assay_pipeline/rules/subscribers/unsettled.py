@@ -8,9 +8,9 @@
 - QS-14: those of QS-09, if the client accepted another message of the same link by itself, after the reception: an
   acknowledgement that counts for more than its own message loses them
 
-*Broken*: the message was seen only once and nobody received it again, although its only consumer was created again
+*Broken*: the message was seen only once and no consumer received it again, although its only consumer was created again
 after the loss and then had a quiet tail of `LATE_MS`, and the message could outlive all faults.  For QS-10, the
-consumer did not return, and its only fellow in the scenario had the quiet tail.
+consumer did not return, and the only other consumer of the subscription in the scenario had the quiet tail.
 
 *Kept*: the message came again after the loss, on another link; for QS-10, to another consumer.  After a cut, no client
 may have closed a consumer, a session or a connection before that: the cut may have spared this connection.
