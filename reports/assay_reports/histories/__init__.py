@@ -1,1 +1,1 @@
-"""The pages of a judgement of histories: the measures with plots, and the stories of what broke a rule."""
+"""The pages of a judgement of histories: the measures with plots, and the stories of the subjects that broke a rule."""

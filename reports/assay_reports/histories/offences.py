@@ -1,4 +1,4 @@
-"""The page of what broke the rules in a history: the story of each offending message."""
+"""The page of the messages, copies and batches that broke a rule in a history, each with its story."""
 
 from __future__ import annotations
 

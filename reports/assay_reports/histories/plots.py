@@ -1,6 +1,6 @@
 """The plots of a run's measures as SVG, whose colours follow the page (light or dark).
 
-matplotlib draws with colours that stand for names.  In the SVG each of them becomes a variable of the page's style.
+matplotlib draws with placeholder colours.  In the SVG, each placeholder becomes a variable of the page's style.
 """
 
 from __future__ import annotations
