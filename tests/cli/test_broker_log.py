@@ -58,5 +58,5 @@ def test_explain_and_the_rules_page_show_both(assay: Assay, failed: Path) -> Non
     assert "  killed  (this scenario)" in told.out
     assert "  its log during the scenario" in told.out
     page = (failed / "report" / "rules" / "DD-02.html").read_text(encoding="utf-8")
-    assert "Its log during the scenario (" in page
-    assert "What had happened to it (4)" in page
+    assert "log during the scenario (" in page
+    assert "Earlier starts and faults of the broker (4)" in page

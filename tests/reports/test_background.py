@@ -133,8 +133,8 @@ def test_the_rules_page_shows_the_broker_with_its_log(good: Path) -> None:
     page = Page(good / "rules" / "DD-02.html")
     assert "AMQ222 <b> 2" in page.text
     assert "AMQ222 &lt;b&gt; 2" in page.source
-    assert "What had happened to it (4)" in page.text
-    assert "Its log during the scenario (3 lines)" in page.text
+    assert "Earlier starts and faults of the broker (4)" in page.text
+    assert "log during the scenario (3 lines)" in page.text
     assert "CURDEPTH(1) DESCR(AMQ222 <b>)" in page.text
 
 

@@ -36,7 +36,7 @@ function openTarget() {
   if (fold) fold.open = true;
 }
 
-// A table says that it scrolls where it does.
+// Mark each table that is wider than its box, so that the style sheet shows that the table scrolls.
 function tellClipped() {
   for (const box of document.querySelectorAll(".scroll")) {
     if (!box.clientWidth) continue; // folded away
