@@ -142,7 +142,7 @@ class TransactionRolledBackError(MessagingError):
 
 
 class UnsupportedError(MessagingError):
-    """The error if the driver or the broker lacks a capability that the call needs; the client has sent nothing."""
+    """The error if the driver or the broker lacks a capability that the call needs."""
 
 
 class ConnectionLostError(MessagingError):
@@ -150,7 +150,7 @@ class ConnectionLostError(MessagingError):
 
 
 class StaleDeliveryError(MessagingError):
-    """The error if a message came over an earlier connection, so that the application cannot confirm it any more."""
+    """The error if a message came over an earlier connection, so that the application can no longer confirm it."""
 
 
 class IllegalStateRuntimeError(MessagingRuntimeError):
@@ -190,7 +190,7 @@ class TransactionRolledBackRuntimeError(MessagingRuntimeError):
 
 
 class UnsupportedRuntimeError(MessagingRuntimeError):
-    """The simplified face's error if the driver or the broker lacks a needed capability; nothing was sent."""
+    """The simplified face's error if the driver or the broker lacks a capability that the call needs."""
 
 
 class ConnectionLostRuntimeError(MessagingRuntimeError):

@@ -116,7 +116,7 @@ class Step(Event, frozen=True, kw_only=True, tag="step"):
             ``broken`` if the kit or its environment failed.
         detail: The reason of an outcome other than ``done``, in one sentence.
         line: The step's line in the feature file; 0 if unknown.
-        type: ``given``, ``when`` or ``then``, also for the keyword ``And``; empty if unknown.
+        type: ``given``, ``when`` or ``then``, even for the keyword ``And``; empty if unknown.
         claims: The references (``writer:seq``) of the step's claims; a Then-step that is done makes at least one claim.
         shared_fault: Whether the step broke because a fault that several scenarios shared failed, or because their
             shared broker stopped answering.

@@ -157,7 +157,7 @@ class Begin(Struct, frozen=True, tag=True):
     """Command: begin a local unit of work, or start work in a branch of an XA transaction.
 
     Args:
-        unit: Number that sends and deliveries name.  Each `Begin` has a new number, also for a known branch.
+        unit: Number that sends and deliveries name.  Each `Begin` has a new number, even for a known branch.
         xid: Encoded xid of the branch (`assay_sdk.model.xa.Xid.encoded`); None for a local unit of work.
         start: Whether the branch is new, joined, or resumed.
     """

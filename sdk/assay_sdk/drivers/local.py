@@ -215,7 +215,7 @@ class LocalWire:
         self._timer()
         asked = self._closing is not None
         if self._closing is not None:
-            self._answers.done(self._closing)  # the close has succeeded, also if the connection was lost meanwhile
+            self._answers.done(self._closing)  # the close has succeeded, even if the connection was lost meanwhile
         broken = why is not None and why.kind is JmsErrorKind.CONNECTION_LOST
         self._answers.fail_all(why if broken and why is not None else lost("the connection is closed"))
         self._sink(driver.Closed(self.epoch, None if asked else why))

@@ -161,7 +161,7 @@ class NetworkWire(ABC, Generic[_LineT]):
         self._timer()
         closing = self._closing
         if closing is not None:
-            self.answers.done(closing)  # the close has succeeded, also if the connection was lost meanwhile
+            self.answers.done(closing)  # the close has succeeded, even if the connection was lost meanwhile
         reason = why or lost("the connection is closed")
         everything = reason if reason.kind is JmsErrorKind.CONNECTION_LOST or not self._is_open else lost(reason.text)
         while self._queue:

@@ -115,7 +115,7 @@ class Calls:
 
 
 def describe(error: Exception) -> str:
-    """Return the class and text of an application's exception, also if its ``__str__`` raises."""
+    """Return the class and text of an application's exception, even if its ``__str__`` raises."""
     try:
         text = str(error)
     except Exception:  # noqa: BLE001  `__str__` is the application's

@@ -103,7 +103,7 @@ def all_of(answers: Iterable[Pending[T]], *, lost_is_fine: bool = False) -> Oper
 
 
 def closed(answer: Awaited) -> Operation[None]:
-    """Wait for the answer to a close, also after an interrupt of the caller, and ignore a refusal."""
+    """Wait for the answer to a close, even after an interrupt of the caller, and ignore a refusal."""
     if not answer.is_settled:
         wait = Wait(answer)
         wait.unbroken = True

@@ -30,7 +30,7 @@ class DestinationError(ValueError):
 class Destination(Generic[T]):
     """Base of queues and topics; applications use `Queue` or `Topic`.
 
-    Instances are immutable.  Two destinations are equal if they have the same kind and name, also with different body
+    Instances are immutable.  Two destinations are equal if they have the same kind and name, even with different body
     types, because a broker knows no body types.
 
     Each subclass declares the overloads of its constructor, so that type checkers see that ``Queue("X")`` is a

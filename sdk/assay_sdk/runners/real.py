@@ -253,7 +253,7 @@ class RealRunner:
     def _catch_up(self) -> None:
         """Wait until the loop has polled its sockets once more, or for `_CATCH_UP_S`.
 
-        A message that arrived before the deadline then still counts, also if the loop is busy.  The wait has a limit,
+        A message that arrived before the deadline then still counts, even if the loop is busy.  The wait has a limit,
         because a callback on the loop may itself wait for this thread.
         """
         polled = Wake()

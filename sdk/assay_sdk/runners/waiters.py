@@ -26,7 +26,7 @@ class Wake:
         return self._set
 
     def set(self) -> None:
-        """Wake the waiting thread; any thread may call this, also several times."""
+        """Wake the waiting thread; any thread may call this, even several times."""
         self._set = True
         with suppress(RuntimeError):  # raised if the lock was released before
             self._lock.release()

@@ -17,7 +17,7 @@ may have closed a consumer, a session or a connection before that: the cut may h
 
 *Not examinable*:
 
-- a message on whose link the journal shows any settlement of it, also in a unit of work that was rolled back
+- a message on whose link the journal shows any settlement of it, even in a unit of work that was rolled back
 - a missing message if the client called for an acknowledgement or a commit between the reception and the end of the
   loss: the call may have covered the message, even if it was not answered
 - a missing message if the consumer's client recorded no settlement at all, if the consumer's own connection may have

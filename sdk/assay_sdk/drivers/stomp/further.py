@@ -146,7 +146,7 @@ class FurtherConnections:
     """The further connections of one main connection; the loss of one of them ends the main connection, too.
 
     Args:
-        main: The main connection, whose client has been given no other events.
+        main: The main connection, which must not have emitted an event yet.
         carry_out: Carries out a command on the main connection.
         connect: Opens a further connection.
     """

@@ -125,7 +125,7 @@ class EngineProducer:
             RefusedError: The producer is closed, a setting is invalid, the message cannot have the producer's delay
                 (DD-11, DD-14, DD-16, DD-17), the connection lacks a capability, or the broker refuses the message.
         """
-        # Delay and time to live count from the start of the call, also if it waits for a unit of work (DD-27, DD-56).
+        # Delay and time to live count from the start of the call, even if it waits for a unit of work (DD-27, DD-56).
         wall_ns = self._connection.clock.wall_ns()
         self._use()
         address = self._address(to)

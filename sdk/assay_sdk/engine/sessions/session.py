@@ -412,7 +412,7 @@ class EngineSession:
         self.unit.lose()
         self.branch.lose()
         for delivery in self._unsettled:
-            delivery.settled = True  # the broker needs no outcome any more
+            delivery.settled = True  # the broker no longer needs an outcome
         self._unsettled.clear()
         self.dispatcher.clear()
         self.connection.forget_session(self.number)

@@ -6,7 +6,7 @@ specification leaves a choice, this module decides:
 * Integers are longs and overflow as in Java.  An integer that is combined with a double is first converted to a double.
 * An integer divided by zero is NULL.  A double divided by zero is infinite or not a number, as in Java.
 * In arithmetic, a value that is not a number is NULL.
-* A comparison of values of different types is false with every operator, also with ``<>`` (Jakarta Messaging 3.1,
+* A comparison of values of different types is false with every operator, even with ``<>`` (Jakarta Messaging 3.1,
   3.8.1.1).  The same holds for constructs that are defined by comparisons, or that apply to strings only.  Both BETWEEN
   and NOT BETWEEN two numbers are false for a string.  Both IN and NOT IN, and both LIKE and NOT LIKE, are false for a
   number.

@@ -115,7 +115,7 @@ class Transaction:
         return True
 
     def give_up(self) -> str:
-        """Handle the timeout of the unit's end; a discharge that still waits is not sent any more.
+        """Handle the timeout of the unit's end; the client does not send a discharge that still waits.
 
         Returns:
             The last words of the error's text, which say what the client has done.

@@ -33,7 +33,7 @@ class Beating(Protocol):
 
 
 class Beats:
-    """The heart-beats of one connection.  A new connection has a new object, so it has heart-beats again.
+    """The heart-beats of one connection; each connection has an object of its own.
 
     Args:
         connection: The connection.

@@ -307,7 +307,7 @@ class StompLine:
                 if not pending:
                     return
                 self._take(pending.popleft())
-        finally:  # also if a handler raises: the other frames must not wait for the next octets
+        finally:  # even if a handler raises: the other frames must not wait for the next octets
             if pending:
                 self._tell(self._handle_pending)
 
