@@ -149,7 +149,7 @@ def _load(name: str) -> BackendEntry:
     if not isinstance(entry, BackendEntry):
         raise UnusableBackendError(
             f"Backend {name!r} of {_package(point)} is no BackendEntry but a {type(entry).__name__}; "
-            "mend its entry point."
+            "correct its entry point."
         )
     return entry
 

@@ -39,7 +39,7 @@ class HttpServer:
     Args:
         host: The server's address.
         port: Returns the port at which the server listens now.
-        login: The user and password; None to log in without them.
+        login: The user and password; None for requests without a login.
         tls: The settings of TLS; None for requests without TLS.
     """
 

@@ -31,7 +31,7 @@ OWNER_LABEL = "org.assay.owner"
 _FIRST_POLL_NS = 50_000_000
 """The shortest pause between two checks of a starting broker, in nanoseconds."""
 _WAITS_PER_PAUSE = 8
-"""The time since the start, divided by this number, is the shortest pause; more checks would slow the start down."""
+"""A pause lasts at least the time since the start, divided by this number, because checks slow the start down."""
 
 STOP_LIMIT_S = 30
 """The longest time that a broker may take for a normal stop, in seconds."""

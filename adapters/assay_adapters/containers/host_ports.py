@@ -1,8 +1,8 @@
 """Ports of the loopback address for brokers and proxies, which keep them over a restart.
 
-A port is free for anybody while its broker is down or its proxy is shut.  So the kit holds it, with a socket that is
-bound to the port and never listens.  Then other processes of the kit cannot choose the port, and the broker can still
-listen on it, because both sockets allow the reuse of the address (SO_REUSEADDR).
+While a broker is down or a proxy is shut, any program could take its port.  So the kit holds the port with a socket
+that is bound to the port and never listens.  Other processes of the kit then cannot choose the port.  The broker can
+still listen on the port, because both sockets allow the reuse of the address (SO_REUSEADDR).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def hold_port(port: int | None = None) -> socket.socket:
         except OSError:
             held.close()
             continue
-        # Not before the bind, which could then succeed beside another held socket.
+        # After the bind, because with this option the bind could succeed on a port that another process holds.
         held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         return held
     if port:

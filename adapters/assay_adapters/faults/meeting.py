@@ -12,18 +12,18 @@ A member (one scenario) has one of these states:
 acting   The scenario runs, and the broker must stay as it is.
 asking   The scenario wants the fault. When all members are asking, they agree on a moment, continue at this moment
          with the action that the fault follows, if they have one, and become ready.
-ready    The scenario has acted, and its proxy refuses connections. When all members are ready, one of them ends the
-         broker; the last one that becomes ready does so at once.
+ready    The scenario has acted, and its proxy refuses connections. When all members are ready, the member that sees
+         this first ends the broker. This is usually the last one, which looks as soon as it is ready.
 ======== ============================================================================================================
 
 The broker has one of these states:
 
 ======== ============================================================================================================
-up       It answers. Only in this state a scenario can enter the meeting.
+up       It answers. A scenario can enter the meeting in this state, and otherwise only if the meeting has no members.
 ending   All members were asking for the fault, and now become ready one after the other.
 down     One member has ended the broker and starts it again. Then it is up, and all members are acting.
 failed   The broker did not go down or did not come back. Each member gets a `SharedFaultError` and leaves. The first
-         scenario that enters afterwards begins with a new broker.
+         scenario that enters afterwards starts a new broker.
 ======== ============================================================================================================
 """
 

@@ -59,7 +59,7 @@ def safe(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def time_in(text: str) -> int | None:
-    """Return the time at the beginning of a line, in nanoseconds since the epoch; None if the line has no time.
+    """Return the first time in a line's first 1,000 characters, in nanoseconds since the epoch; None without a time.
 
     A time without a zone is in this machine's zone.
     """

@@ -4,8 +4,9 @@ Many scenarios share one instance, and each has its own destinations. Scenarios 
 proxy:
 
 - Scenarios that only cut connections use the shared instance.
-- Scenarios that only restart the broker use a second instance at the same time (`assay_adapters.faults.meeting`).
-- All other scenarios with faults use a third instance, one after the other.
+- Scenarios that share a restart use a second instance at the same time, and scenarios that share a kill a third one
+  (`Needs.shared_fault`, `assay_adapters.faults.meeting`).
+- All other scenarios with faults use one more instance, one after the other.
 """
 
 from __future__ import annotations
@@ -178,7 +179,7 @@ class ProductBackend(AmqpBackend):
         return available
 
     def provision(self, needs: Needs) -> ProductInstance | Unsupported:
-        """Return the shared instance, or for a scenario with faults the instance that only such scenarios use.
+        """Return the shared instance, or for a scenario with faults the instance that the head of the module names.
 
         Raises:
             BackendError: The instance cannot be started.

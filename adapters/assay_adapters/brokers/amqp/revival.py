@@ -1,11 +1,11 @@
-"""The check, after each scenario, whether a product's broker still answers, and the new start of one that does not.
+"""Check after each scenario whether a product's broker still answers, and start it again if it does not.
 
 A broker may stop answering by itself: Broker-J does so if a subscriber closes its link at the moment of a commit
-(`docs/findings.md`).  Without a new start, all later scenarios on this broker would wait in vain.
+(`docs/findings.md`).  Without a new start, all later scenarios on this broker would fail or time out.
 
-The processes of a run share one broker.  A file counts the begins and the ends of its new starts, and a process locks
-the file while it starts the broker again.  So the count has grown for each scenario that overlaps a new start, also for
-one that began or ended in the middle of it.  This table decides, for a scenario that has ended:
+The processes of a run share one broker.  A process that starts the broker again adds 1 to a count in a file when this
+start begins, and 1 when it ends, and locks the file in between.  So the count grows during every scenario that overlaps
+a new start.  This table decides, for a scenario that has ended:
 
 =========================================  =================================  ====================================
 the broker                                 the finding about the scenario     what the process does
@@ -13,14 +13,14 @@ the broker                                 the finding about the scenario     wh
 answers, and the count is as it was at     none                               nothing
 the scenario's begin
 answers, and the count has grown           silence                            nothing
-does not answer, and the count grows       silence                            nothing
-while the process waits for the lock
-does not answer                            silence                            adds 1 to the count, kills the broker
-                                                                              unless it has ended, starts it again,
+does not answer, and the count has grown,  silence                            nothing: another process has started
+if only during the wait for the lock                                          the broker again
+does not answer, and the count is as it    silence                            adds 1 to the count, kills the broker
+was at the scenario's begin                                                   unless it has ended, starts it again,
                                                                               and adds 1 to the count
 =========================================  =================================  ====================================
 
-A broker that one scenario has for itself is not started again: the next scenario gets a new one.
+A broker that only one scenario uses is not started again: the next scenario gets a new broker.
 """
 
 from __future__ import annotations

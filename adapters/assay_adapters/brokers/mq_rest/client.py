@@ -99,7 +99,7 @@ class MqRest:
         port: Returns the port at which the REST interface listens now.
         host: The interface's address.
         queue_manager: The queue manager's name.
-        login: The user and password; None to log in without them.
+        login: The user and password; None for requests without a login.
         tls: The settings of TLS; None for requests without TLS.
     """
 
