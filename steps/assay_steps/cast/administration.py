@@ -185,7 +185,7 @@ class Administrator:
         return self.execute(Delete(ObjectKind.SUBSCRIPTION, self._names.own(name)))
 
     def make_subscriptions_with(self, attributes: Mapping[str, Attribute]) -> Answer[None]:
-        """Alter the model from which the broker makes the queues of later durable subscriptions."""
+        """Alter the model queue from which the broker makes the queues of later durable subscriptions."""
         return self.execute(Alter(ObjectKind.MODEL, DURABLE_MODEL, dict(attributes)))
 
     def make_dead_letter_queue(self, place: Place | None, member: str | None = None) -> Answer[None]:
@@ -211,7 +211,7 @@ class Administrator:
         return self.execute(change, place.member)
 
     def revoke(self, place: Place, user: str, *authorities: str) -> Answer[None]:
-        """Take authorities on a queue or topic from a user."""
+        """Revoke authorities of a user on a queue or topic."""
         change = Authorise(user, self._authority_kind(place), self.name_of(place), revoke=authorities)
         return self.execute(change, place.member)
 
@@ -317,7 +317,9 @@ class Administrator:
         )
 
     def put(self, place: Place, draft: Draft, delay_ms: int | None) -> Answer[Sent]:
-        """Put a message as a native application does (MQPUT); the journal shows a send without a delay.
+        """Put a message as a native application does (MQPUT).
+
+        The ``call`` event has the delay as ``native_delay_ms``, not as ``delay_ms``, so it is no send with a delay.
 
         Args:
             place: The queue.

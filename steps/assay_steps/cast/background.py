@@ -59,7 +59,7 @@ class Background:
         """Write the broker's inspections, its past, and its log since the scenario's begin to the journal."""
         try:
             inspect(self._instance, self._journal)
-        except Exception as error:  # noqa: BLE001 - the broker may have ended; and no inspection may change a verdict
+        except Exception as error:  # noqa: BLE001 - the broker may have ended, and an error here must change no verdict
             self._journal.write(events.Inspected, object="the broker", refusal=f"{type(error).__name__}: {error}")
         self._write_trace()
 
@@ -69,7 +69,7 @@ class Background:
             return
         try:
             name, past, lines = trace.name, trace.past(), self._log()
-        except Exception as error:  # noqa: BLE001 - may be of another package's backend, and must change no verdict
+        except Exception as error:  # noqa: BLE001 - any error of a trace; it must change no verdict
             name, past = "the broker", ()
             lines = (LogLine(f"its log cannot be read: {type(error).__name__}: {error}"),)
         self._write_past(name, past)

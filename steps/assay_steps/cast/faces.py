@@ -84,4 +84,6 @@ def faces_for(
         if all(capability in client.capabilities for capability in wanted):
             return Faces(clients, face)
     names = ", ".join(capability.value for capability in wanted)
-    return Unsupported(names, Source(f"Each is in some face of the client, and none of {', '.join(clients)} has all."))
+    return Unsupported(
+        names, Source(f"Some face of the client has each of them, but none of {', '.join(clients)} has all.")
+    )

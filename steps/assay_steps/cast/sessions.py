@@ -97,7 +97,7 @@ class Connection:
     def close(self) -> Answer[None]:
         """End the watches of the connection's consumers, and close it normally.
 
-        From the begin of the call no message need come any more, and some brokers take seconds for a close.
+        The watches end before the call, because the broker need not deliver during a close, which may take seconds.
         """
         for consumer in self.consumers:
             consumer.pause_watching()

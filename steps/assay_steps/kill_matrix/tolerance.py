@@ -38,7 +38,7 @@ class Tolerance(Struct, frozen=True):
 
     @property
     def convicted(self) -> tuple[TriedVariant, ...]:
-        """The variants with which at least one scenario fails."""
+        """The variants that at least one scenario convicts."""
         return tuple(variant for variant in self.variants if variant.convicted_by)
 
 

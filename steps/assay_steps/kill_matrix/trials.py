@@ -167,7 +167,7 @@ def _watch(pipe: Connection) -> None:
 def _end_with(pipe: Connection) -> None:
     """End this process when the pool's owner closes the pipe or ends."""
     pipe.poll(None)
-    os._exit(1)  # a trial of many scenarios would go on for minutes, and its result would reach nobody
+    os._exit(1)  # otherwise a long trial would run for minutes, although no process can receive its result
 
 
 def tried(pool: Executor, trials: Mapping[str, Trial], told: Callable[[str, int, int], None]) -> dict[str, Outcomes]:

@@ -196,7 +196,7 @@ class AssayPlugin:
                 yield
         except (KeyboardInterrupt, pytest.exit.Exception):
             raise
-        except BaseException as caught:  # noqa: BLE001 - pytest.fail is no Exception, and stands in the journal too
+        except BaseException as caught:  # noqa: BLE001 - pytest.fail raises one; the journal records it, too
             self.interrupts.check()  # Ctrl-C may have caused this error
             problem = caught
         problem = problem or world.client_error

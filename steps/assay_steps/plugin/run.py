@@ -283,7 +283,7 @@ class Run:
         try:
             instance = self.provisioning.instance(Needs())
         except BackendError:
-            return 1  # the broker ended just now; every scenario will say so
+            return 1  # the broker has just ended; each scenario will report this
         if isinstance(instance, Unsupported):
             return 1
         try:

@@ -233,7 +233,7 @@ class Forks:
         replacements = count * REPLACEMENTS
         try:
             for _ in range(count):
-                forked.append(self._fork(session, tickets))  # noqa: PERF401 - those are seen off if the next cannot be
+                forked.append(self._fork(session, tickets))  # noqa: PERF401 - `_see_off` must end these if a fork fails
             while forked:
                 self._interrupts.check()  # Python may have dropped the KeyboardInterrupt of a handler
                 ready = wait([one.said for one in forked])

@@ -48,8 +48,9 @@ def meeting_lines(steps: Sequence[Told], *, timed: bool) -> frozenset[int] | Non
         timed: Whether the scenario has a delay or a time to live, which continues during a wait.
 
     Returns:
-        The steps' lines.  None if the scenario cannot share its faults: it has no step before a fault, a step between
-        meeting and fault would let the other scenarios wait, or it has a delay and several faults.
+        The steps' lines.  None if the scenario cannot share its faults: no step restarts or kills the broker at once,
+        no step comes before a fault, a step between meeting and fault would let the other scenarios wait, or the
+        scenario has a delay and several faults.
     """
     ends = [place for place, step in enumerate(steps) if step.text in ENDINGS]
     if not ends or (timed and len(ends) > 1):

@@ -25,7 +25,7 @@ UNITS = {"B": 1, "KB": 1024, "MB": 1024 * 1024}
 
 
 class SendOptions(Struct, frozen=True, kw_only=True):
-    """The options of a send in a step; an option that the step does not give is None.
+    """The options of a send in a step; an option that the step does not give keeps its default.
 
     Args:
         delay_ms: Delivery delay, set on the producer, in milliseconds.

@@ -16,7 +16,7 @@ from assay_steps.words.spans import read_span
 
 
 class Terms(Struct, frozen=True, kw_only=True):
-    """The terms of a subscription in a step; a term that the step does not give is None.
+    """The terms of a subscription in a step; a term that the step does not give keeps its default.
 
     Args:
         qos: The quality of service.

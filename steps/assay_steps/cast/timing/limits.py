@@ -15,7 +15,8 @@ class TimeLimits(Struct, frozen=True):
         late_ms: How long after the end of its delay a message may arrive.
         at_once_ms: For a message that the broker must not hold back, the time by which it may be slower than an
             ordinary message.
-        beat_ms: How long a wait must go on until the harness has noted all its delays so far; 0 if it has no delays.
+        beat_ms: The time within which the harness notes its delays; a wait for silence ends only after this time. 0
+            for a virtual clock, on which the harness has no delays.
     """
 
     expected_ms: int

@@ -1,4 +1,4 @@
-"""Defects of the client by which staged messages keep their places (DD-36)."""
+"""Defects of the client that leave the staged messages of a rolled-back unit of work on the staging queue (DD-36)."""
 
 from __future__ import annotations
 
