@@ -43,7 +43,7 @@ COMMANDS = (
 """The subcommands; each is a function, or a group of functions, in the module of the same name (`assay.commands`)."""
 _PLACES = {
     "cancel": "messages.cancel",
-    "import": "importing",  # because "import" is a word of Python
+    "import": "importing",  # because "import" is a keyword of Python
     "receive": "messages.receive",
     "send": "messages.send",
 }

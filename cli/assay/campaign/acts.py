@@ -20,7 +20,7 @@ from assay_steps.cast.branches import Branch
 POLL_MS = 15
 """The milliseconds for which an act waits for a message."""
 WATCH_MS = 200
-"""The milliseconds for which a client waits for delayed messages, if it does nothing else."""
+"""The milliseconds for which a watcher or a subscriber waits for a message."""
 _LARGE = 90_000
 """The length of a large body, in bytes: the store divides such a body into pieces."""
 

@@ -34,7 +34,7 @@ def sentences(removed: Leftovers) -> Iterator[str]:
     if not (removed.containers or removed.processes or removed.folders):
         yield "Ended runs have left no container, process, volume or temporary folder here."
     if removed.running:
-        running = counted(removed.running, "process", "processes")
-        yield f"Left alone: what belongs to {running} of Assay still running."
+        running = counted(removed.running, "running process", "running processes")
+        yield f"Kept everything of {running} of Assay."
     if removed.unasked:
         yield f"Containers and volumes were not looked for: {removed.unasked}."

@@ -383,8 +383,8 @@ def default_workers(backend: str, *, scenarios: int | None = None, by_pytest: bo
     """Choose the number of processes of a run without ``--workers``.
 
     Scenarios on real brokers mostly wait, so many processes help, but the start of a process takes longer than a few
-    scenarios.  Scenarios on `reference` compute: the whole suite uses a process for each core, and a few scenarios run
-    in this process.
+    scenarios.  Scenarios on `reference` compute: the whole suite uses a process for each core, but at most `CORES`, and
+    a few scenarios run in this process.
 
     Args:
         backend: The backend's name.

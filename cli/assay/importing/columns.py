@@ -87,7 +87,7 @@ COLUMNS: Mapping[str, Column] = {
 }
 """All columns, by name."""
 TIMES = ("time", "answered", "acknowledged", "end")
-"""The columns with times; none of the others may be earlier than ``time``."""
+"""The columns with times; no other time of a row may be earlier than its ``time``."""
 
 
 class Row(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):

@@ -50,7 +50,7 @@ class Settings(Struct, frozen=True):
         interval_ms: The heart-beats that the kit's clients offer and want, in milliseconds.
         ours: Whether broker and client are the kit's own, so that kit rules can fail.
         out: The folder of the evidence.
-        defect: The defect to play; None for none.
+        defect: The defect to simulate; None for none.
         sides: The ends to judge.
     """
 
@@ -87,7 +87,7 @@ def summed(found: Iterable[Finding], ours: Mapping[Side, bool]) -> list[Finding]
 
 
 def _counted(one: Finding, ours: Mapping[Side, bool]) -> Finding:
-    """Return a finding; what STOMP permits is recorded, and is no fail of a product."""
+    """Return a finding; a product that breaks a rule of the kit's own gets "recorded", because STOMP permits it."""
     rule = BY_ID[one.rule]
     if one.verdict is Verdict.FAIL and rule.strength is Strength.KIT and not ours[rule.judged]:
         return Finding(one.rule, Verdict.RECORDED, one.scenario, one.text)
@@ -142,7 +142,7 @@ def _clients(target: Target, subject: Subject, settings: Settings) -> list[Findi
         relay.close()
 
 
-def _client(  # noqa: PLR0917  a row of the table, and what it is judged by
+def _client(  # noqa: PLR0917  a row of the table, and where its octets and settings come from
     relay: Relay, number: int, phase: str, rules: tuple[str, ...], settings: Settings, why: str
 ) -> list[Finding]:
     scenario = f"client-{phase}" if number == 1 else f"client-{phase}-{number}"

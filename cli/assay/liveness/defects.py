@@ -1,4 +1,4 @@
-"""Defects that prove that each rule of stomp-liveness can fail; the relay plays them for a correct broker or client."""
+"""Defects that prove that each rule of stomp-liveness can fail; the relay simulates each with a correct end."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ class Defect(Struct, frozen=True):
 
 
 class _Garbled(Faithful):
-    """An end whose first frame has a malformed header; the other end gets the true one, so that it goes on."""
+    """A defect that records a malformed header of one end.
+
+    The other end gets the correct header, because otherwise it would end the connection.
+    """
 
     def __init__(self, side: Side, value: bytes) -> None:
         self._side = side
@@ -42,7 +45,7 @@ class _Garbled(Faithful):
 
 
 class _Mute(Faithful):
-    """An end whose heart-beats are not seen in some phases or on some connections.
+    """A defect that leaves the heart-beats of one end out of the record, in some phases or on some connections.
 
     The other end gets the heart-beats, because otherwise it would end the connection.
     """
@@ -63,10 +66,10 @@ class _Ends(Faithful):
 
     Args:
         side: The end.
-        counts: The octets of the other end that it counts as a sign of life.
-        after_ms: How long it waits for the next ones.
-        phase: The phase in which it does so; None for all.
-        wants: Whether it does so only to clients that have promised heart-beats (True), or that have not (False).
+        counts: Returns whether the end counts octets of the other end as a sign of life.
+        after_ms: The longest silence that it permits, in milliseconds.
+        phase: The phase in which it ends the connection; None for all.
+        wants: Whether it does so only if the other end has promised heart-beats (True), or only if not (False).
     """
 
     def __init__(
@@ -125,7 +128,7 @@ DEFECTS: tuple[Defect, ...] = (
     Defect(
         "frame-counting-server",
         "SL-03",
-        "The server takes frames only, and no ends of lines, for signs of life.",
+        "The server takes only frames, and no ends of lines, as signs of life.",
         lambda every: _Ends(Side.SERVER, _frames, 2.5 * every, "idle", wants=True),
     ),
     Defect(
@@ -159,7 +162,7 @@ DEFECTS: tuple[Defect, ...] = (
     Defect(
         "frame-counting-client",
         "SL-10",
-        "The client takes frames only, and no ends of lines, for signs of life.",
+        "The client takes only frames, and no ends of lines, as signs of life.",
         lambda every: _Ends(Side.CLIENT, _frames, 2.5 * every, "idle", wants=True),
     ),
     Defect(

@@ -13,8 +13,8 @@ from assay.liveness.rules import LivenessRule, Side
 TOLERANCE = 1.5
 """The number of intervals without an octet that breaks a promise.
 
-STOMP 1.2 asks a receiver to allow for a margin of error, and names none. stomp.py allows one and a half intervals,
-Artemis and stompjs two, so nobody else notices a gap below this.
+STOMP 1.2 asks a receiver to allow for a margin of error, but gives no number. stomp.py allows one and a half intervals,
+Artemis and stompjs two, so none of them reacts to a shorter gap.
 """
 PATIENCE = 5
 """The number of intervals within which an end must notice that the other one is silent."""
@@ -75,10 +75,10 @@ def _interval(side: Side, record: Record) -> int | _Found:
     try:
         interval = record.interval_ms(side)
     except (FormError, AbsentError):
-        return _Found(Verdict.INCONCLUSIVE, "a header heart-beat is missing or malformed, so that nothing is promised")
+        return _Found(Verdict.INCONCLUSIVE, "a header heart-beat is missing or malformed, so the kit knows no promise")
     if not interval:
         mine = record.promise(side)
-        why = "sends no heart-beats" if not mine.sends_ms else "was asked for none"
+        why = "sends no heart-beats" if not mine.sends_ms else "was not asked for any"
         return _Found(Verdict.NOT_PROMISED, f"the {side} {why} ({mine.sends_ms},{mine.wants_ms})")
     return interval
 
@@ -101,7 +101,7 @@ def _sends(side: Side, record: Record) -> _Found:
     if ended is not None and end < record.phase.end_ms:
         return _Found(Verdict.INCONCLUSIVE, f"{text}, and the {ended.side} ended the connection after {end:.0f} ms")
     if not inside and end - begin <= interval * TOLERANCE:
-        return _Found(Verdict.INCONCLUSIVE, f"{text}, and the kit looked for {end - begin:.0f} ms only")
+        return _Found(Verdict.INCONCLUSIVE, f"{text}, and the kit observed only {end - begin:.0f} ms")
     return _Found(Verdict.PASS, text)
 
 
@@ -128,7 +128,10 @@ def _longest(side: Side, record: Record, until_ms: float) -> float:
 
 
 def _silence(side: Side, record: Record) -> tuple[int, float, float | None] | _Found:
-    """Return the interval that the silent end has promised, the time of its last octet, and of the judged end's end."""
+    """Return the interval that the silent end has promised, and two times in milliseconds.
+
+    The times are that of its last octet, and that at which the judged end ended the connection, None if it did not.
+    """
     interval = _interval(side.other, record)
     if isinstance(interval, _Found):
         return interval

@@ -1,4 +1,4 @@
-"""A client that sends only what a script says; it judges a server."""
+"""A client that sends only what a script says, so that the record shows how a server reacts."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """A relay between a client and a broker, which records the octets of both and when they came.
 
-The relay passes octets on unchanged, unless a phase holds the server's octets back or a defect (`Breaker`) changes what
-is seen of one end.  One thread serves all connections of a relay, and measures how late it is itself.
+The relay passes octets on unchanged, unless it holds the server's octets back in the phase `silent`, or a defect
+(`Breaker`) changes what the record shows or what an end gets.  One thread serves all connections of a relay, and
+measures how late it is itself.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _MS = 1_000.0
 
 
 class Breaker(Protocol):
-    """A defect of one end, which the relay plays."""
+    """A defect of one end, which the relay simulates."""
 
     def passes(self, line: Line, side: Side, octets: bytes) -> tuple[bytes, bytes]:
         """Return what the record shows of an end's octets, and what the other end gets."""
@@ -35,7 +36,7 @@ class Breaker(Protocol):
 
 
 class Faithful:
-    """No defect."""
+    """A relay without a defect."""
 
     def passes(self, line: Line, side: Side, octets: bytes) -> tuple[bytes, bytes]:
         """Return the octets unchanged; in the phase `silent`, hold the server's octets back."""
@@ -107,7 +108,7 @@ class Line:
         return b"".join(event.octets for event in tuple(self.events) if event.side is side)
 
     def give(self, side: Side, octets: bytes) -> None:
-        """Send octets to an end; a connection that has ended is ignored."""
+        """Send octets to an end; do nothing if the connection has ended."""
         with suppress(OSError):
             self.sockets[side].sendall(octets)
 
@@ -128,7 +129,7 @@ class Relay:
     Args:
         host: The broker's host.
         port: The broker's port.
-        breaker: The defect to play; None for none.
+        breaker: The defect to simulate; None for none.
     """
 
     def __init__(self, host: str, port: int, breaker: Breaker | None = None) -> None:
@@ -183,7 +184,7 @@ class Relay:
         except OSError:
             client.close()
             return
-        self._forget()  # a new socket may have the number of one that a defect has closed since the last look
+        self._forget()  # a new socket may get the file number of a socket that a defect has just closed
         line = Line(len(self.lines) + 1, client, server)
         for side, one in line.sockets.items():
             one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -26,7 +26,7 @@ CALL_LIMIT_S = 10.0
 Without a limit, an MQ Light client whose broker is gone would send its message again and again.
 """
 _AGAIN_S = 0.5
-"""The time from one `END_CALL` to the next, in seconds: an interrupted send ends at the second one only."""
+"""The time from one `END_CALL` to the next, in seconds; an interrupted send ends only at the second call."""
 
 _STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """The signals that stop the command."""

@@ -22,9 +22,9 @@ EARLY_MS = 2_000
 QUIET_MS = 4_500
 """A consumer ends after it has received nothing for this time, in milliseconds.
 
-The judge calls a message that may come late missing only if a consumer waited 4 s in vain (`assay_pipeline.quiet.
-LATE_MS`).  The rest of `QUIET_MS` covers the time from the consumer's last event in the journal to the begin of this
-wait.
+The judge calls a message that may come late missing only if a consumer waited 4 s without receiving it
+(`assay_pipeline.quiet.LATE_MS`).  The rest of `QUIET_MS` covers the time from the consumer's last event in the journal
+to the begin of this wait.
 """
 DRAIN_LIMIT_MS = 60_000
 """The longest drain, in milliseconds from the end of the last slice.  Then the consumers end in any case."""

@@ -52,7 +52,7 @@ def test_each_kind_has_its_sentence() -> None:
         "Removed 2 containers with 2 volumes: brave_box, calm_box.",
         "Ended 1 process: 7.",
         "Removed 2 temporary folders: a, b.",
-        "Left alone: what belongs to 2 processes of Assay still running.",
+        "Kept everything of 2 running processes of Assay.",
     ]
     assert list(sentences(Leftovers())) == [NOTHING]
 

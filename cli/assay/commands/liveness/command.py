@@ -49,11 +49,11 @@ def liveness(
     client: Annotated[str, typer.Option(help=f"The client to judge: {', '.join(SUBJECTS)}.")] = OURS,
     side: Annotated[str | None, typer.Option(help="Judge only this end: server or client.")] = None,
     interval: Annotated[str | None, typer.Option(help="The heart-beats to agree on, such as 2s. Default: 1s.")] = None,
-    defect: Annotated[str | None, typer.Option(help="Play a defect of an end, which must then fail.")] = None,
+    defect: Annotated[str | None, typer.Option(help="Simulate a defect of an end; its rule must fail.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the records and verdicts.")] = Path("liveness-out"),
     rules: Annotated[bool, typer.Option("--rules", help="List the rules and defects, and run nothing.")] = False,
 ) -> int:
-    """Judge heart-beats over STOMP, at either end apart, and write what was seen on the wire."""
+    """Judge the heart-beats of a STOMP broker and of a STOMP client, each separately, and record the octets."""
     if rules:
         show_rules()
         return Exit.AS_EXPECTED
@@ -102,14 +102,14 @@ def _sides(side: str | None, defect: Defect | None) -> tuple[Side, ...]:
 
 
 class Asked(Struct, frozen=True):
-    """The pair to judge, and how.
+    """The pair to judge, and the settings.
 
     Args:
         backend: The broker's backend.
         client: The client's name in `SUBJECTS`.
         out: The folder of the evidence.
         interval_ms: The heart-beats that the kit's clients offer and want, in milliseconds.
-        defect: The defect to play; None for none.
+        defect: The defect to simulate; None for none.
         sides: The ends to judge.
     """
 
