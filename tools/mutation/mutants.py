@@ -157,7 +157,7 @@ def _codes(code: CodeType) -> dict[tuple[str, int], CodeType]:
 def _replaced(statement: cst.CSTNode, node: cst.CSTNode, changed: cst.CSTNode) -> cst.CSTNode:
     """Return a statement with one node replaced."""
     replaced = statement.deep_replace(node, changed)
-    assert not isinstance(replaced, cst.RemovalSentinel)  # noqa: S101 - libcst's way to say that it never is here
+    assert not isinstance(replaced, cst.RemovalSentinel)  # noqa: S101 - never a sentinel here
     return replaced
 
 

@@ -7,8 +7,8 @@ from assay.liveness.rules import RULES, SECTION, LivenessRule
 
 _HEAD = f"""# Heart-beats over STOMP: the profile stomp-liveness
 
-`assay liveness` judges whether a broker and a client keep their promises about heart-beats, either end apart. The rules rest on the
-section [Heart-beating]({SECTION}) of STOMP 1.2. They are
+`assay liveness` judges whether a broker and a client keep their promises about heart-beats, each end separately. The
+rules rest on the section [Heart-beating]({SECTION}) of STOMP 1.2. They are
 no rules of [the catalogue](rules/README.md), because this section is none of its documents; no total of `assay run` counts them.
 `make pages` writes this page.
 
@@ -41,8 +41,8 @@ _END = """
 | `recorded` | a product does not do what STOMP permits and the kit's own parts must do |
 | `inconclusive` | the kit itself was late, or the connection ended before the judged phase was over |
 
-- **Margin.** STOMP asks a receiver to allow for a margin of error, and names none. An end breaks its promise after one and a half
-  intervals without an octet, because stomp.py ends the connection then. Artemis and stompjs allow two intervals.
+- **Margin.** STOMP asks a receiver to allow for a margin of error, but gives no number. An end breaks its promise after one and a
+  half intervals without an octet, because stomp.py ends the connection then. Artemis and stompjs allow two intervals.
 - **Lateness.** A relay between both ends notes when octets arrive. It measures how late it is itself; if this may be the cause, the
   verdict is `inconclusive`. It cannot measure how late a broker's process is, so choose a longer interval on a busy machine.
 
@@ -61,7 +61,7 @@ _END = """
 
 ## Defects
 
-For each defect the relay plays a broker or client that breaks one rule. `assay liveness --defect NAME` must then fail this rule.
+For each defect the relay simulates a broker or client that breaks one rule. `assay liveness --defect NAME` must then fail this rule.
 
 | defect | rule | behaviour |
 |---|---|---|
