@@ -101,9 +101,9 @@ class _Reader:
             match = _TOML_LINE.match(str(error))
             line = int(match["line"] or text.count("\n") + 1) if match else 1
             what = match["what"] if match else str(error)
-            self._refuse(line, f"this is not TOML, mend it: {what[:1].lower()}{what[1:]}.")
+            self._refuse(line, f"this is not TOML, correct it: {what[:1].lower()}{what[1:]}.")
         except ValueError:
-            # Only int() raises another one: Python reads no number of thousands of digits, and does not say where.
+            # Only int() raises another ValueError: it refuses a number of thousands of digits, without its line.
             self._refuse(_line_of_longest_number(text), "this number has too many digits; shorten it.")
 
     def _entries(self, array: str, kind: type[_Entry]) -> tuple[_Entry, ...]:
@@ -161,7 +161,7 @@ class _Reader:
         for nth, name in enumerate(names):
             line = self._line(Place(array, nth, key))
             if name in first:
-                self._refuse(line, f"{array} {name} stands already in line {first[name]}; give this one another {key}.")
+                self._refuse(line, f"{array} {name} is already in line {first[name]}; give this one another {key}.")
             first[name] = line
 
     def _check_document(self, nth: int, document: Document) -> None:
@@ -188,7 +188,7 @@ class _Reader:
             self._refuse(line, f"rule {rule.id} is in profile {rule.profile}; rules {rule.id[:2]} belong to {fitting}.")
         if not rule.observable and rule.note is None:
             line = self._line(place._replace(key="strength"))
-            self._refuse(line, f'rule {rule.id} has strength "note" and no note; say in one why nothing is tried.')
+            self._refuse(line, f'rule {rule.id} has strength "note" and no note; write a note that says why.')
         if not rule.observable and rule.beyond_one_server is not None:
             line = self._line(place._replace(key="beyond_one_server"))
             self._refuse(line, f'rule {rule.id} has strength "note" and is tried nowhere; remove beyond_one_server.')

@@ -33,7 +33,7 @@ _SHORT = 12
 _LOOSE_ID = re.compile(r"([A-Z]{2})[-_ ]?([0-9]{1,2})")
 
 
-class Catalogue(msgspec.Struct, frozen=True, dict=True):  # dict: the place where cached properties live
+class Catalogue(msgspec.Struct, frozen=True, dict=True):  # dict: cached properties need one
     """The catalogue: all rules, and the documents that demand them; `load_catalogue` returns it."""
 
     documents: tuple[Document, ...]
@@ -127,7 +127,7 @@ class Catalogue(msgspec.Struct, frozen=True, dict=True):  # dict: the place wher
 
     def _nearest(self, rule_id: str) -> str | None:
         upper = rule_id.upper()
-        # difflib ranks DD-02 and DD-82 alike for "dd2"; what was meant is plain.
+        # For "dd2", difflib finds DD-02 and DD-82 equally similar, although only DD-02 can be meant.
         loose = _LOOSE_ID.fullmatch(upper)
         if loose and (tidy := f"{loose[1]}-{int(loose[2]):02}") in self._by_id:
             return tidy

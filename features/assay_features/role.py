@@ -25,8 +25,8 @@ class Role(StrEnum):
 
 
 _MEANINGS = {
-    Role.CORE: "asked by the cited line; decides the rule",
+    Role.CORE: "tests the cited demand itself; decides the rule",
     Role.CONTROL: "shows that the core scenarios could have failed",
-    Role.EVIDENCE: "a stronger look at the same thing",
-    Role.KIT: "asked of our own parts only",
+    Role.EVIDENCE: "examines the same demand more closely",
+    Role.KIT: "tests a demand on the kit's own parts only",
 }

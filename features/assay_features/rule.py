@@ -129,7 +129,7 @@ class Document(Struct, frozen=True):
         if match is None or self.cited_by is not CitedBy.LINE:
             return match is not None
         first, last = match.groups()
-        # More digits than a line number has cannot be one; int() refuses thousands of them with an error of its own.
+        # No line number is so long; for thousands of digits, int() would raise an error.
         if len(first) > _DIGITS or len(last or "") > _DIGITS:
             return False
         end = int(last) if last else int(first)

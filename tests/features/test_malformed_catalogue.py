@@ -96,8 +96,8 @@ def at(fragment: str) -> int:
 
 
 REFUSED = {
-    "bad TOML": ('id = "DD-42"', 'id = "DD-42', at('id = "DD-42"'), "this is not TOML, mend it: "),
-    "bad TOML at the end": ('note = "Advice."\n', 'note = """Advice.', LAST - 1, "this is not TOML, mend it: "),
+    "bad TOML": ('id = "DD-42"', 'id = "DD-42', at('id = "DD-42"'), "this is not TOML, correct it: "),
+    "bad TOML at the end": ('note = "Advice."\n', 'note = """Advice.', LAST - 1, "this is not TOML, correct it: "),
     "a key twice": ('note = "Advice."', 'note = "A."\nnote = "B."', at("note = ") + 1, "cannot overwrite a value"),
     "an unknown array": ('[[rule]]\nid = "DD-42"', '[[rul]]\nid = "DD-42"', SECOND_RULE, "did you mean rule?"),
     "an unknown profile to define": (
@@ -110,7 +110,7 @@ REFUSED = {
         'note = "Advice."',
         'note = "Advice."\n\n[[profile]]\nkey = "qos"\nwhat = "Any."\n[[profile]]\nkey = "qos"\nwhat = "Any."',
         at("note = ") + 6,
-        f"profile qos stands already in line {at('note = ') + 3}; give this one another key.",
+        f"profile qos is already in line {at('note = ') + 3}; give this one another key.",
     ),
     "a profile without a meaning": (
         'note = "Advice."',
@@ -167,7 +167,7 @@ REFUSED = {
         at('"section"'),
         'cited_by is "chapter"; write one of "line", "section", "whole".',
     ),
-    "an id twice": ('"DD-42"', '"DD-02"', at('"DD-42"'), f"DD-02 stands already in line {FIRST_RULE + 1}"),
+    "an id twice": ('"DD-42"', '"DD-02"', at('"DD-42"'), f"DD-02 is already in line {FIRST_RULE + 1}"),
     "an id of another shape": ('"DD-42"', '"DD-042"', at('"DD-42"'), 'rule id "DD-042" must be DD, PD, QS or BT and'),
     "an id of another family": ('"DD-42"', '"XX-42"', at('"DD-42"'), "must be DD, PD, QS or BT"),
     "an id with a line end": ('"DD-42"', '"DD-42\\n"', at('"DD-42"'), "must be DD, PD, QS or BT"),

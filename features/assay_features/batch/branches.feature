@@ -5,7 +5,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
   Rule: In a global transaction, a batch behaves as in a local one, and the transaction manager decides
     Line 40.  Reading: after prepare, the branch has no effect yet and is not forgotten, whatever happens to clients
     and broker, until the transaction manager commits it or rolls it back (X/Open XA, chapter 2; Jakarta Messaging
-    3.1, chapter 11).  A branch that was not prepared is rolled back with its client.
+    3.1, chapter 11).  If its client ends, a branch that is not prepared is rolled back.
 
     Scenario: Prepare and commit acknowledge three batches
       Given an empty queue

@@ -118,8 +118,8 @@ Feature: A consumer can have a listener that receives batches
 
   @BT-03 @needs-batch-listener
   Rule: A message listener and a batch listener on one consumer are an illegal state
-    Line 30.  The order does not matter: after one listener is removed, the consumer accepts the other.  A receive
-    call is refused beside a batch listener, as beside any listener (Jakarta Messaging 3.1, section 8.7).
+    Line 30.  It does not matter which listener is set first.  After its removal, the consumer accepts the other one.
+    A receive call is refused beside a batch listener, as beside any listener (Jakarta Messaging 3.1, section 8.7).
 
     Scenario Outline: A <style> receiver with a message listener refuses a batch listener
       Given an empty queue

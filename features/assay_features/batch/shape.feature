@@ -112,7 +112,8 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
   Rule: Delivery is never deferred beyond the batch timeout to fill a batch
     Line 34.  Reading: a batch has one deadline, counted from the moment at which its first message could have been
     delivered; later messages do not move it.  A client may deliver smaller batches than the size, so the scenarios
-    about full batches are evidence.  The time that an unbatched message takes is allowed, too.
+    about full batches are evidence.  Without an exact clock, the limit also includes a second and the time of an
+    unbatched message.
 
     Scenario: Messages at short intervals do not postpone the deadline of their batch
       Given it has been measured how long the delivery of an unbatched message takes
@@ -248,7 +249,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
 
     @evidence
     Scenario Outline: After the connection was stopped for <span>, messages of an unfinished batch come by their deadline, or at once
-      A stopped connection delivers nothing (Jakarta Messaging 3.1, section 6.1.5), so the start is the earliest moment.
+      A stopped connection delivers nothing (Jakarta Messaging 3.1, section 6.1.5), so none comes before the start.
 
       Given an empty queue
       And a receiver on the queue

@@ -190,7 +190,7 @@ Feature: The authority that a delayed message needs, and the time of the check
 
     @kit @needs-local-transaction
     Scenario Outline: The authority of a producer in <ack> mode is checked again at each send
-      IBM MQ asks when a queue is opened.  Our broker asks at each send, so that a revoked authority counts at once.
+      IBM MQ checks it when a queue is opened.  Our broker checks it at each send, so that a revocation counts at once.
 
       Given an empty queue
       And the queue is withheld from ordinary users

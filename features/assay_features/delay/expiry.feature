@@ -3,8 +3,8 @@ Feature: A message whose time to live is over is not delivered
 
   @DD-56 @needs-time-to-live
   Rule: An expired message is not delivered; the time to live counts from the send, the delay included
-    Line 62 gives an example: a put with a time to live of 20 s was 15 s ago, of which 5 s were the delay; then 15 s
-    of the time to live are over.  Tension: Jakarta Messaging 3.1, section 3.4.9, does not promise that an expired
+    Line 62 gives an example: a message was put 15 s ago, with a time to live of 20 s and a delay of 5 s; then 15 s of
+    its time to live are over.  Tension: Jakarta Messaging 3.1, section 3.4.9, does not promise that an expired
     message is never received, and section 7.8 leaves open how exact the clocks are.  So the scenarios state a limit:
     3 s after the end of its time to live, a delayed message is not delivered any more.  The line is about delayed
     messages outside a unit of work.  The scenarios without a delay, and those about the start of the time to live in a

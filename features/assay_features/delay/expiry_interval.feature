@@ -116,7 +116,7 @@ Feature: The delay counts as part of the expiry interval
 
   @DD-57 @needs-delivery-delay @needs-time-to-live @needs-admin @needs-dead-letter-queue @own-instance
   Rule: An expiration report shows the original message, without the staging header
-    Line 64.  A time to live is never below its delay, so a message can expire on the staging queue only while it
+    Line 64.  The time to live is never below the delay, so a message can expire on the staging queue only while it
     cannot leave this queue: here its target is disabled for puts and the queue manager has no dead-letter queue, or
     the queue manager is down.  The message's report options decide which report comes and which ids it has; the
     report's body comes from the original.

@@ -197,7 +197,7 @@ Feature: Delayed publications that a subscriber cannot receive
 
   @DD-77 @needs-delivery-delay @needs-topic @needs-admin @needs-dead-letter-queue @own-instance
   Rule: A delayed publication that the dead-letter queue refuses is discarded without another try
-    Line 76.  Reading: line 74 would try again (DD-71), and line 76 discards; line 76 has precedence, also for
+    Line 76.  Reading: line 74 demands another try (DD-71), line 76 the discard; line 76 has precedence, also for
     persistent publications.  A subscription can put publications to a queue that an administrator names; this queue
     is then the target.
 

@@ -384,7 +384,7 @@ Feature: Exception reports on delayed messages that could not be put
 
   @DD-75 @needs-delivery-delay @needs-admin @needs-dead-letter-queue @needs-non-persistent @own-instance
   Rule: If the dead-letter queue refuses the report, too, the report on a non-persistent message is dropped
-    Line 74.  The message stays on the dead-letter queue, or discarded, and is not processed again, even
+    Line 74.  The message stays on the dead-letter queue, or stays discarded, and is not processed again, even
     if a queue becomes usable later.
 
     Background:

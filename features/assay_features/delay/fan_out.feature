@@ -3,7 +3,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
 
   @DD-80 @needs-delivery-delay @needs-topic
   Rule: A delayed publication is staged once for each matching subscription
-    Line 82.  A subscription that several share is one subscription.  Wildcards are IBM MQ's topic-level ones.
+    Line 82.  A subscription that several share is one subscription.  The wildcards are those of IBM MQ's topic levels.
 
     @needs-staging-queue
     Scenario: Without a subscription, no message is staged
@@ -220,7 +220,7 @@ Feature: A delayed publication is staged for each subscription, if the topic per
   @DD-82 @needs-delivery-delay @needs-topic @needs-admin
   Rule: A delayed publication needs ALLAVAIL on its topic
     Line 84.  Reading: "(N)PMSGDLV" is the attribute that matches the persistence: PMSGDLV for a persistent
-    publication, NPMSGDLV for another; the other attribute does not matter.  ASPARENT is resolved through
+    publication, NPMSGDLV for a non-persistent one; the other attribute does not matter.  ASPARENT is resolved through
     the topic tree up to SYSTEM.BASE.TOPIC.  A topic without its own setting behaves like one with ASPARENT.
 
     Scenario Outline: A <mode> publication is refused on a topic with <attributes>

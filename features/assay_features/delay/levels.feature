@@ -4,7 +4,7 @@ Feature: Delivery delay came with level 8.0
   @DD-10 @needs-delivery-delay
   Rule: A producer that is connected to a queue manager older than level 8.0 refuses every delay but 0
     Line 13: the call that sets the delay fails, before any send.  A delay of 0 is no delay, so it is accepted at every
-    level.  The level that counts is the queue manager's level when the producer's connection is made.
+    level.  The queue manager's level at the time of the producer's connection decides.
 
     Scenario Outline: A <style> producer at level <level> refuses a delay of <delay>
       Given an empty queue

@@ -3,7 +3,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
 
   @DD-61 @needs-delivery-delay @needs-admin @platform-zos @own-instance
   Rule: The processor shuts down when the staging queue is not defined, is disabled for gets, or on another error
-    Line 68.  The shutdown shows in due messages that stay on the staging queue.  Reading: *another error* means that
+    Line 68.  After the shutdown, due messages stay on the staging queue.  Reading: *another error* means that
     the processor's worker dies, or that the store refuses the processor's write; afterwards, the processor does not
     start again by itself, as it would on distributed platforms (line 70).
 

@@ -68,7 +68,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
 
     @evidence @needs-durable-subscription
     Scenario: A durable subscription that is opened for another topic during the delay gets no publication of the first topic
-      Opening it for another topic ends the subscription and makes another (Jakarta Messaging 3.1, section 8.3.3).
+      A client that opens it for another topic ends it, and creates another (Jakarta Messaging 3.1, section 8.3.3).
 
       Given a topic "old"
       And a topic "new"

@@ -4,9 +4,9 @@ Feature: A delay longer than the time to live is refused
   @DD-12 @needs-delivery-delay @needs-time-to-live
   Rule: A nonzero time to live below the producer's nonzero delay is refused with MQRC_EXPIRY_ERROR
     Reading: the call that sets the time to live is refused.  Line 15 also allows the check at the send, so a client
-    that refuses only the send is recorded as such; a client that accepts both fails.  A time to live of 0 never expires
-    and is allowed, although a literal comparison would refuse it.  Tension: the explanation of reason 2013 advises a
-    delay below the expiry; the document allows equal values.
+    that refuses only the send is recorded as such; a client that accepts both fails.  A time to live of 0 is no
+    limit and is allowed, although a literal comparison would refuse it.  Tension: the explanation of reason 2013
+    advises a delay below the expiry; the document allows equal values.
 
     Scenario Outline: A <style> producer with a delay of <delay> refuses a time to live of <ttl>
       Given an empty queue
@@ -89,7 +89,7 @@ Feature: A delay longer than the time to live is refused
   Rule: A delay above the producer's nonzero time to live is refused with MQRC_EXPIRY_ERROR
     The opposite order of DD-12: line 15 says "vice versa".  Reading: the call that sets the delay is refused.  A client
     that refuses only the send is recorded as such; a client that accepts both fails.  With a time to live of 0, which
-    never ends, every delay is allowed.
+    is no limit, every delay is allowed.
 
     Scenario Outline: A <style> producer with a time to live of <ttl> refuses a delay of <delay>
       Given an empty queue
@@ -309,7 +309,7 @@ Feature: A delay longer than the time to live is refused
         | simplified |
 
     Scenario Outline: A refused delay leaves a <style> producer's earlier delay in force
-      The scenario examines the values that the client shows, so another way to count at the broker is not judged.
+      The scenario examines only the values that the client shows, and does not judge how the broker counts them.
 
       Given an empty queue
       And a <style> producer on the queue

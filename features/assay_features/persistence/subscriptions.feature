@@ -3,7 +3,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
 
   @PD-10 @needs-topic @needs-durable-subscription
   Rule: A subscription is durable or non-durable; its topic, its messages and queues are neither
-    Line 11.  Both kinds exist beside each other on one topic; each behaves by its own kind, whatever the delivery
+    Line 11.  Both kinds exist beside each other on one topic; each behaves as its kind demands, whatever the delivery
     mode.
 
     Scenario: A durable subscription keeps messages that a non-durable one on its topic misses
@@ -65,7 +65,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
 
     @evidence @needs-shared-subscription
     Scenario: A client can open a shared non-durable subscription while a durable one of the same name has a consumer
-      Jakarta Messaging 3.1, section 8.3.2: they are completely separate.
+      Jakarta Messaging 3.1, section 8.3.2: the two subscriptions are completely separate.
       Given a topic
       And subscriber "passer" shares non-durable subscription "club" on the topic
       And subscriber "passer" is inactive
@@ -91,7 +91,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
 
     @evidence @needs-shared-subscription
     Scenario: A durable and a non-durable subscription of one name are two subscriptions
-      Jakarta Messaging 3.1, section 8.3.2: they are completely separate.
+      Jakarta Messaging 3.1, section 8.3.2: the two subscriptions are completely separate.
       Given a topic
       And subscriber "keeper" shares durable subscription "club" on the topic
       And subscriber "passer" shares non-durable subscription "club" on the topic
@@ -1042,7 +1042,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
 
     @kit @needs-selector
     Scenario: A durable subscription that is opened with another selector gets what the new selector selects
-      The new selector ends the subscription and makes another (Jakarta Messaging 3.1, section 8.3.3).
+      The new selector ends the subscription and creates another (Jakarta Messaging 3.1, section 8.3.3).
 
       Given subscriber "first" with durable subscription "news" of client "reader" on topic "sport" for messages with "colour = 'red'"
       And subscriber "first" is inactive

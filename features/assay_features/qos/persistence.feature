@@ -510,8 +510,8 @@ Feature: The persistence of messages on a subscriber's queue
 
   @QS-36 @needs-topic @needs-quality-of-service @needs-lasting-subscription @needs-admin @needs-default-persistence
   Rule: Quality, kind of subscription, header and topic together decide the persistence
-    Lines 35 to 41: each combination of the four.  An explicit false on a topic that says YES is recorded (QS-33),
-    except for QS-30, which leaves nothing open.
+    Lines 35 to 41: each combination of the four.  The effect of an explicit false on a topic with YES is recorded
+    (QS-33), except where QS-30 decides.
 
     Scenario Outline: With <header> and DEFPSIST(<defpsist>), a message for a durable subscriber <quality> is <persistence>
       Given a topic with DEFPSIST(<defpsist>)

@@ -28,7 +28,7 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
 
     @kit @needs-virtual-time
     Scenario Outline: A client can subscribe with quality of service <quality>
-      In this process, our own broker refuses no subscription, so a refusal would be the client's.
+      Our own broker, in the same process, refuses no subscription, so a refusal could only come from the client.
 
       Given a topic
       When subscriber "s" tries to come to the topic with quality of service <quality>

@@ -353,8 +353,8 @@ Feature: The broker's copy of a message that is delivered
 
   @QS-09 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription
   Rule: After a failed connection the broker sends an unacknowledged message again
-    Line 22.  Reading: the line speaks of the queue manager; a subscriber that connects again and a broker that starts
-    again are both tried.  The line demands neither a mark nor an order of the messages that come again.  Jakarta
+    Line 22.  Reading: the line speaks of the queue manager, so the scenarios try a subscriber that connects again and
+    a broker that starts again.  The line demands neither a mark nor an order of the messages that come again.  Jakarta
     Messaging 3.1 demands both, in its sections 6.2.11 and 6.2.9.
 
     Scenario: An unacknowledged message comes to the same subscriber once it is connected again

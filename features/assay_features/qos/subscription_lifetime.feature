@@ -5,7 +5,7 @@ Feature: A subscription outlives its application for its time to live, and no lo
 
   @QS-20 @needs-topic @needs-subscription-ttl @needs-quality-of-service
   Rule: The time to live of a subscription counts from its disconnection; without one, the subscription ends at once
-    Line 31.  A connection that is closed and one that is lost both start the count; it does not run while a
+    Line 31.  The close and the loss of a connection both start the count; it does not run while a
     connection exists.
 
     @evidence @needs-subscription-list
