@@ -89,7 +89,7 @@ def main() -> int:
     """Measure the brokers and print the tables.
 
     Returns:
-        The exit code: 1 if a figure missed its target, otherwise 0.
+        The exit code: 1 if this broker failed under a load or missed a target, otherwise 0.
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     asked = _arguments()
@@ -122,7 +122,7 @@ def main() -> int:
 def _together(
     folder: Path, servers: Sequence[Server], loads: Sequence[Load], rounds: int, settings: Settings
 ) -> list[str]:
-    """Load brokers in turns, and return their tables; the first turn warms them up and does not count."""
+    """Load brokers in turns, print the tables, and return the missed targets; the first turn is a warm-up."""
     with ExitStack() as stack:
         stomp = any(isinstance(load, Rate) and load.stomp for load in loads)
         running = [
@@ -144,7 +144,7 @@ def _together(
 
 
 def _alone(folder: Path, servers: Sequence[Server], load: Load, settings: Settings) -> list[str]:
-    """Load one newly started broker after the other, and return their table."""
+    """Load one newly started broker after the other, print the table, and return the missed targets."""
     options = Options(memory=MEMORY) if isinstance(load, Overload) else Options()
     results: dict[str, Result] = {}
     for server in servers:
@@ -156,7 +156,7 @@ def _alone(folder: Path, servers: Sequence[Server], load: Load, settings: Settin
 
 
 def _measure(load: Load, one: Running, number: int, settings: Settings, result: Result, *, counts: bool) -> None:
-    """Measure one round; an error is noted in the result and does not stop the other rounds."""
+    """Measure one round; add its figures or its error to the result, so that an error does not end the rounds."""
     try:
         figures = load.measure(one, number, settings)
     except (WireError, LaunchError, OSError) as error:
@@ -206,23 +206,23 @@ def _arguments() -> argparse.Namespace:
     servers = [server.key for server in SERVERS]
     parser = argparse.ArgumentParser(description="This broker beside others, under the same load.")
     parser.add_argument("loads", nargs="*", metavar="LOAD", help=f"{', '.join(loads)}; without one, all")
-    parser.add_argument("--brokers", default=",".join(servers), help="which, with commas between them")
+    parser.add_argument("--brokers", default=",".join(servers), help="the brokers to measure, separated by commas")
     parser.add_argument(
         "--earlier", type=_checkout, metavar="FOLDER", help="another checkout, measured beside this one"
     )
-    parser.add_argument("--rounds", type=int, default=ROUNDS, help="of each load of brokers side by side")
-    parser.add_argument("--seconds", type=float, default=5.0, help="that a figure is taken over")
-    parser.add_argument("--warm", type=float, default=1.0, help="seconds of load before that")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="rounds of each load of brokers side by side")
+    parser.add_argument("--seconds", type=float, default=5.0, help="seconds of one measurement")
+    parser.add_argument("--warm", type=float, default=1.0, help="seconds of load before a measurement")
     parser.add_argument("--waiting", type=int, default=1_000_000, help="messages that wait (memory)")
     parser.add_argument("--idle", type=int, default=2_000, help="connections (idle)")
     parser.add_argument("--overload", type=float, default=60.0, help="seconds (overload)")
-    parser.add_argument("--folder", help="where the brokers' data lie; a temporary folder by default")
+    parser.add_argument("--folder", help="the folder for the brokers' data; a temporary folder by default")
     asked = parser.parse_args()
     asked.loads = asked.loads or loads
     asked.brokers = asked.brokers.split(",")
     for given, known in ((asked.loads, loads), (asked.brokers, servers)):
         if unknown := set(given) - set(known):
-            parser.error(f"there is no {', '.join(sorted(unknown))}; there is {', '.join(known)}")
+            parser.error(f"unknown: {', '.join(sorted(unknown))}; known are {', '.join(known)}")
     return asked
 
 

@@ -73,7 +73,7 @@ class _Answers(stomp.ConnectionListener):  # type: ignore[misc]  # stomp.py has 
 
 
 def _measured(job: Callable[[], object], seconds: float, most: int = sys.maxsize) -> Figure:
-    """Repeat a job for some time or number of times."""
+    """Repeat a job for some seconds, at most a number of times, and return the rate and the processor time."""
     done, used, start = 0, time.process_time(), time.perf_counter()
     while done < most and (done % 16 or time.perf_counter() - start < seconds):
         job()
@@ -170,8 +170,8 @@ def main() -> int:
     """Print the table; return 1 if a target was missed."""
     parser = argparse.ArgumentParser(description="The SDK over STOMP beside stomp.py alone.")
     parser.add_argument("loads", nargs="*", default=["persistent", "transient", "receive"], metavar="LOAD")
-    parser.add_argument("--rounds", type=int, default=5, help="of each load and client; the first one does not count")
-    parser.add_argument("--seconds", type=float, default=2.0, help="that a figure is taken over")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of each load and client, after a warm-up")
+    parser.add_argument("--seconds", type=float, default=2.0, help="seconds of one measurement")
     asked = parser.parse_args()
     print(f"{BODY}-octet messages, {asked.rounds} rounds, Python {platform.python_version()}\n")
     print("| load | stomp.py, messages/s | SDK, messages/s | ratio | stomp.py, CPU us | SDK, CPU us |")

@@ -136,7 +136,7 @@ def sends_a_second(senders: int, seconds: float) -> float:
 
 
 class Desk:
-    """A core and its store, without a shell or a wire, for puts, gets and settlements.
+    """A core and its store, for puts, gets and settlements, without a queue manager and a network around them.
 
     Args:
         store: The store.
@@ -202,7 +202,7 @@ def together(folder: Path, messages: list[Message]) -> tuple[float, float]:
     desk.take(len(messages))
     taken = time.perf_counter()
     if len(desk.delivered) != len(messages) or any(isinstance(one, MessageStored) for one in store.load()):
-        raise RuntimeError("what was sent has not all been taken")
+        raise RuntimeError("not all sent messages were received")
     store.close()
     return len(messages) / (sent - start), len(messages) / (taken - sent)
 

@@ -60,7 +60,7 @@ def timed(arguments: list[str], folder: Path) -> Cost:
     paths = [str(Path(path).resolve()) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
     environment["PYTHONPATH"] = os.pathsep.join(paths)
     start, before = time.perf_counter(), spent()
-    subprocess.run([sys.executable, *arguments], cwd=folder, env=environment, check=True, capture_output=True)  # noqa: S603 - this Python, on files of ours
+    subprocess.run([sys.executable, *arguments], cwd=folder, env=environment, check=True, capture_output=True)  # noqa: S603 - this Python, with our own arguments
     return Cost(time.perf_counter() - start, spent() - before)
 
 

@@ -209,7 +209,7 @@ def _run(target: Callable[[Any, Counters, Connection], None], job: Struct, count
 
 
 def produce(job: Produce, counters: Counters, out: Connection) -> None:
-    """Send messages until the process is stopped, wait for the last answers, and close."""
+    """Send messages until the process is stopped or has sent enough, wait for the last answers, and close."""
     lines = _lines(job.place, job.role, job.lines)
     poll, by_number = _poll(lines)
     counters[Slot.READY] += 1

@@ -36,8 +36,7 @@ class Launched:
         command: The command that starts the server in the foreground.
         environment: Variables in addition to this process's; in a container, all variables.
         folder: The folder to which the server writes; it has the same path in a container.
-        image: The container's image; None for a native server.
-        user: The user that runs the container: the user of this process, unless the image needs another user.
+        image: The container's image; None for a native server. The container runs as the user of this process.
     """
 
     def __init__(
@@ -55,7 +54,7 @@ class Launched:
             command = _docker_run(self._container, image, command, environment, folder)
             environment = {}
         with self._log.open("wb") as log:
-            self._process = subprocess.Popen(  # noqa: S603 - a broker that whoever measures has named
+            self._process = subprocess.Popen(  # noqa: S603 - a broker that the caller has chosen
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -113,7 +112,7 @@ def _docker_run(
 
 
 def _docker(*arguments: str) -> str:
-    done = subprocess.run(["docker", *arguments], capture_output=True, text=True, check=False)  # noqa: S603, S607 - docker, on a name of ours
+    done = subprocess.run(["docker", *arguments], capture_output=True, text=True, check=False)  # noqa: S603, S607 - docker, with our own arguments
     return done.stdout.strip()
 
 

@@ -37,7 +37,6 @@ class Column(Struct, frozen=True):
     Args:
         title: The figure's title, with the unit.
         digits: The digits after the decimal point.
-        scale: The number by which the figure is divided before it is shown.
     """
 
     title: str

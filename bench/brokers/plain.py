@@ -48,7 +48,7 @@ class Queue:
 
 
 class Broker(MessagingHandler):
-    """A broker whose queues have the names that clients use.
+    """A broker that creates a queue when a client first uses its name.
 
     In proton's types, the link of an event may be missing; these events always have a link.
 

@@ -91,7 +91,7 @@ class Flushes:
         if perf is not None:
             events = ",".join(f"syscalls:sys_enter_{call}" for call in FORCING)
             arguments = [perf, "stat", "-x,", "-e", events, "-p", ",".join(map(str, pids))]
-            self._perf = subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True)  # noqa: S603 - perf, on numbers of ours
+            self._perf = subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True)  # noqa: S603 - no user's text
 
     def stop(self) -> int | None:
         """Stop, and return the number of flushes; None if the system does not permit counting."""

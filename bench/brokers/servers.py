@@ -105,12 +105,12 @@ class Assay(Struct, frozen=True):
     key: str = "assay"
     title: str = "assay"
     disk: str = (
-        "forced (fdatasync of SQLite's WAL) before the sender is answered; one flush for all that came meanwhile"
+        "forced (fdatasync of SQLite's WAL) before the sender is answered; one flush for all that came in the meantime"
     )
     root: Path = ROOT
 
     def missing(self) -> str | None:
-        """The requirement that this machine lacks; None if the broker can be started."""
+        """Return the requirement that this machine lacks; None if the broker can be started."""
         return None
 
     def start(self, folder: Path, port: int, options: Options) -> Launched:
@@ -149,7 +149,7 @@ class Plain(Struct, frozen=True):
     disk: str = "nothing is written: a durable message is one in memory"
 
     def missing(self) -> str | None:
-        """The requirement that this machine lacks; None if the broker can be started."""
+        """Return the requirement that this machine lacks; None if the broker can be started."""
         return None
 
     def start(self, folder: Path, port: int, options: Options) -> Launched:
@@ -192,7 +192,7 @@ class Artemis(Struct, frozen=True):
         return os.environ.get("ARTEMIS_HOME")
 
     def missing(self) -> str | None:
-        """The requirement that this machine lacks; None if the broker can be started."""
+        """Return the requirement that this machine lacks; None if the broker can be started."""
         if self.image is None or image_there(self.image):
             return None
         return f"the image {self.image} is not here: images/build artemis, or a distribution's folder in ARTEMIS_HOME"
@@ -240,7 +240,7 @@ class Rabbit(Struct, frozen=True):
     image: str | None = None
 
     def missing(self) -> str | None:
-        """The requirement that this machine lacks; None if the broker can be started."""
+        """Return the requirement that this machine lacks; None if the broker can be started."""
         if self.image is not None:
             return None if image_there(self.image) else f"the image {self.image} is not here"
         if shutil.which("rabbitmq-server", path=os.pathsep.join(RABBIT_FOLDERS)) is None:
@@ -262,7 +262,7 @@ class Rabbit(Struct, frozen=True):
         if options.memory is not None:
             settings.append(
                 f"vm_memory_high_watermark.absolute = {options.memory + 128 * MIB}"
-            )  # in addition to the description of the exchange itself
+            )  # the node itself needs 128 MiB
         (folder / "rabbitmq.conf").write_text("\n".join(settings) + "\n", encoding="utf-8")
         (folder / "plugins").write_text("[rabbitmq_amqp1_0,rabbitmq_stomp].\n", encoding="utf-8")
         mapper = free_port()

@@ -1,7 +1,8 @@
 """One STOMP 1.2 connection with one destination, written by hand for speed, with the interface of `brokers.wire.Line`.
 
-Outgoing frames differ in their receipt and number only.  Of incoming frames, the client reads the command, the header
-`ack` and the number at the begin of the body; it checks the number of messages, and no more.
+Outgoing frames differ only in their receipt and their number.  Of incoming frames, the client reads the command, the
+header `ack` and the number at the begin of the body.  It counts the messages and adds up their numbers, and checks no
+more.
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ class StompCaller:
         return window if self.role.settled else window - self.sent + self.confirmed
 
     def send(self, count: int) -> None:
-        """Send a number of messages, numbered from the last one on."""
+        """Send a number of messages; their numbers follow the number of the last message."""
         first, pack = self.sent, _NUMBER.pack
         head, numbers = self._head, range(first, first + count)
         if self.role.settled:
@@ -160,7 +161,7 @@ class StompCaller:
     def _take(self, data: bytes) -> None:
         at, end = 0, len(data)
         while at < end:
-            if data[at] in _EOLS:  # a heart-beat, or the end of line behind a frame
+            if data[at] in _EOLS:  # a heart-beat, or the end of line after a frame
                 at += 1
                 continue
             body = data.find(_END, at)
