@@ -9,7 +9,7 @@ from typing import Any
 from gherkin.parser import Parser
 
 KEPT = 1024
-"""The number of parsed texts that are kept; a project has fewer feature files."""
+"""The number of parsed texts in the cache; a project has fewer feature files."""
 
 
 @lru_cache(maxsize=KEPT)

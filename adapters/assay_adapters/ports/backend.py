@@ -27,7 +27,7 @@ class BackendError(RuntimeError):
 class SharedFaultError(BackendError):
     """The error if a fault that several scenarios shared has failed, or if they did not meet for it in time.
 
-    The other scenarios may have caused it, so a scenario with this error is tried again with a broker for itself.
+    The other scenarios may have caused it, so the kit tries a scenario with this error again, with a broker for itself.
     """
 
 
@@ -162,7 +162,7 @@ class Whose(Enum):
     USER = auto()
     """The kit cannot start the broker again, for example because it is the user's.  The scenario is in error."""
     SHARED = auto()
-    """The kit has started the broker again.  Any scenario that used it may be the cause, so each is tried again."""
+    """The kit has started the broker again.  Any scenario that used it may be the cause, so the kit repeats each."""
     SCENARIO = auto()
     """Only this scenario used the broker.  It is inconclusive, unless it fails."""
 

@@ -219,7 +219,7 @@ def try_all(asked: Sequence[SuiteOptions], out: Path, absent: Sequence[Absence] 
     Args:
         asked: The options of each run.
         out: The folder for the report.
-        absent: The backends that were asked for and cannot be started here.
+        absent: The selected backends that cannot be started here.
 
     Raises:
         CommandError: No backend could run.
@@ -247,7 +247,7 @@ class Runs:
     """The runs on one backend after the other.
 
     Args:
-        absent: The backends that were asked for and cannot be started here.
+        absent: The selected backends that cannot be started here.
         several: Whether the user asked for more than one run.
     """
 

@@ -61,7 +61,7 @@ def faces_for(
 ) -> Faces | Unsupported:
     """Choose the face that runs a scenario.
 
-    The requested face is taken if it has the needed capabilities, otherwise the first face that has them. A capability
+    It is the requested face if that has the needed capabilities, otherwise the first face that has them. A capability
     that no client declares is a capability of the broker; the backend has checked that the broker has it.
 
     Args:

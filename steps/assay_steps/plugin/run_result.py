@@ -74,7 +74,7 @@ def _import_error(text: str) -> str:
     lines = text.splitlines() or ["it gave no reason"]
     said = [line[1:].strip() for line in lines if line.startswith("E  ")] or lines[-1:]
     if said[0].startswith("File "):
-        said = said[-1:]  # of a SyntaxError, whose place and code stand before its text
+        said = said[-1:]  # for a SyntaxError, pytest prints the place and the code before the text
     found = (_PLACE.match(line) for line in lines)
     places = [f"{one['file'] or one['path']}:{one['line'] or one['at']}" for one in found if one]
     return with_remedy(": ".join((*places[-1:], " ".join(said))))

@@ -49,7 +49,7 @@ class RestAdmin:
     Args:
         rest: The queue manager's REST interface.
         turn: Starts (True) or stops (False) the queue manager; None if the kit can neither start nor stop it.
-        on_use: Whether a queue that does not exist yet is shown as the queue manager would create it on use, which is
+        on_use: Whether the queue manager shows a queue that does not exist yet as it would create it on use, which is
             an extension of the reference broker.
     """
 

@@ -48,7 +48,7 @@ class Messaging:
         self._rest = rest
 
     def browse(self, queue: str) -> Outcome[tuple[RawMessage, ...]]:
-        """Return the messages of a queue, at most `LIMIT`; a message that leaves the queue meanwhile is left out."""
+        """Return the messages of a queue, at most `LIMIT`; a message that leaves the queue meanwhile may be missing."""
         listed = self._rest.ask("GET", f"{self._rest.queue(queue)}/messagelist?limit={LIMIT}", {}, None, queue)
         if isinstance(listed, Refused):
             return listed
