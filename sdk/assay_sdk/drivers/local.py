@@ -126,7 +126,7 @@ class LocalWire:
             case driver.Done(token=token) if token == self._closing:
                 self._end(None)
             case driver.Done():
-                self._answers.done(event.token, event.value, event.properties)
+                self._answers.done(event.token, event.value, event.properties, event.capabilities)
             case driver.Failed():
                 self._answers.fail(event.token, event.refused)
             case driver.Closed():

@@ -8,6 +8,7 @@ these types only, so a peer cannot send code.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TypeVar, cast
 
 import msgspec
@@ -15,6 +16,7 @@ from msgspec import Struct
 
 from assay_sdk import driver
 from assay_sdk.driver import DriverCommand, DriverEvent, PeerProperties
+from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Message
 
 VERSION = 1
@@ -61,6 +63,7 @@ class _Answered(Struct, frozen=True, tag="Done", omit_defaults=True):
     messages: tuple[Message, ...] | None = None
     text: str | None = None
     properties: PeerProperties = {}
+    capabilities: frozenset[Capability] = frozenset()
 
 
 FromClient = Hello | DriverCommand
@@ -71,6 +74,7 @@ _FromBroker = (
     | driver.Arrived
     | driver.Drained
     | driver.LinkClosed
+    | driver.SessionClosed
     | driver.Closed
     | driver.Frame
 )
@@ -121,7 +125,8 @@ def decode_event(octets: bytes) -> DriverEvent:
     if not isinstance(event, _Answered):
         return event
     listed = event.messages if event.xids is None else event.xids
-    return driver.Done(event.token, event.text if event.text is not None else listed, event.properties)
+    value = event.text if event.text is not None else listed
+    return driver.Done(event.token, value, event.properties, event.capabilities)
 
 
 class LocalFrameSplitter:
@@ -158,14 +163,14 @@ class LocalFrameSplitter:
 
 
 def _answered(event: driver.Done) -> _Answered:
+    answered = partial(_Answered, event.token, properties=event.properties, capabilities=event.capabilities)
     value = event.value
     if value is None or isinstance(value, str):
-        return _Answered(event.token, text=value, properties=event.properties)
+        return answered(text=value)
     xids = tuple(one for one in value if isinstance(one, bytes))
-    messages = tuple(one for one in value if isinstance(one, Message))
     if xids:
-        return _Answered(event.token, xids=xids, properties=event.properties)
-    return _Answered(event.token, messages=messages, properties=event.properties)
+        return answered(xids=xids)
+    return answered(messages=tuple(one for one in value if isinstance(one, Message)))
 
 
 def _check(message: Message) -> None:

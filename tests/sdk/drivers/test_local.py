@@ -13,6 +13,7 @@ from assay_sdk import driver
 from assay_sdk.driver import DriverEvent, Target
 from assay_sdk.drivers.local import LocalDriver, LocalWire, path_of
 from assay_sdk.local.frames import LocalFrameSplitter, decode_command, encode_event
+from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Message
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc
 from assay_sdk.runners.real import RealRunner
@@ -135,6 +136,18 @@ def test_an_answer_that_does_not_come_is_a_failure_at_its_time(runner: RealRunne
         end.sendall(OPENED)
         attempt.wire.submit(driver.OpenSession(1, 1))
         attempt.until(lambda: isinstance(attempt.events[-1:] and attempt.events[-1], driver.Failed))
+        attempt.wire.abort()
+        attempt.closed()
+
+
+def test_the_answer_for_a_sender_names_its_capabilities(runner: RealRunner, deaf: Deaf, tmp_path: Path) -> None:
+    attempt = Attempt(runner, tmp_path / "s")
+    answer = driver.Done(2, "name", {"x": 1}, frozenset({Capability.DELIVERY_DELAY}))
+    with deaf.accept() as end:
+        end.sendall(OPENED)
+        attempt.wire.submit(driver.OpenSender(2, 1, 1, None))
+        end.sendall(encode_event(answer))
+        attempt.until(lambda: answer in attempt.events)
         attempt.wire.abort()
         attempt.closed()
 
