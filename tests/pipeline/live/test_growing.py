@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
-from assay_evidence.files.parts import compress
+from assay_evidence.files.parts import compress, open_journal
 from assay_pipeline.live import growing
 from assay_pipeline.live.growing import GrowingReader
 
@@ -96,3 +98,55 @@ def test_lines_between_two_offsets_are_read_again(reader: GrowingReader, journal
 def test_lines_outside_of_scenarios_are_left_out(reader: GrowingReader, journals: Path) -> None:
     (journals / "main.jsonl").write_bytes(b'{"kind":"begin","run":"r"}\n' + line(1))
     assert len(texts(reader, {})[0]) == 1
+
+
+@pytest.mark.parametrize("suffix", ["0001.jsonl", "jsonl"])
+def test_a_line_that_is_longer_than_a_batch_is_read(
+    reader: GrowingReader, journals: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    monkeypatch.setattr(growing, "_OCTETS_AT_ONCE", 100)
+    long, short = line(0, "s" * 200), line(1)
+    (journals / f"client.{suffix}").write_bytes(long + short)
+    if suffix != "jsonl":
+        (journals / "client.0002.jsonl").write_bytes(line(2))
+    read: list[str] = []
+    position: dict[str, object] = {}
+    for _ in range(3):
+        added, position = texts(reader, position)
+        read += added
+    assert read[:2] == [long.decode().strip(), short.decode().strip()]
+
+
+def test_a_compressed_part_is_decompressed_once(
+    reader: GrowingReader, journals: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(growing, "_OCTETS_AT_ONCE", 100)
+    opened: list[Path] = []
+
+    def open_and_note(path: Path) -> BinaryIO:
+        opened.append(path)
+        return open_journal(path)
+
+    monkeypatch.setattr(growing, "open_journal", open_and_note)
+    part = journals / "client.0001.jsonl"
+    part.write_bytes(b"".join(line(number) for number in range(20)))
+    compress(part)
+    read: list[str] = []
+    position: dict[str, object] = {}
+    for _ in range(20):
+        added, position = texts(reader, position)
+        read += added
+    assert len(read) == 20
+    assert len(opened) == 1
+
+
+def test_lines_that_came_after_an_offset_are_not_repeated_with_it(reader: GrowingReader, journals: Path) -> None:
+    part = journals / "a.0001.jsonl"
+    part.write_bytes(line(0))
+    _, end = reader.read({})
+    with part.open("ab") as file:
+        file.write(line(1))
+    (journals / "a.0002.jsonl").write_bytes(line(2))
+    (journals / "b.jsonl").write_bytes(line(3))
+    again = list(islice(reader.readBetweenOffsets({}, end), 10))
+    assert [text for _, _, text in again] == [line(0).decode().strip()]
