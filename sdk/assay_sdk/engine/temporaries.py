@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay_sdk.driver import CloseLink, OpenSender, OpenSession
-from assay_sdk.engine.calls import RefusedError
+from assay_sdk.driver import CloseLink, Done, OpenSender, OpenSession
+from assay_sdk.engine.calls import Pending, RefusedError
 from assay_sdk.engine.checks import need
 from assay_sdk.engine.operations import Operation, result_of
 from assay_sdk.engine.ports import ConnectionPort
@@ -24,7 +24,7 @@ class Temporaries:
 
     def __init__(self, connection: ConnectionPort) -> None:
         self._connection = connection
-        self._session: int | None = None
+        self._session: tuple[int, Pending[Done]] | None = None
         self._links: dict[Address, int] = {}
 
     def make(self, kind: AddressKind) -> Operation[Address]:
@@ -38,18 +38,29 @@ class Temporaries:
         """
         connection = self._connection
         need(Capability.TEMPORARY_DESTINATION, connection.capabilities)
-        if self._session is None:
-            session = connection.next_number()
-            yield from result_of(connection.submit(lambda token: OpenSession(token, session)))
-            self._session = session
-        here, link = self._session, connection.next_number()
-        nameless = Address(kind, "")
+        session = yield from self._open_session()
+        link, nameless = connection.next_number(), Address(kind, "")
         answer = yield from result_of(
-            connection.submit(lambda token: OpenSender(token, here, link, nameless, dynamic=True))
+            connection.submit(lambda token: OpenSender(token, session, link, nameless, dynamic=True))
         )
         address = Address(kind, str(answer.value))
         self._links[address] = link
         return address
+
+    def _open_session(self) -> Operation[int]:
+        """Return the number of the session, which the first call opens, and a later call after a refusal.
+
+        A call that comes while the session is opened waits for the same answer.
+
+        Raises:
+            RefusedError: The connection is lost, or the broker refuses the session.
+        """
+        if self._session is None or self._session[1].error is not None:
+            number = self._connection.next_number()
+            self._session = number, self._connection.submit(lambda token: OpenSession(token, number))
+        number, opening = self._session
+        yield from result_of(opening)
+        return number
 
     def delete(self, address: Address) -> Operation[None]:
         """Delete a temporary destination before the connection ends.
