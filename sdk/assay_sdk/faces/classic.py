@@ -295,9 +295,12 @@ class ConnectionFactory:
 
         Raises:
             MessagingError: No driver serves the URL, the broker is unreachable, the login is refused, or the client id
-                is in use.
+                is in use or invalid, such as an empty one.
         """
+        shared = self._settings
         settings = structs.replace(
-            self._settings, login=login or self._settings.login, client_id=client_id or self._settings.client_id
+            shared,
+            login=shared.login if login is None else login,
+            client_id=shared.client_id if client_id is None else client_id,
         )
         return Connection(*open_connection(settings, CHECKED))

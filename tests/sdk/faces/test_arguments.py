@@ -11,6 +11,7 @@ from assay_broker.inprocess import in_process_broker
 from assay_sdk import (
     ConnectionFactory,
     Context,
+    InvalidClientIdError,
     InvalidDestinationRuntimeError,
     Message,
     MessageFormatRuntimeError,
@@ -26,6 +27,7 @@ from assay_sdk.model.message import Property
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"url": None}, "url is None: give text, such as 'amqp://127.0.0.1:5672'"),
     ({"client_id": 5}, "client_id is 5: give text"),
+    ({"client_id": ""}, "client_id is empty"),
     ({"login": "me"}, "login is 'me': give Login(user, password)"),
     ({"prefetch": "5"}, "prefetch is '5': give an integer from 0"),
     ({"prefetch": 2**31}, "prefetch must be from 0 to 1073741824, and the listener window from 1"),
@@ -44,6 +46,20 @@ def test_a_factory_does_so_with_the_checked_exception(given: dict[str, Any], sai
     with pytest.raises(MessagingError) as refusal:
         ConnectionFactory(**{"url": "amqp://127.0.0.1:1", **given}).create_connection()
     assert said in str(refusal.value)
+
+
+@pytest.mark.parametrize("client_id", [None, "of-the-factory"])
+def test_an_empty_client_id_is_refused_by_a_factory_with_and_without_its_own(client_id: str | None) -> None:
+    with in_process_broker() as broker, pytest.raises(InvalidClientIdError, match="client_id is empty"):
+        ConnectionFactory(broker.url, client_id=client_id).create_connection(client_id="")
+
+
+def test_a_connection_without_a_client_id_of_its_own_has_that_of_its_factory() -> None:
+    with (
+        in_process_broker() as broker,
+        ConnectionFactory(broker.url, client_id="of-the-factory").create_connection() as connection,
+    ):
+        assert connection.client_id == "of-the-factory"
 
 
 @pytest.mark.parametrize("name", ["größe", "_p", "$p", "p9", "JMS_IBM_Report_COA", "JMSXAppID", "¢", "p\u0301"])
