@@ -19,8 +19,9 @@ def merge(spans: Iterable[Span]) -> list[Span]:
 
 
 def clip(spans: Iterable[Span], start: int, end: int) -> list[Span]:
-    """Return the parts of the spans that lie between `start` and `end`."""
-    return [(max(low, start), min(high, end)) for low, high in spans if low <= end and high >= start]
+    """Return the parts of the spans that lie between `start` and `end`, without empty parts."""
+    parts = ((max(low, start), min(high, end)) for low, high in spans)
+    return [(low, high) for low, high in parts if low < high]
 
 
 def subtract(spans: Iterable[Span], holes: Iterable[Span]) -> list[Span]:
