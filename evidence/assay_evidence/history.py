@@ -38,6 +38,7 @@ from assay_evidence.events import (
     Watch,
     Wire,
 )
+from assay_evidence.events.pairs import PhasedT, paired
 
 _NO_EVIDENCE = frozenset({Claim, Step, ScenarioBegin, ScenarioEnd, Wire, Inspected, Log, Past})
 """The kinds of events from which no claim is decided."""
@@ -183,9 +184,9 @@ class History:
         self._seen_by = _parted(self._seen, lambda seen: seen.actor)
         # The watch of a refused receive proves nothing, because the consumer could not receive a message.
         refused = [call for call in self._receives if (answer := self.answer(call)) and answer.refused is not None]
-        pairs = (Watched(begin, end) for begin, end in _pairs(watches))
+        pairs = (Watched(begin, end) for begin, end in _whole_pairs(watches))
         self.watches = [watch for watch in pairs if not any(_is_around(watch, call) for call in refused)]
-        self.faults = [Faulted(begin, end) for begin, end in _pairs(faults)]
+        self.faults = [Faulted(begin, end) for begin, end in _whole_pairs(faults)]
 
     def _keep(self, event: Disk | Callback | Unit | Admin | Frame | Late) -> None:
         match event:
@@ -353,9 +354,6 @@ def _parted(sightings: Iterable[Seen], name: Callable[[Seen], str]) -> dict[str,
     return dict(parted)
 
 
-_Phased = TypeVar("_Phased", Watch, Fault)
-
-
 def _is_around(watch: Watched, call: Call) -> bool:
     """Return whether a watch of a consumer was open during this receive call of the consumer."""
     begin, end = watch.begin, watch.end
@@ -363,22 +361,15 @@ def _is_around(watch: Watched, call: Call) -> bool:
     return mine and end is not None and begin.seq < call.seq < end.seq
 
 
-def _pairs(events: list[_Phased]) -> list[tuple[_Phased, _Phased | None]]:
-    """Pair the begin of each watch or fault with its end (the event with the same writer and id), or with None.
+def _whole_pairs(events: list[PhasedT]) -> list[tuple[PhasedT, PhasedT | None]]:
+    """Pair the begins of watches or faults with their ends (`paired`).
 
     Raises:
         ClaimError: An end has no begin.
     """
-    pairs: list[tuple[_Phased, _Phased | None]] = []
-    still_open: dict[tuple[str, str], int] = {}
+    pairs = paired(events)
+    ended = {end.ref for _, end in pairs if end is not None}
     for event in events:
-        key = (event.writer, event.id)
-        if event.phase == "begin":
-            still_open[key] = len(pairs)
-            pairs.append((event, None))
-        elif key in still_open:
-            index = still_open.pop(key)
-            pairs[index] = (pairs[index][0], event)
-        else:
+        if event.phase == "end" and event.ref not in ended:
             raise ClaimError(f"{event.id} ends at {event.ref} without a begin, so the journal contradicts itself.")
     return pairs

@@ -8,6 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 from assay_evidence.events import AnyEvent, Call, Fault, Return, Seen, Unit, Watch
+from assay_evidence.events.pairs import paired
 from assay_evidence.figures import counted, duration
 from assay_evidence.names import plain
 from assay_reports.calls import Calls
@@ -100,8 +101,8 @@ class Moments:
         self.dues = due_times(events, clock)
         self._due_of: Mapping[str, int] = {due.key: due.at_ns for due in reversed(self.dues)}
         self.all = tuple(self._moments())
-        self.watches = tuple(self._intervals(Watch))
-        self.faults = tuple(self._intervals(Fault))
+        self.watches = tuple(self._watches())
+        self.faults = tuple(self._faults())
 
     def _plain(self, text: str) -> str:
         return plain(text, self._scenario)
@@ -187,22 +188,16 @@ class Moments:
             text = f"{text}; {self._plain(describe(event))}"
         return Moment("event", actor, self._clock.at_ns(event), str(op), text, breaks=True)
 
-    def _intervals(self, kind: type[Watch | Fault]) -> Iterator[Interval]:
-        open_since: dict[str, tuple[int, str, str]] = {}
-        last_ns = self._clock.at_ns(self._events[-1]) if self._events else 0
-        for event in self._events:
-            if not isinstance(event, kind):
-                continue
-            name = event.actor if isinstance(event, Watch) else event.what
-            what = f"{name} watches {event.destination}" if isinstance(event, Watch) else f"{name}: {event.target}"
-            if event.phase == "begin":
-                open_since[event.id] = (self._clock.at_ns(event), name, self._plain(what))
-            elif event.id in open_since:
-                begin_ns, name, what = open_since.pop(event.id)
-                yield _interval(name, what, begin_ns, self._clock.at_ns(event))
-        for begin_ns, name, what in open_since.values():
-            yield _interval(name, f"{what}, to the end", begin_ns, last_ns)
+    def _watches(self) -> Iterator[Interval]:
+        for begin, end in paired(event for event in self._events if isinstance(event, Watch)):
+            yield self._interval(begin.actor, f"{begin.actor} watches {begin.destination}", begin, end)
 
+    def _faults(self) -> Iterator[Interval]:
+        for begin, end in paired(event for event in self._events if isinstance(event, Fault)):
+            yield self._interval(begin.what, f"{begin.what}: {begin.target}", begin, end)
 
-def _interval(name: str, what: str, begin_ns: int, end_ns: int) -> Interval:
-    return Interval(name, begin_ns, end_ns, f"{what}, {duration(begin_ns)} to {duration(end_ns)}")
+    def _interval(self, name: str, what: str, begin: Watch | Fault, end: Watch | Fault | None) -> Interval:
+        begin_ns, end_ns = self._clock.at_ns(begin), self._clock.at_ns(end or self._events[-1])
+        until = "" if end is not None else ", to the end"
+        text = f"{self._plain(what)}{until}, {duration(begin_ns)} to {duration(end_ns)}"
+        return Interval(name, begin_ns, end_ns, text)

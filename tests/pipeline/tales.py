@@ -193,14 +193,19 @@ def write_run(
     *,
     run: str = "run-1",
     ours: tuple[str, ...] = ("client", "broker"),
+    beside: Iterable[Telling] = (),
 ) -> Path:
-    """Write a run of one process with these scenarios, and return the journal's path."""
+    """Write a run of one process with these scenarios, and return the journal's path.
+
+    With `beside`, a second process tells these events of the same scenarios.
+    """
     folder.mkdir(parents=True)
-    path = folder / "main.jsonl"
-    with JournalWriter(path, run=run, writer="main") as journal:
-        write_scenarios(journal, tellings, ours)
-        journal.close(Instant("virtual:1", 0, EPOCH_NS, 0), writers=("main",))
-    return path
+    processes = {"main": tuple(tellings)} | ({"beside": others} if (others := tuple(beside)) else {})
+    for writer, told in processes.items():
+        with JournalWriter(folder / f"{writer}.jsonl", run=run, writer=writer) as journal:
+            write_scenarios(journal, told, ours)
+            journal.close(Instant("virtual:1", 0, EPOCH_NS, 0), writers=tuple(processes) if writer == "main" else ())
+    return folder / "main.jsonl"
 
 
 def write_scenarios(journal: Sink, tellings: Iterable[Telling], ours: tuple[str, ...] = ("client", "broker")) -> None:

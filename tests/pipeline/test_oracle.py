@@ -9,6 +9,7 @@ from tests.evidence.histories import Memory
 from tests.pipeline.case import Case
 from tests.pipeline.cases import CASES
 from tests.pipeline.judgement import random_histories
+from tests.pipeline.miniatures import fault_ids
 from tests.pipeline.tales import Tale, write_run
 
 from assay_evidence.figures import counted
@@ -29,6 +30,14 @@ def test_the_oracle_says_what_the_miniature_was_made_for(case: Case) -> None:
         subject.subject: subject.outcome for subject in examine(journal.events, FORMS) if subject.rule == case.rule
     }
     assert found == case.subjects
+
+
+def test_faults_of_two_processes_with_one_id_are_two_faults() -> None:
+    journals = Memory("main"), Memory("beside")
+    for journal, telling in zip(journals, (fault_ids.first, fault_ids.second), strict=True):
+        telling(Tale(journal))
+    events = [event for journal in journals for event in journal.events]
+    assert [subject for subject in examine(events, FORMS) if subject.rule == "DD-02"] == []
 
 
 def test_the_random_histories_break_and_keep_every_rule(tmp_path: Path) -> None:

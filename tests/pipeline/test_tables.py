@@ -8,11 +8,13 @@ import msgspec
 import pytest
 from tests.pipeline.cases import CASES
 from tests.pipeline.judgement import Judgement
+from tests.pipeline.miniatures import fault_ids
 from tests.pipeline.tales import Tale, preceded, write_run
 
 from assay_evidence.events import Call, Fault, Return, Seen, Watch
 from assay_evidence.histories.measures import Measures
 from assay_evidence.subjects import Outcome
+from assay_evidence.verdicts import Verdict
 from assay_pipeline.errors import JournalGoneError
 from assay_pipeline.history import History
 from assay_pipeline.job import MANIFEST, MEASURES, Manifest, judge_with
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
+
+MS = 1_000_000
 
 
 def test_the_tables_hold_every_subject(judgement: Judgement, spark: SparkSession) -> None:
@@ -61,6 +65,20 @@ def test_only_the_chosen_rules_are_judged(spark: SparkSession, tmp_path: Path) -
     assert "sends" in stored
     assert result.measures == ()
     assert not stored & {"copies", "lapses", "latecomers", "unsettled"}, "no table that only other rules read is made"
+
+
+def test_faults_of_two_processes_with_one_id_are_two_faults(spark: SparkSession, tmp_path: Path) -> None:
+    write_run(tmp_path / "run", [fault_ids.first], beside=[fault_ids.second])
+    (tmp_path / "out").mkdir()
+    files = find_journals([tmp_path / "run"])
+    result = judge_with(spark, files, tmp_path / "out", tmp_path / "out", oracle=True, rules=("DD-02",))
+    assert result.disagreements == ()
+    assert [rule.verdict for run in result.runs for rule in run.verdicts.rules] == [Verdict.NOT_DEMONSTRATED]
+    (row,) = spark.read.parquet(str(tmp_path / "out" / "history" / "faults")).collect()
+    assert sorted((fault.begin.mono_ns // MS, fault.end is not None) for fault in row.faults) == [
+        (100, False),
+        (140, True),
+    ]
 
 
 def test_a_journal_that_vanishes_during_the_judgement_is_named(spark: SparkSession, tmp_path: Path) -> None:

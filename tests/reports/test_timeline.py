@@ -3,12 +3,14 @@ from __future__ import annotations
 from itertools import pairwise
 
 from tests.reports.failing import EARLY, failing
-from tests.reports.sample import EXPIRED, KEPT, KILLED, OVERTAKE, WAITING, Journal, message
+from tests.reports.sample import EXPIRED, KEPT, KILLED, MS, OVERTAKE, WAITING, Journal, message
 
 from assay_evidence.events import AnyEvent, Return, Seen, Watch
 from assay_evidence.names import token_of
 from assay_reports import RunEvidence
+from assay_reports.clock import ScenarioClock
 from assay_reports.excerpts import excerpt
+from assay_reports.moments import Moments
 from assay_reports.timeline import LEFT, MARKS, NARROW_PX, RIGHT, Timeline, timeline
 from assay_reports.views.scenarios import offenders_of
 
@@ -69,6 +71,20 @@ def test_a_watch_that_never_ends_lasts_to_the_last_event() -> None:
     drawing = timeline(journal.events)
     assert drawing
     assert drawing.watches[0].width == RIGHT - LEFT
+
+
+def test_watches_of_two_processes_with_one_id_are_two_watches() -> None:
+    journals = {name: Journal("run", name) for name in ("one", "other")}
+    for name, ms, phase in [("one", 0, "begin"), ("other", 10, "begin"), ("one", 60, "end"), ("other", 100, "end")]:
+        journals[name].scenario = "a::b"
+        journals[name].write(Watch, ms, id="w", actor=name, destination="queue://Q", phase=phase)
+    told = Moments(
+        sorted((event for journal in journals.values() for event in journal.events), key=lambda event: event.mono_ns),
+        ScenarioClock(journals["one"].events),
+        frozenset(),
+    )
+    spans = [(watch.name, watch.begin_ns // MS, watch.end_ns // MS) for watch in told.watches]
+    assert spans == [("one", 0, 60), ("other", 10, 100)]
 
 
 def test_an_excerpt_reads_like_a_story_and_leaves_frames_out(runs: Runs) -> None:

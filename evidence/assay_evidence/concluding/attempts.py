@@ -26,6 +26,7 @@ from msgspec import structs
 
 from assay_evidence.concluding.weighing import NS_PER_SECOND
 from assay_evidence.events import Event, Fault, ScenarioBegin, Step
+from assay_evidence.events.pairs import paired
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 
 SLOW_RETURN_NS = 10 * NS_PER_SECOND
@@ -80,16 +81,8 @@ def is_open(verdict: Verdict, trace: Iterable[Event], *, held_up: bool) -> bool:
 
 
 def _longest_fault_ns(trace: Iterable[Event]) -> int:
-    begins: dict[str, int] = {}
-    longest_ns = 0
-    for event in trace:
-        if not isinstance(event, Fault) or event.what not in _ENDING:
-            continue
-        if event.phase == "begin":
-            begins[event.id] = event.mono_ns
-        elif event.id in begins:
-            longest_ns = max(longest_ns, event.mono_ns - begins[event.id])
-    return longest_ns
+    faults = paired(event for event in trace if isinstance(event, Fault) and event.what in _ENDING)
+    return max((end.mono_ns - begin.mono_ns for begin, end in faults if end is not None), default=0)
 
 
 def decided(attempts: Sequence[ScenarioVerdict]) -> ScenarioVerdict:

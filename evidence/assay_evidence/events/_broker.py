@@ -27,7 +27,7 @@ class Fault(Event, frozen=True, kw_only=True, tag="fault"):
     """The begin or end of a fault; during the fault, silence proves nothing.
 
     Args:
-        id: The fault's id, which is the same at begin and end.
+        id: The fault's id, unique in its writer, and the same at begin and end.
         what: The kind of fault, such as ``kill``.
         target: The queue manager or component that has the fault.
         phase: The begin or the end.

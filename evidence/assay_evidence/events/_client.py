@@ -160,7 +160,7 @@ class Watch(Event, frozen=True, kw_only=True, tag="watch"):
     """The begin or end of a watch: the time in which a consumer is attached, has credit and can receive a message.
 
     Args:
-        id: The watch's id, which is the same at begin and end.
+        id: The watch's id, unique in its writer, and the same at begin and end.
         actor: The consumer's name.
         destination: The destination that the consumer watches.
         phase: The begin or the end.

@@ -10,6 +10,7 @@ from typing import TypeVar, cast
 from msgspec import Struct
 
 from assay_evidence.events import Admin, AnyEvent, Call, Callback, Event, Fault, MessageRef, Return, Seen, Unit, Watch
+from assay_evidence.events.pairs import paired
 from assay_evidence.oracle.moments import NS_PER_MS, elapsed, precedes
 from assay_evidence.subjects import DEFINE, SPECIAL
 
@@ -278,16 +279,8 @@ class Story:
     @cached_property
     def watches(self) -> list[Span]:
         """All watches that began and ended."""
-        begun: dict[tuple[str, str], Watch] = {}
-        spans = []
-        for event in self.events:
-            if not isinstance(event, Watch):
-                continue
-            if event.phase == "begin":
-                begun[event.writer, event.id] = event
-            elif (begin := begun.get((event.writer, event.id))) is not None:
-                spans.append(Span(begin, event, self._last(begin, event)))
-        return spans
+        pairs = paired(event for event in self.events if isinstance(event, Watch))
+        return [Span(begin, end, self._last(begin, end)) for begin, end in pairs if end is not None]
 
     def _last(self, begin: Watch, end: Watch) -> Seen | Callback | None:
         acts = [
@@ -307,8 +300,7 @@ class Story:
     @cached_property
     def faults(self) -> list[FaultSpan]:
         """All faults."""
-        ends = {e.id: e for e in self.events if isinstance(e, Fault) and e.phase == "end"}
-        return [FaultSpan(e, ends.get(e.id)) for e in self.events if isinstance(e, Fault) and e.phase == "begin"]
+        return [FaultSpan(*pair) for pair in paired(event for event in self.events if isinstance(event, Fault))]
 
     @cached_property
     def admins(self) -> list[Admin]:

@@ -25,10 +25,11 @@ def comes_back(claim: Claim, history: History) -> Finding:
     broker's error.
 
     Raises:
-        ClaimError: The journal has no fault of this id.
+        ClaimError: The claim's writer has noted no fault of this id.
     """
     name = reference(claim, "fault")
-    fault = next((one for one in history.faults if one.begin.id == name), None)
+    own = (one for one in history.faults if one.begin.writer == claim.writer)
+    fault = next((one for one in own if one.begin.id == name), None)
     if fault is None:
         raise ClaimError(f"The claim {claim.ref} names the fault {name}, which is not in the journal.")
     say = Saying(claim, f"{fault.begin.target} comes back from the {fault.begin.what} with its own files")

@@ -257,7 +257,7 @@ def _faults(told: DataFrame) -> DataFrame:
 
     return (
         told.where(F.col("kind") == "fault")
-        .groupBy(*CASE, "id")
+        .groupBy(*IN_WRITER, "id")
         .agg(F.first("what").alias("what"), moment_of("begin"), moment_of("end"))
         .where(F.col("begin").isNotNull())
         .groupBy(*CASE)

@@ -101,7 +101,7 @@ class Recorder:
         self._numbers = itertools.count(1)
 
     def number(self, what: str) -> str:
-        """Return a new id for a call or a watch, unique in the run."""
+        """Return a new id for a call or a watch, unique in the journal of this process."""
         return f"{self.journal.scenario}#{what}{next(self._numbers)}"
 
     def returned(self, call: str) -> str:

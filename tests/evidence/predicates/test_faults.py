@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.evidence.histories import QUEUE, Story, message, refusal
+from tests.evidence.histories import QUEUE, Memory, Story, message, refusal
 from tests.evidence.predicates.rows import Rows, check_row
 
 from assay_evidence.events import Admin, Call, Fault, RefusedInfo, Scalar
+from assay_evidence.judge import judge_claim
 from assay_evidence.verdicts import Finding, Verdict
 
 UNKNOWN = refusal("invalid-destination", mqrc=2085, text="no such queue")
@@ -27,6 +28,15 @@ def test_a_fault_without_an_end_breaks_the_rule_and_the_fail_names_the_brokers_e
     found = story.finds("comes-back", {"fault": "kill", "said": "KeyError: 7"})
     assert (found.verdict, found.offenders) == (Verdict.FAIL, (begin.ref,))
     assert found.reason == "The broker did not come back: KeyError: 7"
+
+
+def test_a_fault_of_another_writer_with_the_same_id_is_another_fault() -> None:
+    story, other = Story(), Story(Memory("other"))
+    for phase in ("begin", "end"):
+        other.fault(phase)
+    story.fault("begin")
+    claim = story.claim("comes-back", {"fault": "kill", "said": ""})
+    assert judge_claim(claim, [*other.events, *story.events]).verdict is Verdict.FAIL
 
 
 def test_a_fault_that_the_journal_lacks_is_an_error() -> None:
