@@ -14,7 +14,7 @@ from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.objects.model import Kind
 from assay_broker.core.objects.reasons import object_refusal
 from assay_broker.core.queues.homes import is_shared
-from assay_broker.core.queues.placement import DEFAULT_PRIORITY, stage_again, watch_expiry
+from assay_broker.core.queues.placement import stage_again, watch_expiry
 from assay_broker.core.queues.resolution import recovered
 from assay_broker.core.records import (
     AuthoritySet,
@@ -41,6 +41,7 @@ from assay_broker.core.topics.retained_updates import restore_retained
 from assay_broker.core.topics.subscriptions import Terms
 from assay_broker.core.turn import Turn
 from assay_sdk.model.command_reasons import Mqrccf
+from assay_sdk.model.message import DEFAULT_PRIORITY
 
 _NO_CONNECTION = 0
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+from assay_evidence.figures import counted
 from assay_evidence.verdicts import ScenarioVerdict, Verdict, worst
 from assay_reports.presentation import FACES, NOT_RUN, READING_ORDER, Count, Face, counts
 from assay_reports.text import slug
@@ -107,12 +108,12 @@ def headline(own: Own, pairs: Sequence[Pair], rules: Matrix) -> str:
         pairs: The pairs.
         rules: The start page's matrix, with the numbers of rules.
     """
-    where = f"on {_counted(len(pairs), 'pair')} of client and broker"
+    where = f"on {counted(len(pairs), 'pair')} of client and broker"
     if not own.totals:
         return f"{rules.tried} of {rules.total} rules tried {where}.{_not_tried(rules)}"
     ended = counts(one.verdict for pair in pairs for one in pair.evidence.verdicts.foreign)
     said = ", ".join(f"{count.count} {count.face.word}" for count in ended)
-    what = f"{_counted(sum(total.scenarios for total in own.totals), 'scenario')} of your own"
+    what = f"{counted(sum(total.scenarios for total in own.totals), 'scenario')} of your own"
     if not rules.listed:
         return f"{what} tried {where}: {said}. No rule of the catalogue was tried."
     return f"{rules.tried} of {rules.total} rules and {what} tried {where}.{_not_tried(rules)} Your own: {said}."
@@ -153,7 +154,3 @@ def _attention(features: Sequence[OwnFeature]) -> Iterable[OwnAttention]:
                         yield OwnAttention(
                             view.name, feature.name, tried.pair, view.face, feature.link(view), view.verdict.reason
                         )
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

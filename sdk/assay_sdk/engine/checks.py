@@ -18,16 +18,9 @@ from msgspec import Struct
 from assay_sdk.amqp.terms import DELIMITER
 from assay_sdk.driver import CLUSTERED_PROPERTY, DEFBIND_PROPERTY, LEVEL_PROPERTY, Durability, PeerProperties
 from assay_sdk.engine.calls import RefusedError
-from assay_sdk.engine.settings import (
-    AS_DESTINATION,
-    DEFAULT_PRIORITY,
-    MAX_PRIORITY,
-    DeliveryMode,
-    ProducerSettings,
-    Source,
-)
+from assay_sdk.engine.settings import AS_DESTINATION, MAX_PRIORITY, DeliveryMode, ProducerSettings, Source
 from assay_sdk.model.capabilities import Capability
-from assay_sdk.model.message import Address, AddressKind, Message
+from assay_sdk.model.message import DEFAULT_PRIORITY, Address, AddressKind, Message
 from assay_sdk.model.properties import LAST_IN_GROUP, RETAIN, RETAIN_PUBLICATION
 from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 from assay_sdk.model.texts import TextError, check_name, check_selector_text

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from assay_sdk.driver import Durability
 from assay_sdk.engine.deliveries.poison import PoisonPolicy
-from assay_sdk.model.message import Address
+from assay_sdk.model.message import DEFAULT_PRIORITY, Address
 
 
 class DeliveryMode(IntEnum):
@@ -34,10 +34,6 @@ AS_DESTINATION = -1
 `DeliveryMode.AS_DESTINATION` has the same number, for the default of the delivery mode (DEFPSIST).  IBM MQ uses this
 number in the URI of a destination (``persistence=-1``).
 """
-
-
-DEFAULT_PRIORITY = 4
-"""Priority of a message whose sender sets none (JMS 2.0, 3.4.10)."""
 
 MAX_PRIORITY = 9
 """The highest priority (JMS 2.0, 3.4.10)."""

@@ -15,13 +15,11 @@ from assay_sdk.model.contents import check_contents, check_names
 from assay_sdk.model.converters import ConversionError, Converter
 from assay_sdk.model.destinations import Destination, DestinationError, Queue, Topic, address_of
 from assay_sdk.model.destinations import destination as destination_at
-from assay_sdk.model.message import Address, Body, Property
+from assay_sdk.model.message import DEFAULT_PRIORITY, Address, Body, Property
 from assay_sdk.model.properties import GROUP_ID, GROUP_SEQUENCE, group_of, group_properties
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 T = TypeVar("T")
-
-DEFAULT_PRIORITY = 4
 
 _FIELDS = frozenset({GROUP_ID, GROUP_SEQUENCE})
 """Properties that AMQP carries in fields of their own: group-id and group-sequence."""

@@ -18,6 +18,9 @@ else:
     # `Any`, because msgspec refuses a union of text and bytes; MessagePack still distinguishes the two.
     Property = Body = Any
 
+DEFAULT_PRIORITY = 4
+"""Priority of a message whose sender sets none (JMS 2.0, 3.4.10)."""
+
 
 class AddressKind(StrEnum):
     """Kind of a destination."""

@@ -13,9 +13,8 @@ from assay_broker.core.queues.queue import Queue
 from assay_broker.core.records import MessageStored
 from assay_broker.core.state import State
 from assay_broker.core.turn import Turn
-from assay_sdk.model.message import Message
+from assay_sdk.model.message import DEFAULT_PRIORITY, Message
 
-DEFAULT_PRIORITY = 4  # JMS 2.0, 3.4.10
 _HELD = Place.HELD
 """Cached at import, because `Enum` attribute lookup is slow and this runs for each message."""
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from assay_sdk.model.message import Message, Property
-
-DEFAULT_PRIORITY = 4
-"""Priority of a message without a priority (Jakarta Messaging 3.1, 7.7)."""
+from assay_sdk.model.message import DEFAULT_PRIORITY, Message, Property
 
 Read = Callable[[Message], Property]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from assay_sdk.model.message import Address, Message, Property
+from assay_sdk.model.message import DEFAULT_PRIORITY, Address, Message, Property
 from assay_sdk.model.reasons import Mqrc
 from assay_sdk.stomp.errors import ContentError
 from assay_sdk.stomp.extensions import AS_DEFINED
@@ -31,7 +31,6 @@ _LONG = 19
 """The most digits of a number; a longer number does not fit into 64 bits."""
 _LAST = 2**63 - 1
 _HIGHEST = 9
-_DEFAULT_PRIORITY = 4
 
 
 # --- from SEND
@@ -132,7 +131,7 @@ def read_message(  # noqa: PLR0917  a frame's parts, and what is known beside it
     if reply_to:
         fields["reply_to"] = reader(reply_to)
     fields.setdefault("message_id", message_id)
-    fields.setdefault("priority", _DEFAULT_PRIORITY)
+    fields.setdefault("priority", DEFAULT_PRIORITY)
     kind = bodies.kind_of(headers, fields.get("content_type"), body)
     if kind is bodies.Kind.BYTES:
         return Message(to=to, properties=properties, body=body, **fields)
@@ -221,7 +220,7 @@ def write_message(message: Message, writer: Callable[[Address], str]) -> tuple[d
         message: The message.
         writer: Returns a destination as the value of the header reply-to.
     """
-    headers = {"priority": str(_DEFAULT_PRIORITY if message.priority is None else message.priority)}
+    headers = {"priority": str(DEFAULT_PRIORITY if message.priority is None else message.priority)}
     if message.durable:
         headers["persistent"] = "true"
     if message.creation_ms is not None:
