@@ -331,7 +331,8 @@ def _end_interrupted(runner: Runner, task: Task[Any], leave: Callable[[], None])
 def spawn(runner: Runner, operation: Operation[T]) -> Pending[T]:
     """Start an operation in the background, in a job of its own.
 
-    A refusal becomes the error of the result only.  The job also raises any other error, so that it reaches the runner.
+    A refusal becomes the error of the result only, so an operation whose result is not read reports its refusals itself
+    (`ConnectionPort.complain`).  The job also raises any other error, so that it reaches the runner.
 
     Returns:
         The pending result of the operation.
