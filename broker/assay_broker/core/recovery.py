@@ -9,7 +9,12 @@ from msgspec import Struct
 from assay_broker.core.clients.branch_recovery import BranchRecovery
 from assay_broker.core.clients.links import parse_selector
 from assay_broker.core.clients.prepared_branches import hold, stand_by_for_staging, stand_uncommitted
-from assay_broker.core.clients.subscription_lifetime import make_subscription, receiver_left, wait_for_end
+from assay_broker.core.clients.subscription_lifetime import (
+    add_subscription,
+    new_subscription,
+    receiver_left,
+    wait_for_end,
+)
 from assay_broker.core.messages.entries import Entry, Place
 from assay_broker.core.objects.model import Kind
 from assay_broker.core.objects.reasons import object_refusal
@@ -185,7 +190,8 @@ def _define(state: State, turn: Turn, record: SubscriptionDefined) -> None:
         durable=True,
         timeout_ms=record.timeout_ms,
     )
-    subscription = make_subscription(state, record.number, terms, parse_selector(record.selector), _NO_CONNECTION)
+    subscription = new_subscription(state, record.number, terms, parse_selector(record.selector), _NO_CONNECTION)
+    add_subscription(state, subscription)
     if record.left_ms is None:  # the receiver ended with the queue manager
         receiver_left(state, turn, subscription)
     else:

@@ -10,11 +10,12 @@ from assay_broker.core.administration.authority_checks import check_permitted
 from assay_broker.core.clients.connections import Connection
 from assay_broker.core.clients.senders import Sender
 from assay_broker.core.clients.subscription_lifetime import (
+    add_subscription,
     defined,
     drop_entries,
     end_subscription,
     forget_subscription,
-    make_subscription,
+    new_subscription,
     receiver_left,
     resume,
 )
@@ -24,7 +25,7 @@ from assay_broker.core.objects.factory import STAGING_QUEUE
 from assay_broker.core.queues.delivery import give_back
 from assay_broker.core.queues.queue import Queue, Receiver
 from assay_broker.core.queues.resolution import resolve
-from assay_broker.core.refusals import RefusalError, illegal_state, refusal
+from assay_broker.core.refusals import illegal_state, refusal
 from assay_broker.core.state import State
 from assay_broker.core.states.links import Link, LinkAction, LinkInput
 from assay_broker.core.topics.publications import check_subscribing
@@ -74,8 +75,8 @@ def _check_new_link(state: State, connection: Connection, number: int) -> None:
         )
 
 
-def _adopt(state: State, connection: Connection, address: Address, *, adopt: bool) -> None:
-    """Make a connection the owner of a temporary destination that has no owner yet (JMS 2.0, 6.2.2).
+def _check_owned(state: State, connection: Connection, address: Address, *, adopt: bool) -> None:
+    """Refuse a temporary destination that has no owner, unless the connection can become its owner.
 
     Raises:
         RefusalError: The destination does not exist and `adopt` is False, or the connection has too many temporary
@@ -86,6 +87,11 @@ def _adopt(state: State, connection: Connection, address: Address, *, adopt: boo
             raise refusal(Mqrc.UNKNOWN_OBJECT_NAME, f"{address.name} does not exist, or was deleted.", address.name)
         if len(connection.temporary) >= state.settings.max_links:
             raise refusal(Mqrc.RESOURCE_PROBLEM, "The connection has too many temporary destinations.", address.name)
+
+
+def _adopt(state: State, connection: Connection, address: Address) -> None:
+    """Make a connection the owner of a temporary destination that has no owner yet (JMS 2.0, 6.2.2)."""
+    if address.kind in _TEMPORARY and str(address) not in state.temporary:
         state.temporary[str(address)] = connection.number
         connection.temporary.append(address)
 
@@ -106,10 +112,11 @@ def attach_sender(state: State, connection: Connection, command: AttachSender) -
     if address is not None:
         check_address(state, address)
         check_permitted(state, connection.user, address, "PUT" if address.kind in _QUEUES else "PUB")
-        _adopt(state, connection, address, adopt=command.adopt)
+        _check_owned(state, connection, address, adopt=command.adopt)
         if address.kind in _QUEUES:
             target = resolve(state, address)
             queue, properties = target.queue, binding(target)
+        _adopt(state, connection, address)
     sender = Sender(connection.number, command.link, address, queue, state.tables.links)
     if queue is not None:
         queue.senders.add(sender.key)
@@ -141,23 +148,24 @@ def attach(state: State, turn: Turn, connection: Connection, command: Attach) ->
             command.address.name,
         )
     session = connection.number, command.session
-    table, limit = state.tables.links, state.settings.max_selectors
+    table = state.tables.links
     if command.address.kind in _QUEUES:
         queue = _open_queue(state, connection, command)
         text = command.selector or None
         receiver = Receiver(
             session, command.link, command.address, queue, table, selector=text, settled=command.settled
         )
-        queue.join(receiver, text, selector, limit)
+        queue.join(receiver, text, selector)
         batch = 0
     else:
         subscription = _open_subscription(state, turn, connection, command, selector)
         receiver = SubscriptionReceiver(
             session, command.link, command.address, subscription, table, settled=command.settled
         )
-        subscription.queue.join(receiver, None, None, limit)  # the subscription selects
+        subscription.queue.join(receiver, None, None)  # the subscription selects
         subscription.receivers[receiver.key] = receiver
         batch = subscription.batch
+    _adopt(state, connection, command.address)
     connection.links[command.link] = receiver
     return batch
 
@@ -168,12 +176,12 @@ def _open_queue(state: State, connection: Connection, command: Attach) -> Queue:
     Raises:
         RefusalError: The receiver asks for a subscription, or the queue does not exist. Or the name belongs to the
             staging queue, to an alias of a topic, or to another queue manager's queue. Or the queue is NOSHARE and has
-            a receiver.
+            a receiver, or it has too many different selectors.
     """
     durable = command.durability is Durability.DURABLE or command.timeout_ms is not None
     if durable or command.name is not None or command.shared:
         raise refusal(Mqrc.OPTIONS_ERROR, "A subscription needs a topic, but this is a queue.", command.address.name)
-    _adopt(state, connection, command.address, adopt=command.adopt)
+    _check_owned(state, connection, command.address, adopt=command.adopt)
     if command.address.name == STAGING_QUEUE:
         raise refusal(
             Mqrc.OBJECT_IN_USE,
@@ -190,6 +198,7 @@ def _open_queue(state: State, connection: Connection, command: Attach) -> Queue:
     if found.lines and found.definition.says("SHARE", "NO"):
         raise refusal(Mqrc.OBJECT_IN_USE, f"{found.name} is NOSHARE and has a receiver already.", found.name)
     check_here(found)
+    found.check_room(command.selector or None, state.settings.max_selectors)
     return found
 
 
@@ -210,44 +219,39 @@ def _open_subscription(
     if terms.name is not None and len(terms.name.encode(errors="surrogatepass")) > state.settings.max_name_bytes:
         raise refusal(Mqrc.SUB_NAME_ERROR, "The subscription's name is too long.", terms.name[:64])
     check_subscribing(state, terms)
-    _adopt(state, connection, command.address, adopt=command.adopt)
-    found, terms = _present(state, turn, terms)
-    if found is not None:
-        if check_reuse(found, terms):
-            found.queue.lossy = found.queue.lossy and command.settled
-            key = (connection.number, command.link)
-            resume(state, turn, found, terms, partial(_expel, state, found, key))
-            return found
-        end_subscription(state, turn, found)
-    number = state.next_subscription()
-    subscription = make_subscription(state, number, terms, selector, connection.number)
+    _check_owned(state, connection, command.address, adopt=command.adopt)
+    found, terms = _present(state, terms, turn.now_ms)
+    if found is not None and not found.over(turn.now_ms) and check_reuse(found, terms):
+        found.queue.check_room(None, state.settings.max_selectors)
+        found.queue.lossy = found.queue.lossy and command.settled
+        key = (connection.number, command.link)
+        resume(state, turn, found, terms, partial(_expel, state, found, key))
+        return found
+    subscription = new_subscription(state, state.next_subscription(), terms, selector, connection.number)
     subscription.queue.lossy = command.settled and not terms.durable  # QS-30, QS-36
-    try:
-        check_retained_fits(state, subscription, turn.now_ms)
-    except RefusalError:
-        forget_subscription(state, subscription)
-        raise
+    check_retained_fits(state, subscription, turn.now_ms)
+    state.queues.check_room(subscription.queue, leaving=0 if found is None else 1)
+    if found is not None:
+        end_subscription(state, turn, found)
+    add_subscription(state, subscription)
     if terms.durable:  # PD-13: once this record is stored, the subscription survives a kill
         subscription.batch = turn.record(defined(subscription), partial(_unmake, state, subscription))
     deliver_retained(state, turn, subscription)
     return subscription
 
 
-def _present(state: State, turn: Turn, terms: Terms) -> tuple[Subscription | None, Terms]:
+def _present(state: State, terms: Terms, now_ms: int) -> tuple[Subscription | None, Terms]:
     """Return the existing subscription for these terms (None if no subscription fits), and the terms to use.
 
-    If the time to live of the subscription is over, this function ends the subscription. A receiver that asks for a
-    time to live of 0 usually gets a non-durable subscription. If a durable subscription with a time to live has the
-    same name, the receiver gets that subscription, and its time to live becomes 0.
+    The time to live of the subscription may be over. A receiver that asks for a time to live of 0 usually gets a
+    non-durable subscription. If a durable subscription with a time to live that is not over has the same name, the
+    receiver gets that subscription, and its time to live becomes 0.
     """
     asked = (terms,) if terms.durable or terms.timeout_ms != 0 else (terms, replace(terms, durable=True))
     for one in asked:
         found = state.subscriptions.find(one)
-        if found is None or (one is not terms and found.terms.timeout_ms is None):
-            continue
-        if found.ends_ms is None or found.ends_ms > turn.now_ms:
-            return found, one
-        end_subscription(state, turn, found)
+        if found is not None and (one is terms or found.terms.timeout_ms is not None):
+            return found, terms if found.over(now_ms) else one
     return None, terms
 
 

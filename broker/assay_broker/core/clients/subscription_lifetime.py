@@ -29,10 +29,10 @@ _RETRY_MS = 1_000
 """The time in milliseconds before the core tries again to end a subscription whose end the store refused."""
 
 
-def make_subscription(
+def new_subscription(
     state: State, number: int, terms: Terms, selector: Selector | None, connection: int
 ) -> Subscription:
-    """Create a subscription with its queue; it receives publications from now on.
+    """Return a new subscription with its queue; it receives publications only once it is added (`add_subscription`).
 
     Args:
         state: The queue manager.
@@ -40,16 +40,23 @@ def make_subscription(
         terms: The terms of the subscription.
         selector: The parsed selector; None for none.
         connection: The number of the connection that opens the subscription; 0 at a recovery.
+
+    Raises:
+        RefusalError: The model of the subscription's queue was deleted.
     """
-    queue = state.queues.make(
+    queue = Queue(
         f"{SUBSCRIPTION_HOME}{number}",
         terms.name or terms.managed_queue(number),
         managed(state, DURABLE_MODEL if terms.durable else NON_DURABLE_MODEL),
         recorded=terms.durable,
     )
-    subscription = Subscription(number, terms, selector, connection, queue)
+    return Subscription(number, terms, selector, connection, queue)
+
+
+def add_subscription(state: State, subscription: Subscription) -> None:
+    """Add a new subscription to the state; it receives publications from now on."""
+    state.queues.add(subscription.queue)
     _remember(state, subscription)
-    return subscription
 
 
 def _remember(state: State, subscription: Subscription) -> None:

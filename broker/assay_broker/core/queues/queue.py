@@ -258,36 +258,37 @@ class Queue:
         """Return the waiting messages in the order of delivery."""
         return sorted(self._waiting.values(), key=rank)
 
-    def join(
-        self, receiver: Receiver, text: str | None, selector: Selector | None, max_selectors: int
-    ) -> Line[Receiver]:
-        """Add a receiver to the waiting line of its selector.
+    def check_room(self, text: str | None, max_selectors: int) -> None:
+        """Refuse a receiver if the queue has too many different selectors.
+
+        Args:
+            text: The text of the receiver's selector; None for none.
+            max_selectors: The highest number of waiting lines.
+
+        Raises:
+            RefusalError: The receiver needs a further waiting line, and the queue has too many.
+        """
+        if text not in self.lines and len(self.lines) >= max_selectors:
+            raise refusal(
+                Mqrc.RESOURCE_PROBLEM,
+                f"{self.name} has {max_selectors} receivers with different selectors and takes no further one.",
+                self.name,
+            )
+
+    def join(self, receiver: Receiver, text: str | None, selector: Selector | None) -> None:
+        """Add a receiver to the waiting line of its selector; the caller has checked that the queue takes it.
 
         Args:
             receiver: The receiver.
             text: The selector's text, which identifies the line; None for none.
             selector: The parsed selector; None for none.
-            max_selectors: The highest number of waiting lines.
-
-        Returns:
-            The waiting line.
-
-        Raises:
-            RefusalError: The queue has too many different selectors.
         """
         line = self.lines.get(text)
         if line is None:
-            if len(self.lines) >= max_selectors:
-                raise refusal(
-                    Mqrc.RESOURCE_PROBLEM,
-                    f"{self.name} has {max_selectors} receivers with different selectors and takes no further one.",
-                    self.name,
-                )
             line = self.lines[text] = Line(self._waiting, selector, self._holders)
         line.receivers += 1
         receiver.line = line
         receiver.served = self._turn
-        return line
 
     def leave(self, receiver: Receiver, text: str | None) -> None:
         """Remove a receiver that is closed, and its waiting line if it is the line's last receiver.

@@ -69,19 +69,35 @@ class Queues:
         Raises:
             RefusalError: The queue manager has too many queues.
         """
-        queues = self._at(home)
-        queue = queues.get(home)
-        if queue is not None:
-            return queue
-        if limited and len(queues) >= self._max_queues:
+        queue = self.find(home)
+        if queue is None:
+            queue = Queue(home, name, definition, recorded=recorded, on_use=on_use)
+            if limited:
+                self.check_room(queue)
+            self.add(queue)
+        return queue
+
+    def check_room(self, queue: Queue, *, leaving: int = 0) -> None:
+        """Refuse a new queue if the queue manager has too many queues.
+
+        Args:
+            queue: The new queue, which the caller adds later.
+            leaving: The number of queues that the caller drops before it adds the new one.
+
+        Raises:
+            RefusalError: The queue manager has too many queues.
+        """
+        if len(self._at(queue.home)) - leaving >= self._max_queues:
             raise refusal(
                 Mqrc.RESOURCE_PROBLEM,
-                f"{name} cannot be created: the limit of {self._max_queues} queues is reached.",
-                name,
+                f"{queue.name} cannot be created: the limit of {self._max_queues} queues is reached.",
+                queue.name,
             )
-        queue = queues[home] = Queue(home, name, definition, recorded=recorded, on_use=on_use)
+
+    def add(self, queue: Queue) -> None:
+        """Add a new queue, whether or not the queue manager has too many queues already."""
+        self._at(queue.home)[queue.home] = queue
         self._new.append(queue)
-        return queue
 
     def forget_if_idle(self, queue: Queue) -> None:
         """Drop a queue that exists only while it is used (`Queue.on_use`), if it has no messages and no users."""

@@ -28,7 +28,7 @@ def check_retained_fits(state: State, subscription: Subscription, now_ms: int) -
     """Refuse a new subscription whose queue cannot take all its retained publications.
 
     Raises:
-        RefusalError: The queue has too few places; the caller then removes the subscription.
+        RefusalError: The queue has too few places.
     """
     wanted, queue = len(retained_for(state, subscription, now_ms)), subscription.queue
     if queue.fills(wanted):

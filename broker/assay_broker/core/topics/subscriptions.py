@@ -114,6 +114,10 @@ class Subscription:
         timeout_ms = self.terms.timeout_ms
         return None if self.left_ms is None or timeout_ms is None else self.left_ms + timeout_ms
 
+    def over(self, now_ms: int) -> bool:
+        """Return whether the subscription's time to live is over."""
+        return self.ends_ms is not None and self.ends_ms <= now_ms
+
     @property
     def active(self) -> bool:
         """Whether the subscription has a receiver, or an open unit of work holds some of its messages."""
