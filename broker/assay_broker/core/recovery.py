@@ -16,11 +16,12 @@ from assay_broker.core.clients.subscription_lifetime import (
     wait_for_end,
 )
 from assay_broker.core.messages.entries import Entry, Place
+from assay_broker.core.objects.factory import DURABLE_MODEL
 from assay_broker.core.objects.model import Kind
 from assay_broker.core.objects.reasons import object_refusal
 from assay_broker.core.queues.homes import is_shared
 from assay_broker.core.queues.placement import stage_again, watch_expiry
-from assay_broker.core.queues.resolution import recovered
+from assay_broker.core.queues.resolution import recovered, recovered_model
 from assay_broker.core.records import (
     AuthoritySet,
     MemberTold,
@@ -190,7 +191,8 @@ def _define(state: State, turn: Turn, record: SubscriptionDefined) -> None:
         durable=True,
         timeout_ms=record.timeout_ms,
     )
-    subscription = new_subscription(state, record.number, terms, parse_selector(record.selector), _NO_CONNECTION)
+    model = recovered_model(state, DURABLE_MODEL)
+    subscription = new_subscription(record.number, terms, parse_selector(record.selector), _NO_CONNECTION, model)
     add_subscription(state, subscription)
     if record.left_ms is None:  # the receiver ended with the queue manager
         receiver_left(state, turn, subscription)

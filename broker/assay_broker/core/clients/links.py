@@ -21,10 +21,10 @@ from assay_broker.core.clients.subscription_lifetime import (
 )
 from assay_broker.core.commands import Attach, AttachSender
 from assay_broker.core.networks.clusters import binding, check_here
-from assay_broker.core.objects.factory import STAGING_QUEUE
+from assay_broker.core.objects.factory import DURABLE_MODEL, NON_DURABLE_MODEL, STAGING_QUEUE
 from assay_broker.core.queues.delivery import give_back
 from assay_broker.core.queues.queue import Queue, Receiver
-from assay_broker.core.queues.resolution import resolve
+from assay_broker.core.queues.resolution import managed, resolve
 from assay_broker.core.refusals import illegal_state, refusal
 from assay_broker.core.state import State
 from assay_broker.core.states.links import Link, LinkAction, LinkInput
@@ -227,7 +227,8 @@ def _open_subscription(
         key = (connection.number, command.link)
         resume(state, turn, found, terms, partial(_expel, state, found, key))
         return found
-    subscription = new_subscription(state, state.next_subscription(), terms, selector, connection.number)
+    model = managed(state, DURABLE_MODEL if terms.durable else NON_DURABLE_MODEL)
+    subscription = new_subscription(state.next_subscription(), terms, selector, connection.number, model)
     subscription.queue.lossy = command.settled and not terms.durable  # QS-30, QS-36
     check_retained_fits(state, subscription, turn.now_ms)
     state.queues.check_room(subscription.queue, leaving=0 if found is None else 1)

@@ -13,10 +13,9 @@ from functools import partial
 from assay_broker.core.clients.connections import Connection
 from assay_broker.core.commands import Unsubscribe
 from assay_broker.core.messages.entries import Entry, Place
-from assay_broker.core.objects.factory import DURABLE_MODEL, NON_DURABLE_MODEL
+from assay_broker.core.objects.model import Definition
 from assay_broker.core.queues.homes import SUBSCRIPTION_HOME
 from assay_broker.core.queues.queue import Queue
-from assay_broker.core.queues.resolution import managed
 from assay_broker.core.records import MessageRemoved, SubscriptionDefined, SubscriptionRemoved
 from assay_broker.core.refusals import refusal
 from assay_broker.core.state import State
@@ -30,24 +29,21 @@ _RETRY_MS = 1_000
 
 
 def new_subscription(
-    state: State, number: int, terms: Terms, selector: Selector | None, connection: int
+    number: int, terms: Terms, selector: Selector | None, connection: int, model: Definition
 ) -> Subscription:
     """Return a new subscription with its queue; it receives publications only once it is added (`add_subscription`).
 
     Args:
-        state: The queue manager.
         number: The number of the subscription.
         terms: The terms of the subscription.
         selector: The parsed selector; None for none.
         connection: The number of the connection that opens the subscription; 0 at a recovery.
-
-    Raises:
-        RefusalError: The model of the subscription's queue was deleted.
+        model: The model of the subscription's queue.
     """
     queue = Queue(
         f"{SUBSCRIPTION_HOME}{number}",
         terms.name or terms.managed_queue(number),
-        managed(state, DURABLE_MODEL if terms.durable else NON_DURABLE_MODEL),
+        model,
         recorded=terms.durable,
     )
     return Subscription(number, terms, selector, connection, queue)

@@ -184,6 +184,11 @@ def managed(state: State, model: str) -> Definition:
     return _default(state, model)
 
 
+def recovered_model(state: State, model: str) -> Definition:
+    """Return the definition of `managed` during a recovery; a subscription survives the deletion of its model."""
+    return state.objects.queue(model) or Definition(Kind.QMODEL, model, defaults(Kind.QMODEL))
+
+
 def onward_queue(state: State, home: str) -> Queue | None:
     """Return the transmission queue at a home, created if necessary; None if the home is of another kind."""
     if onward(home) is None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
+from msgspec.structs import replace
 from tests.broker.core.harness import QUEUE, T0, TOPIC, Bench, limited, message
 
 from assay_broker.core import commands
 from assay_broker.core.administration.changes import Condition, DisplayObjects
+from assay_broker.core.objects.factory import DURABLE_MODEL
 from assay_broker.core.objects.model import Definition, Kind
 from assay_broker.core.records import SubscriptionDefined, SubscriptionRemoved
 from assay_sdk.model.properties import RETAIN
@@ -382,4 +386,26 @@ def test_what_is_settled_as_it_leaves_never_comes_back(bench: Bench) -> None:
     bench.restart()
     bench.connect(3, "c")
     bench.receiver(3, 1, TOPIC, durable=NAME, settled=True)
+    assert bench.bodies() == ["a"]
+
+
+def lower_the_limit(bench: Bench) -> None:
+    bench.settings = replace(bench.settings, max_queues=0)
+
+
+def delete_the_model(bench: Bench) -> None:
+    bench.delete(DURABLE_MODEL)
+
+
+@pytest.mark.parametrize("change", [lower_the_limit, delete_the_model])
+def test_it_survives_a_start_at_which_no_new_subscription_is_possible(change: Callable[[Bench], None]) -> None:
+    bench = Bench()
+    bench.connect(1, "c")
+    bench.receiver(1, 1, TOPIC, durable=NAME)
+    change(bench)
+    bench.restart()
+    bench.connect(2, "c")
+    bench.sender(2, 1, TOPIC)
+    assert bench.receiver(2, 2, TOPIC, durable=NAME) is None
+    bench.put(2, 1, message("a"))
     assert bench.bodies() == ["a"]
