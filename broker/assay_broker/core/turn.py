@@ -58,7 +58,7 @@ class Together:
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if self._before is not None:
-            self._turn.end_together(self._before, done=kind is None)
+            self._turn.end_together(self._before)
 
 
 class Turn:
@@ -109,7 +109,7 @@ class Turn:
 
         A block may have recorded and unrecorded changes. If the store refuses the records, the core undoes the
         unrecorded changes, too. So the core never backs out a unit of work in part, and a release that the store
-        refuses leaves no copy on the target.
+        refuses leaves no copy on the target. This holds also for a block that ends with an error.
         """
         return Together(self)
 
@@ -129,15 +129,14 @@ class Turn:
         self._unrecorded = []
         return len(self._records)
 
-    def end_together(self, before: int, *, done: bool) -> None:
+    def end_together(self, before: int) -> None:
         """End a `together` block.
 
         Args:
             before: The number of records when the block began.
-            done: Whether the block ended without an error.
         """
         unrecorded, self._unrecorded = self._unrecorded or (), None
-        if done and len(self._records) > before:
+        if len(self._records) > before:
             for entry, undo in unrecorded:
                 entry.batch = self.number
                 self.batch.undo.append(undo)
