@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Executor, Future
 from functools import partial
 from itertools import chain
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 
@@ -49,6 +49,20 @@ class _Waiting(Struct, frozen=True, eq=False):
     records: tuple[Record, ...]
 
 
+class _Written(NamedTuple):
+    """A batch that the store has taken and not flushed yet.
+
+    Args:
+        batch: The number of the batch.
+        writer: The writer.
+        records: The number of records.
+    """
+
+    batch: int
+    writer: Writer
+    records: int
+
+
 class Flushes:
     """Statistics of a store's flushes.
 
@@ -77,7 +91,7 @@ class _Flight(Struct, frozen=True, eq=False):
 
     writer: Writer
     store: PartedStore
-    written: list[tuple[int, Writer]]
+    written: list[_Written]
     future: Future[None]
     begun_ns: int
 
@@ -135,8 +149,7 @@ class Log:
         self.flushes = Flushes()
         """The statistics of flushes, for `/metrics`."""
         self._flight: _Flight | None = None
-        self._records = 0
-        self._written: list[tuple[int, Writer]] = []
+        self._written: list[_Written] = []
         self._held: dict[int, list[tuple[Writer, list[Held]]]] = {}
         self._job: CancelJob | None = None
         self._blocked: frozenset[str] = frozenset()
@@ -156,7 +169,7 @@ class Log:
         tried = [(one.writer, self.write(one.writer, one.persist, one.records)) for one in waiting]
         failed = [(writer, failure) for writer, failure in tried if failure is not None]
         self._tell(
-            [(failure.batch, writer) for writer, failure in failed],
+            [_Written(failure.batch, writer, 0) for writer, failure in failed],
             {id(writer): failure.why for writer, failure in failed},
         )
 
@@ -174,8 +187,7 @@ class Log:
             writer.store.write(records)
         except StoreError as error:
             return StoreFailed(persist.batch, str(error))
-        self._written.append((persist.batch, writer))
-        self._records += len(records)
+        self._written.append(_Written(persist.batch, writer, len(records)))
         self._schedule()
         return None
 
@@ -216,8 +228,8 @@ class Log:
         except Exception as error:  # noqa: BLE001  after any error the records may not be on the disk
             failed = error if isinstance(error, StoreError) else StoreError(f"the flush has failed: {error!r}")
             # The store drops all unflushed records after an error, also those that this flush did not include.
-            written += [one for one in self._written if one[1] is flight.writer]
-            self._written = [one for one in self._written if one[1] is not flight.writer]
+            written += [one for one in self._written if one.writer is flight.writer]
+            self._written = [one for one in self._written if one.writer is not flight.writer]
         flight.store.end_flush(failed)
         self.flushes.note(len(written), self._runner.clock.monotonic_ns() - flight.begun_ns)
         self._conclude(written, {} if failed is None else {id(flight.writer): str(failed)})
@@ -227,13 +239,13 @@ class Log:
 
     def _flush_soon(self) -> None:
         """Flush all written batches, on the second thread if the wait for the disk may take long."""
-        writer = self._written[0][1]
+        writer = self._written[0].writer
         store = writer.parted
         if (
             self._aside is None
-            or self._records < _WORTH_A_THREAD
+            or sum(one.records for one in self._written) < _WORTH_A_THREAD
             or store is None
-            or any(other is not writer for _, other in self._written)
+            or any(one.writer is not writer for one in self._written)
         ):
             self.flush()
             return
@@ -257,27 +269,27 @@ class Log:
 
     def _schedule(self) -> None:
         if self._job is None and self._flight is None:
-            flush = partial(self._flush_contained, self._written[0][1])
+            flush = partial(self._flush_contained, self._written[0].writer)
             self._job = self._runner.call_at(self._runner.clock.monotonic_ns() + self.flush_ns, flush)
 
-    def _take(self) -> list[tuple[int, Writer]]:
-        written, self._written, self._records = self._written, [], 0
+    def _take(self) -> list[_Written]:
+        written, self._written = self._written, []
         self._stop_job()
         return written
 
-    def _conclude(self, written: list[tuple[int, Writer]], failed: dict[int, str]) -> None:
+    def _conclude(self, written: list[_Written], failed: dict[int, str]) -> None:
         """Report the result of a flush to the writers, and make them carry out the effects that have waited for it."""
         self._tell(written, failed)
-        done = [(batch, writer) for batch, writer in written if id(writer) not in failed]
+        done = [one for one in written if id(one.writer) not in failed]
         if not done:
             return
-        newest, teller = done[-1]
+        newest, teller, _ = done[-1]
         teller.stored(Stored(newest))
         ready = sorted(batch for batch in self._held if batch <= newest)
         for writer, effects in chain.from_iterable([self._held.pop(batch) for batch in ready]):
             writer.let_out(effects)
 
-    def _tell(self, written: list[tuple[int, Writer]], failed: dict[int, str]) -> None:
+    def _tell(self, written: list[_Written], failed: dict[int, str]) -> None:
         """Report the failed batches to their writers, one call for each writer, and drop the effects that waited.
 
         Args:
@@ -285,17 +297,17 @@ class Log:
             failed: The errors, by the identity (`id`) of the writer.
         """
         lost: dict[int, tuple[Writer, list[int]]] = {}
-        for batch, writer in reversed(written):
+        for batch, writer, _ in reversed(written):
             if id(writer) in failed:
                 self._held.pop(batch, None)
                 lost.setdefault(id(writer), (writer, []))[1].append(batch)
         for key, (writer, batches) in lost.items():
             writer.failed(_failed(batches, failed[key]))
 
-    def _flush_stores(self, written: list[tuple[int, Writer]]) -> dict[int, str]:
+    def _flush_stores(self, written: list[_Written]) -> dict[int, str]:
         """Flush the stores of the writers; return the errors by the identity (`id`) of the writer."""
         failed: dict[int, str] = {}
-        for writer in {id(writer): writer for _, writer in written}.values():
+        for writer in {id(one.writer): one.writer for one in written}.values():
             errors: list[StoreError] = []
             if not writer.contain(partial(_flush, writer.store, errors)):
                 errors.append(StoreError(_MISTAKE))  # after any error the records may not be on the disk
@@ -308,9 +320,9 @@ class Log:
         Returns:
             One failure with all unflushed batches of the writer; empty if the writer had none.
         """
-        lost = [batch for batch, other in self._written if other is writer]
+        lost = [one.batch for one in self._written if one.writer is writer]
         lost += [one.persist.batch for one in self._waiting if one.writer is writer]
-        self._written = [(batch, other) for batch, other in self._written if other is not writer]
+        self._written = [one for one in self._written if one.writer is not writer]
         self._waiting = [one for one in self._waiting if one.writer is not writer]
         if not self._written:
             self._stop_job()

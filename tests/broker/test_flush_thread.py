@@ -164,6 +164,19 @@ def test_a_disk_that_fails_fails_what_was_written_meanwhile_too_and_the_next_flu
     assert [one.message.body for one in again.arrived()] == ["c"] * MANY
 
 
+def test_records_that_a_failed_flush_dropped_do_not_count_towards_the_next_one(
+    world: Aside, other: Held, disk: WatchedDisk
+) -> None:
+    line = world.connect().ready(credit=0)
+    send_many(line, "a")
+    send_many(line, "b")
+    disk.fail_syncs()
+    other.work()
+    world.run()
+    third = send_many(line, "c", 3)
+    assert (answered(line, third), other.under_way) == (3, 0)
+
+
 def test_an_error_that_nobody_expects_is_a_flush_that_has_failed(
     world: Aside, other: Held, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
