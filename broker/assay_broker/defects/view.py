@@ -21,8 +21,8 @@ fact                   noted at, until                              needed by th
 `delayed`              a delayed send's Answer, until the message   DD-02, DD-05, DD-06, DD-31, DD-38, DD-43, DD-50 to
                        is taken back, or the defect sends it        DD-52, DD-61 to DD-65, DD-70, DD-71, DD-82
 `asked`                a command, until the effects of its Answer   all that rewrite answers
-`said`, `objects`      DefineObject and AlterObject, for good       DD-04, DD-11, DD-36, DD-45 to DD-47, DD-50, DD-52,
-                                                                    DD-78, DD-80, DD-82, QS-33, QS-34
+`said`, `objects`      DefineObject and AlterObject, until the      DD-04, DD-11, DD-36, DD-45 to DD-47, DD-50, DD-52,
+                       object is deleted                            DD-78, DD-80, DD-82, QS-33, QS-34
 `may`                  SetAuthority, until it is taken away         DD-30 to DD-32
 `withheld`             SetAuthority, for good                       DD-31, DD-32
 `starts`               each start, before the records are read      BT-13, DD-05, DD-35, DD-40, DD-44, DD-46, DD-60,
@@ -46,7 +46,7 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
-from assay_broker.core.administration.changes import AlterObject, Change, DefineObject, SetAuthority
+from assay_broker.core.administration.changes import AlterObject, Change, DefineObject, DeleteObject, SetAuthority
 from assay_broker.core.commands import (
     Administer,
     Attach,
@@ -66,10 +66,12 @@ from assay_broker.core.commands import (
     Settle,
 )
 from assay_broker.core.effects import Answer, Deliver, Effect
-from assay_broker.core.objects.model import Value
+from assay_broker.core.objects.model import NAMESPACES, Namespace, Value
 from assay_broker.core.settings import Settings
 from assay_broker.defects.links import Deliveries, Link, ends, forget
-from assay_sdk.model.message import Address, Message
+from assay_sdk.model.message import Address, AddressKind, Message
+
+_TOPICS = (AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC)
 
 
 class Sent(Struct, frozen=True):
@@ -138,7 +140,7 @@ class View:
         self._units: dict[tuple[int, int], Unit] = {}
         self._working: dict[bytes, int] = {}
         self._prepared: dict[int, list[bytes]] = {}
-        self._said: dict[str, dict[str, Value]] = {}
+        self._said: dict[tuple[Namespace, str], dict[str, Value]] = {}
         self._granted: set[tuple[str, str]] = set()
         self._withheld: set[str] = set()
         self._delayed: dict[str, Sent] = {}
@@ -228,13 +230,17 @@ class View:
         """Return the xids of the branches that a connection has prepared, ended branches included."""
         return self._prepared.get(connection, ())
 
-    def said(self, name: str) -> Mapping[str, Value]:
+    def said(self, name: str, namespace: Namespace = Namespace.QUEUE) -> Mapping[str, Value]:
         """Return the attributes that administrators have set on an object since its last definition, by keyword."""
-        return self._said.get(name, {})
+        return self._said.get((namespace, name), {})
+
+    def said_of(self, destination: Address) -> Mapping[str, Value]:
+        """Return the attributes of `said` for the queue or the topic object with the name of a destination."""
+        return self.said(destination.name, Namespace.TOPIC if destination.kind in _TOPICS else Namespace.QUEUE)
 
     @property
-    def objects(self) -> Mapping[str, Mapping[str, Value]]:
-        """The attributes that administrators gave to each object, by the object's name."""
+    def objects(self) -> Mapping[tuple[Namespace, str], Mapping[str, Value]]:
+        """The attributes that administrators gave to each object, by the object's namespace and name."""
         return self._said
 
     def may(self, user: str | None, name: str) -> bool:
@@ -310,6 +316,8 @@ class View:
                 if effect.refused is not None:
                     if isinstance(command, Attach):
                         self._receivers.pop((command.connection, command.link), None)
+                elif isinstance(command, Administer) and isinstance(command.change, DeleteObject):
+                    self._said.pop((NAMESPACES[command.change.kind], command.change.name), None)
                 elif sent is not None and sent.delayed and sent.message.message_id is not None:
                     self._delayed[sent.message.message_id] = sent
 
@@ -381,9 +389,9 @@ class View:
     def _note_change(self, change: Change) -> None:
         match change:
             case DefineObject():
-                self._said[change.name] = dict(change.attributes)
+                self._said[NAMESPACES[change.kind], change.name] = dict(change.attributes)
             case AlterObject():
-                self._said.setdefault(change.name, {}).update(change.attributes)
+                self._said.setdefault((NAMESPACES[change.kind], change.name), {}).update(change.attributes)
             case SetAuthority():
                 users = {(user, change.profile) for user in change.principals}
                 if {"PUT", "PUB"} & {*change.add}:

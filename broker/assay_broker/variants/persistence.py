@@ -61,7 +61,7 @@ def _drops_unheard() -> Seams:
         target = view.target(command)
         if not isinstance(command, Put) or target is None or command.message.durable is not False:
             return None
-        keeps = is_delayed(command, now_ms) or view.on(target) or view.said(target.name) or target in lasting
+        keeps = is_delayed(command, now_ms) or view.on(target) or view.said_of(target) or target in lasting
         return None if keeps else (dropped(command, now_ms),)
 
     return commands(rewrite)

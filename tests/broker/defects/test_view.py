@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from assay_broker.core.administration.changes import Change, DefineObject, DeleteObject
 from assay_broker.core.commands import (
+    Administer,
     Attach,
     AttachSender,
     Begin,
@@ -16,11 +18,12 @@ from assay_broker.core.commands import (
     Settle,
 )
 from assay_broker.core.effects import Answer, Deliver
+from assay_broker.core.objects.model import Kind, Namespace
 from assay_broker.defects.sends import handed_in
 from assay_broker.defects.view import View
 from assay_sdk.driver import Outcome
 from assay_sdk.model.message import Address, AddressKind, Message
-from assay_sdk.model.reasons import Mqrc, refused
+from assay_sdk.model.reasons import Mqrc, Refused, refused
 
 QUEUE = Address(AddressKind.QUEUE, "Q")
 LATER = Message(message_id="later", delivery_time_ms=1_000)
@@ -90,6 +93,30 @@ def test_a_start_keeps_what_is_stored_and_forgets_who_was_there() -> None:
     view.started()
     assert view.client_id(1) is None
     assert list(view.delayed) == ["later"]
+
+
+def administer(view: View, change: Change, why: Refused | None = None) -> None:
+    """Note an administrator's command and its answer."""
+    command = Administer(1, 9, change)
+    view.note(command, (command,), 0)
+    view.heed((Answer(1, 9, why),))
+
+
+def test_a_deleted_object_has_no_attributes_any_more() -> None:
+    view = seen()
+    administer(view, DefineObject(kind=Kind.QLOCAL, name="Q", attributes={"MAXDEPTH": 5}))
+    administer(view, DeleteObject(Kind.QLOCAL, "Q"), refused(Mqrc.OBJECT_IN_USE, "open"))
+    assert view.said_of(QUEUE) == {"MAXDEPTH": 5}
+    administer(view, DeleteObject(Kind.QLOCAL, "Q"))
+    assert (view.said_of(QUEUE), view.objects) == ({}, {})
+
+
+def test_objects_of_one_name_and_different_kinds_have_attributes_of_their_own() -> None:
+    view = seen()
+    administer(view, DefineObject(kind=Kind.QLOCAL, name="Q", attributes={"MAXDEPTH": 5}))
+    administer(view, DefineObject(kind=Kind.TOPIC, name="Q", attributes={"TOPICSTR": "Q"}))
+    assert view.said_of(QUEUE) == view.said("Q") == {"MAXDEPTH": 5}
+    assert view.said_of(Address(AddressKind.TOPIC, "Q")) == view.said("Q", Namespace.TOPIC) == {"TOPICSTR": "Q"}
 
 
 def test_the_defects_own_numbers_are_negative_and_differ() -> None:

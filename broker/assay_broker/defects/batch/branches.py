@@ -231,7 +231,7 @@ def _places_taken() -> Seams:
         if command.unit is not None:
             sent.setdefault((command.connection, command.unit), []).append(target.name)
             return None
-        places = view.said(target.name).get("MAXDEPTH")
+        places = view.said_of(target).get("MAXDEPTH")
         if not isinstance(places, int) or not 0 < places <= lost[target.name]:
             return None
         full, free = (AlterObject(Kind.QLOCAL, target.name, {"MAXDEPTH": depth}) for depth in (0, places))

@@ -11,7 +11,7 @@ from assay_broker.core.administration.changes import AlterObject, Change, Define
 from assay_broker.core.commands import Administer, Attach, Command, Put
 from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.objects.factory import BASE_TOPIC, STAGING_QUEUE
-from assay_broker.core.objects.model import Kind, Value
+from assay_broker.core.objects.model import Kind, Namespace, Value
 from assay_broker.core.records import MessageStored, Record
 from assay_broker.defects.delay.filters import due_at
 from assay_broker.defects.model import Defect, defect, made
@@ -106,7 +106,7 @@ def _parents_skipped(change: Change, view: View) -> Change | None:
     """A topic with PMSGDLV(ASPARENT) takes the base topic's value and ignores the topics between the two."""
     if not isinstance(change, DefineObject) or change.kind is not Kind.TOPIC:
         return None
-    base = {**_ALL, **{key: said for key, said in view.said(BASE_TOPIC).items() if key in _REACHES}}
+    base = {**_ALL, **{key: said for key, said in view.said(BASE_TOPIC, Namespace.TOPIC).items() if key in _REACHES}}
     own = {keyword: said for keyword, said in change.attributes.items() if said != "ASPARENT"}
     return replace(change, attributes={**base, **own})
 
@@ -119,7 +119,7 @@ def _parents_outweigh(change: Change, view: View) -> Change | None:
     above = change.name.rpartition("/")[0]
     forbidden = {
         keyword: said
-        for keyword, said in view.said(above).items()
+        for keyword, said in view.said(above, Namespace.TOPIC).items()
         if keyword in _REACHES and said not in {"ALLAVAIL", "ASPARENT"}
     }
     return replace(change, attributes={**change.attributes, **forbidden}) if forbidden else None
@@ -131,7 +131,7 @@ def _undelayed_too(command: Command, now_ms: int, view: View) -> Commands | None
     if not isinstance(command, Put) or command.message.delivery_time_ms is not None:
         return None
     target = view.target(command)
-    if target is None or not is_topic(target) or not view.said(target.name).keys() & {*_REACHES}:
+    if target is None or not is_topic(target) or not view.said_of(target).keys() & {*_REACHES}:
         return None
     refused = replace(command.message, delivery_time_ms=now_ms + 1, group_id="defect")
     return (replace(command, message=refused),)
@@ -152,7 +152,7 @@ def _grandparents_unheard(change: Change, view: View) -> Change | None:
     """A topic with PMSGDLV(ASPARENT) allows delayed publications if its parent topic has ASPARENT, too."""
     if not isinstance(change, DefineObject) or change.kind is not Kind.TOPIC:
         return None
-    above = view.said(change.name.rpartition("/")[0])
+    above = view.said(change.name.rpartition("/")[0], Namespace.TOPIC)
     free = {key: "ALLAVAIL" for key in _REACHES if change.attributes.get(key) == above.get(key) == "ASPARENT"}
     return replace(change, attributes={**change.attributes, **free}) if free else None
 
@@ -192,14 +192,14 @@ def _allowed(put: Put, name: str) -> Commands:
 def _durable_will_do(put: Put, sent: Sent, view: View) -> Commands | None:
     """A topic with ALLDUR, which forbids delayed publications, allows them if all its subscriptions are durable."""
     known = view.on(sent.target)
-    said = view.said(sent.target.name)
+    said = view.said_of(sent.target)
     return _allowed(put, sent.target.name) if known and said and all(map(is_durable, known)) else None
 
 
 @defect(puts_without_destination, "reach-unchecked-without-destination", "DD-82")
 def _reach_unchecked(sent: Sent, view: View) -> Commands | None:
     """A producer without a destination can publish with a delay to a topic that forbids delays."""
-    forbids = sent.delayed and is_topic(sent.target) and view.said(sent.target.name)
+    forbids = sent.delayed and is_topic(sent.target) and view.said_of(sent.target)
     return _allowed(sent.put, sent.target.name) if forbids else None
 
 
@@ -232,7 +232,7 @@ def _inherited_together(change: Change, _view: View) -> Change | None:
 @defect(delayed_puts, "persistence-not-inherited", "DD-82")
 def _not_inherited(put: Put, sent: Sent, view: View) -> Commands | None:
     """On a topic without a topic object, a delayed publication does not inherit DEFPSIST and is non-persistent."""
-    unsaid = is_topic(sent.target) and put.message.durable is None and not view.said(sent.target.name)
+    unsaid = is_topic(sent.target) and put.message.durable is None and not view.said_of(sent.target)
     return resent(put, durable=False) if unsaid else None
 
 
@@ -257,7 +257,7 @@ def _one_for_each_client() -> Seams:
 @defect(delayed_puts, "early-through-topic-alias", "DD-80")
 def _early_through_topic_alias(put: Put, sent: Sent, view: View) -> Commands | None:
     """The broker does not delay a publication that is sent through a topic alias."""
-    return due_at(put, None) if view.said(sent.target.name).get("TARGTYPE") == "TOPIC" else None
+    return due_at(put, None) if view.said_of(sent.target).get("TARGTYPE") == "TOPIC" else None
 
 
 @defect(read_together, "one-copy-after-restart", "DD-80")

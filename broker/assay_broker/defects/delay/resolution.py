@@ -107,7 +107,7 @@ def _second_defaults() -> Seams:
         sent = view.delayed.get(message.message_id or "")
         if sent is None:
             return None, None
-        said = view.said(sent.target.name)
+        said = view.said_of(sent.target)
         priority, persistence = said.get("DEFPRTY"), said.get("DEFPSIST")
         return (
             priority if sent.message.priority is None and isinstance(priority, int) else None,
@@ -185,7 +185,7 @@ def _sent_on(command: Command, _now_ms: int, view: View, known: set[str]) -> Com
 @defect(arrivals, "as-defined-at-another-member", "DD-52")
 def _as_defined_there(command: FromMember, parcel: Carry, view: View) -> Commands:
     """A delayed message for another queue manager's queue gets the priority and persistence that the queue defines."""
-    said = view.said(parcel.target.name)
+    said = view.said_of(parcel.target)
     priority = said.get("DEFPRTY", parcel.message.priority)
     durable = said.get("DEFPSIST", "YES") == "YES"
     if not isinstance(priority, int):

@@ -13,7 +13,7 @@ from assay_sdk.model.message import Address
 @defect(puts, "defpsist-before-the-sender", "PD-02", "PD-03")
 def _before_the_sender(put: Put, target: Address, _now_ms: int, view: View) -> Commands | None:
     """DEFPSIST of a queue or topic overrides the delivery mode that the sender has set."""
-    says = view.said(target.name).get("DEFPSIST")
+    says = view.said_of(target).get("DEFPSIST")
     return None if says is None or put.message.durable is None else resent(put, durable=says == "YES")
 
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import DefineObject, DeleteObject
 from assay_broker.core.commands import Attach, Command, Put
-from assay_broker.core.objects.model import Kind
+from assay_broker.core.objects.model import Kind, Namespace
 from assay_broker.defects.model import Defect, defect, made
 from assay_broker.defects.qos.filters import is_light, lasts, nonpersistent_where
 from assay_broker.defects.sends import change_of, dropped, is_durable, is_topic, resent
@@ -111,7 +111,7 @@ def _not_inherited(put: Put, target: Address, _now_ms: int, view: View) -> Comma
     """On a topic without a DEFPSIST of its own, messages without a durable header are non-persistent."""
     if not is_topic(target) or put.message.durable is not None:
         return None
-    return None if view.said(target.name).get("DEFPSIST") in {"YES", "NO"} else resent(put, durable=False)
+    return None if view.said_of(target).get("DEFPSIST") in {"YES", "NO"} else resent(put, durable=False)
 
 
 @defect(puts, "settled-sends-non-persistent", "QS-33")
@@ -194,7 +194,7 @@ def _deleted_decides() -> Seams:
     def rewrite(command: Command, _now_ms: int, view: View) -> Commands | None:
         change = change_of(command)
         if isinstance(change, DeleteObject) and change.kind is Kind.TOPIC:
-            said = view.said(change.name)
+            said = view.said(change.name, Namespace.TOPIC)
             if said.get("DEFPSIST") in {"YES", "NO"}:
                 deleted[str(said.get("TOPICSTR"))] = said["DEFPSIST"] == "YES"
         elif isinstance(change, DefineObject) and change.kind is Kind.TOPIC:

@@ -120,7 +120,7 @@ def _stopped_by_stuck(command: Command, now_ms: int, view: View) -> Commands | N
     """On z/OS the delay processor stops if neither the target nor the dead-letter queue can take a message."""
     if view.settings.platform != "zos" or not isinstance(command, Tick):
         return None
-    shut = {name for name, said in view.objects.items() if said.get("PUT") == "DISABLED"}
+    shut = {name for (_, name), said in view.objects.items() if said.get("PUT") == "DISABLED"}
     stuck = any(one.target.name in shut and one.due_ms + _OVERDUE_MS <= now_ms for one in view.delayed.values())
     return (WorkerDied(), command) if stuck else None
 

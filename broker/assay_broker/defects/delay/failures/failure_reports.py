@@ -36,7 +36,7 @@ def _lost_without_temporary_queue(put: Put, _target: Address, now_ms: int, _view
 def _no_alias(put: Put, _sent: Sent, view: View) -> Commands | None:
     """The broker sends no report if the reply-to queue is an alias."""
     to = put.message.reply_to
-    if to is None or "TARGET" not in view.said(to.name) or not options(put.message):
+    if to is None or "TARGET" not in view.said_of(to) or not options(put.message):
         return None
     return (replace(put, message=with_options(put.message, options(put.message) & ~Mqro.EXCEPTION_WITH_FULL_DATA)),)
 

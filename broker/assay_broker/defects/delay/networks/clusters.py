@@ -31,22 +31,22 @@ from assay_sdk.model.reasons import Mqrc
 @defect(puts, "clustered-delays", "DD-11")
 def _clustered_delays(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
     """A clustered queue accepts delayed messages whatever its DEFBIND, and delivers them at once."""
-    return undelayed(put) if is_delayed(put, now_ms) and view.said(target.name).get("CLUSTER") else None
+    return undelayed(put) if is_delayed(put, now_ms) and view.said_of(target).get("CLUSTER") else None
 
 
 def _in_a_cluster(_put: Put, target: Address, _now_ms: int, view: View) -> Mqrc | None:
-    return Mqrc.OPTIONS_ERROR if view.said(target.name).get("CLUSTER") else None
+    return Mqrc.OPTIONS_ERROR if view.said_of(target).get("CLUSTER") else None
 
 
 def _bound_in_no_cluster(put: Put, target: Address, now_ms: int, view: View) -> Mqrc | None:
-    bound = view.said(target.name).get("DEFBIND") and not view.said(target.name).get("CLUSTER")
+    bound = view.said_of(target).get("DEFBIND") and not view.said_of(target).get("CLUSTER")
     return Mqrc.OPTIONS_ERROR if bound and is_delayed(put, now_ms) else None
 
 
 @defect(delayed_puts, "clustered-through-alias", "DD-11")
 def _alias_in_no_cluster(put: Put, sent: Sent, view: View) -> Commands | None:
     """The broker accepts a delayed message for an alias of a clustered queue and delivers it at once."""
-    base = view.said(sent.target.name).get("TARGET")
+    base = view.said_of(sent.target).get("TARGET")
     if not isinstance(base, str) or not view.said(base).get("CLUSTER"):
         return None
     return undelayed(put)
@@ -90,7 +90,7 @@ def _first_binding(change: Change, _view: View) -> Change | None:
 @defect(puts_without_destination, "unbound-without-destination", "DD-11")
 def _unbound(sent: Sent, view: View) -> Commands | None:
     """On a clustered queue, the broker delivers a delayed message of a producer without a destination at once."""
-    return undelayed(sent.put) if sent.delayed and view.said(sent.target.name).get("CLUSTER") else None
+    return undelayed(sent.put) if sent.delayed and view.said_of(sent.target).get("CLUSTER") else None
 
 
 def _instances(rewrite: Callable[[Definition], Definition]) -> Callable[[Command, int, View], Commands | None]:

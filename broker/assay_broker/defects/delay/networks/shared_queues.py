@@ -19,7 +19,7 @@ from assay_sdk.model.message import Address, Message
 
 def _shared(view: View) -> list[str]:
     """Return the names of the shared queues."""
-    return [name for name, said in view.objects.items() if said.get("QSGDISP") == "SHARED"]
+    return [name for (_, name), said in view.objects.items() if said.get("QSGDISP") == "SHARED"]
 
 
 def _delayed_to_shared(rewrite: Callable[[Put, int], Put]) -> Seams:
@@ -36,7 +36,7 @@ def _behind_a_name_lost(put: Put, target: Address, now_ms: int, view: View) -> C
     """A delayed message that reaches a shared queue through an alias or an administered subscription is lost."""
     shared = _shared(view)
     subscribed = is_topic(target) and any(said.get("DEST") in shared for said in view.objects.values())
-    behind = subscribed or view.said(target.name).get("TARGET") in shared
+    behind = subscribed or view.said_of(target).get("TARGET") in shared
     return (dropped(put, now_ms),) if behind and is_delayed(put, now_ms) else None
 
 

@@ -42,7 +42,7 @@ def _always_full(sent: Sent, answer: Answer) -> Answer:
 
 
 def _get_disabled(_put: Put, target: Address, _now_ms: int, view: View) -> Mqrc | None:
-    return Mqrc.PUT_INHIBITED if view.said(target.name).get("GET") == "DISABLED" else None
+    return Mqrc.PUT_INHIBITED if view.said_of(target).get("GET") == "DISABLED" else None
 
 
 @defect(made, "depth-counts-all", "DD-78")
@@ -53,7 +53,7 @@ def _counting_all() -> Seams:
     def judge(put: Put, target: Address, now_ms: int, view: View) -> Mqrc | None:
         before = sent.get(target, 0)
         sent[target] = before + 1
-        most = view.said(target.name).get("MAXDEPTH")
+        most = view.said_of(target).get("MAXDEPTH")
         full = isinstance(most, int) and before >= most
         return Mqrc.Q_FULL if full and is_delayed(put, now_ms) else None
 
@@ -86,7 +86,7 @@ def _queue_places_free(put: Put, sent: Sent, view: View) -> Commands | None:
 @defect(delayed_puts, "characters-counted", "DD-78")
 def _characters_counted(put: Put, sent: Sent, view: View) -> Commands | None:
     """MAXMSGL counts the characters of a delayed message, not its bytes."""
-    most, text = view.said(sent.target.name).get("MAXMSGL"), opened(put.message).body
+    most, text = view.said_of(sent.target).get("MAXMSGL"), opened(put.message).body
     fits = isinstance(most, int) and isinstance(text, str) and len(text) <= most
     return unlimited(put, sent.target.name, view) if fits else None
 

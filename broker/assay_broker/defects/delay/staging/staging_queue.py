@@ -165,7 +165,7 @@ def _cleared_too(command: Command, _now_ms: int, view: View) -> Commands | None:
 @defect(delayed_puts, "lost-where-gets-are-disabled", "DD-06")
 def _lost_without_gets(put: Put, sent: Sent, view: View) -> Commands | None:
     """A delayed message for a queue that is disabled for gets is lost."""
-    shut = view.said(sent.target.name).get("GET") == "DISABLED"
+    shut = view.said_of(sent.target).get("GET") == "DISABLED"
     return (dropped(put, sent.at_ms),) if shut else None
 
 
@@ -176,7 +176,7 @@ def _last_place_kept() -> Seams:
 
     def rewrite(put: Put, target: Address, now_ms: int, view: View) -> Commands | None:
         taken[target.name] = taken.get(target.name, 0) + 1
-        last = view.said(target.name).get("MAXDEPTH")
+        last = view.said_of(target).get("MAXDEPTH")
         return (dropped(put, now_ms),) if is_delayed(put, now_ms) and last == taken[target.name] else None
 
     return puts(rewrite)
@@ -185,7 +185,7 @@ def _last_place_kept() -> Seams:
 @defect(delayed_puts, "longest-not-delayed", "DD-06")
 def _longest_lost(put: Put, sent: Sent, view: View) -> Commands | None:
     """A delayed message whose body is exactly as long as its target's MAXMSGL is lost."""
-    longest = view.said(sent.target.name).get("MAXMSGL")
+    longest = view.said_of(sent.target).get("MAXMSGL")
     return (dropped(put, sent.at_ms),) if longest == body_size(put.message) else None
 
 
