@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import Change
-from assay_broker.core.commands import Administer, AttachSender, Command, Put
+from assay_broker.core.commands import Administer, Command, Put
 from assay_broker.core.effects import Answer, Deliver, Effect
 from assay_broker.core.messages.bodies import opened
 from assay_broker.core.messages.descriptor import Described
@@ -143,15 +143,10 @@ def delayed_puts(rewrite: Callable[[Put, Sent, View], Commands | None]) -> Seams
 
 def puts_without_destination(rewrite: Callable[[Sent, View], Commands | None]) -> Seams:
     """Make filters that rewrite some sends of producers that were opened without a destination."""
-    free: set[tuple[int, int]] = set()
 
     def command(passing: Command, now_ms: int, view: View) -> Commands | None:
-        if isinstance(passing, AttachSender):
-            (free.add if passing.address is None else free.discard)((passing.connection, passing.link))
         sent = view.sent(passing, now_ms)
-        if sent is None or (sent.put.connection, sent.put.link) not in free:
-            return None
-        return rewrite(sent, view)
+        return None if sent is None or not view.names_no_destination(sent.put) else rewrite(sent, view)
 
     return filters(command)
 

@@ -40,7 +40,7 @@ A defect itself keeps facts that no other defect needs: messages that it has alt
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from types import MappingProxyType
 
@@ -178,6 +178,11 @@ class View:
             return None
         return Sent(command, target, now_ms, self.user(command.connection))
 
+    def names_no_destination(self, put: Put) -> bool:
+        """Return whether the producer of a send was opened without a destination."""
+        key = put.connection, put.link
+        return key in self._senders and self._senders[key] is None
+
     def target(self, command: Command) -> Address | None:
         """Return the destination to which a command sends a message; None for any other command."""
         found = self.sent(command, 0)
@@ -212,6 +217,10 @@ class View:
     def unsettled(self, of: Settle | Detach | Disconnect) -> tuple[Deliver, ...]:
         """Return the deliveries of `held`, with those that were settled in a unit of work that is still open."""
         return self._unsettled.of(of)
+
+    def uncommitted(self) -> Iterator[Sent]:
+        """Iterate over the sends in all open units of work."""
+        return (sent for unit in self._units.values() for sent in unit.sent)
 
     def ended(self, command: Command) -> list[Unit]:
         """Return the open units of work that a command ends or prepares."""

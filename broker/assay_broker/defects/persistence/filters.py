@@ -31,6 +31,11 @@ from assay_sdk.model.reasons import Mqrc
 _STORE_REASONS = frozenset({Mqrc.STORAGE_MEDIUM_FULL, Mqrc.BACKED_OUT})
 
 
+def refused_by_store(answer: Answer) -> bool:
+    """Return whether the core refused a command because the store could not take its records."""
+    return answer.refused is not None and answer.refused.mqrc in _STORE_REASONS
+
+
 def non_persistent_twice(*, topic: bool, watched: bool) -> Callable[..., Commands | None]:
     """Make a function that repeats non-persistent sends.
 
@@ -139,7 +144,7 @@ def kept_although_refused(chosen: Callable[[Sent], bool]) -> Seams:
 
     def effects(passing: tuple[Effect, ...], _now_ms: int, _view: View) -> tuple[Effect, ...]:
         for effect in passing:
-            if isinstance(effect, Answer) and effect.refused is not None and effect.refused.mqrc in _STORE_REASONS:
+            if isinstance(effect, Answer) and refused_by_store(effect):
                 kept.extend(asked.pop((effect.connection, effect.token), []))
         return passing
 

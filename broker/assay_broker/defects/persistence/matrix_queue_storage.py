@@ -11,16 +11,14 @@ from assay_broker.core.effects import Answer, Effect
 from assay_broker.core.messages.bodies import opened
 from assay_broker.core.records import MessageMarked, MessageRemoved, MessageStored, Record, SubscriptionDefined
 from assay_broker.defects.model import Defect, defect, made
-from assay_broker.defects.persistence.filters import kept_although_refused, text_of
+from assay_broker.defects.persistence.filters import kept_although_refused, refused_by_store, text_of
 from assay_broker.defects.sends import as_text
 from assay_broker.defects.shapes import Commands, filters, read, written
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_broker.stores import Store
 from assay_sdk.model.message import Message
-from assay_sdk.model.reasons import Mqrc
 
-_STORE_REASONS = frozenset({Mqrc.STORAGE_MEDIUM_FULL, Mqrc.BACKED_OUT})
 _LARGE = 1 << 16
 """The length in bytes from which a body counts as large."""
 
@@ -98,9 +96,8 @@ def _store_refused_accepted() -> Seams:
         return tuple(told(effect) if isinstance(effect, Answer) else effect for effect in passing)
 
     def told(answer: Answer) -> Answer:
-        by_store = answer.refused is not None and answer.refused.mqrc in _STORE_REASONS
         of_send = (answer.connection, answer.token) in asked
-        return replace(answer, refused=None) if by_store and of_send else answer
+        return replace(answer, refused=None) if of_send and refused_by_store(answer) else answer
 
     return filters(command, effects=effects)
 

@@ -111,14 +111,10 @@ def _places_kept() -> Seams:
     return refusing(judge, "The queue is full.")
 
 
-def _open_unit_sent(view: View, wanted: Callable[[Sent], bool]) -> bool:
-    return any(wanted(one) for unit in view.units.values() for one in unit.sent)
-
-
 @defect(delayed_puts, "staging-places-of-units-free", "DD-19")
 def _places_free(put: Put, _sent: Sent, view: View) -> Commands | None:
     """Delayed messages of open units of work do not count towards the staging queue's MAXDEPTH."""
-    taken = put.unit is None and _open_unit_sent(view, lambda one: one.delayed)
+    taken = put.unit is None and any(one.delayed for one in view.uncommitted())
     return unlimited(put, STAGING_QUEUE, view) if taken else None
 
 

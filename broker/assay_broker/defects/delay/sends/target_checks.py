@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from msgspec.structs import replace
 
 from assay_broker.core.administration.changes import AlterObject
@@ -72,14 +70,10 @@ def _light_unchecked(put: Put, sent: Sent, view: View) -> Commands | None:
     return unlimited(put, sent.target.name, view) if put.message.durable is False else None
 
 
-def _open_unit_sent(view: View, wanted: Callable[[Sent], bool]) -> bool:
-    return any(wanted(one) for unit in view.units.values() for one in unit.sent)
-
-
 @defect(delayed_puts, "places-of-units-free", "DD-78")
 def _queue_places_free(put: Put, sent: Sent, view: View) -> Commands | None:
     """When the broker checks a delayed message's target, it does not count the messages of open units of work."""
-    taken = put.unit is None and _open_unit_sent(view, lambda one: one.target == sent.target)
+    taken = put.unit is None and any(one.target == sent.target for one in view.uncommitted())
     return unlimited(put, sent.target.name, view) if taken else None
 
 
