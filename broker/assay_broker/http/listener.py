@@ -18,8 +18,9 @@ from uvicorn.server import ServerState
 
 from assay_broker.http.app import application
 from assay_broker.http.limits import HttpLimits
-from assay_broker.http.requests.authentication import OPEN, Security, is_loopback
+from assay_broker.http.requests.authentication import OPEN, Security
 from assay_broker.http.requests.request import Views
+from assay_broker.security import is_loopback
 from assay_broker.shell import QueueManager
 from assay_sdk.time import Runner
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 import ipaddress
 
 
-def is_loopback(host: str) -> bool:
+def is_loopback(host: str | None) -> bool:
     """Return whether an address is a loopback address, which only this machine can reach.
 
     Args:
-        host: A numeric address, or ``localhost``.  Any other name counts as reachable from other machines, because
-            this function does not resolve names.
+        host: An IP address, with or without the brackets of a URL, or ``localhost``.  Any other name counts as
+            reachable from other machines, because this function does not resolve names; so does None.
     """
-    if host == "localhost":
+    if host is None:
+        return False
+    if host.lower().removesuffix(".") == "localhost":
         return True
     try:
-        address = ipaddress.ip_address(host.partition("%")[0])
+        address = ipaddress.ip_address(host.strip("[]").partition("%")[0])
     except ValueError:
         return False
     mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 
 from msgspec import Struct
 
+from assay_broker.security import is_loopback
 from assay_broker.server.errors import OptionsError
 
 _FORM = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.%]+)\]|(?P<host>[^\s:\[\]/]+)):(?P<port>[0-9]{1,5})")
@@ -45,12 +45,7 @@ class HostPort(Struct, frozen=True):
     @property
     def loopback(self) -> bool:
         """Whether only this machine can reach the address."""
-        if self.host.lower() == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:  # a host's name, which this property does not resolve
-            return False
+        return is_loopback(self.host)
 
     def url(self, scheme: str) -> str:
         """Return the address as a URL with a scheme, such as ``amqp``."""

@@ -17,16 +17,20 @@ USERS = Users({"alice": keys_of("secret", 4096)})
         ("::1", True),
         ("::1%lo", True),
         ("::ffff:127.0.0.1", True),
+        ("[::1]", True),
         ("localhost", True),
+        ("LOCALHOST", True),
+        ("localhost.", True),
         ("0.0.0.0", False),  # noqa: S104  this is what is refused
         ("::", False),
         ("::ffff:10.0.0.1", False),
         ("10.0.0.1", False),
         ("localhost.example.org", False),
         ("", False),
+        (None, False),
     ],
 )
-def test_only_loopback_addresses_are_this_machines_own(host: str, own: bool) -> None:
+def test_only_loopback_addresses_are_this_machines_own(host: str | None, own: bool) -> None:
     assert is_loopback(host) is own
 
 

@@ -11,7 +11,6 @@ import ssl
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections import OrderedDict
-from ipaddress import ip_address
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -20,6 +19,7 @@ from starlette.requests import Request
 
 from assay_broker.core.administration.authority import ADMINISTRATOR
 from assay_broker.http.requests.problems import Faults, HttpProblem
+from assay_broker.security import is_loopback
 
 CSRF_HEADER = "ibm-mq-rest-csrf-token"
 _CHALLENGE = {"WWW-Authenticate": 'Basic realm="Assay", charset="UTF-8"'}
@@ -60,20 +60,6 @@ class _Open(Struct, frozen=True):
 
 OPEN: Security = _Open()
 """The security without users and TLS, with which programs on this machine have the administrator's authority."""
-
-
-def is_loopback(host: str | None) -> bool:
-    """Return whether an IP address or host name is a loopback address; False for None."""
-    if host is None:
-        return False
-    if host.lower().rstrip(".") == "localhost":
-        return True
-    try:
-        address = ip_address(host.strip("[]").partition("%")[0])
-    except ValueError:
-        return False
-    mapped = getattr(address, "ipv4_mapped", None)
-    return (mapped or address).is_loopback
 
 
 class Authenticator:

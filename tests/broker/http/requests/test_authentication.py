@@ -5,7 +5,6 @@ import logging
 import pytest
 from tests.broker.http.conftest import CSRF, ORDERS, QMGR, KnownUsers, Serve, Served, basic
 
-from assay_broker.http.requests.authentication import is_loopback
 from assay_sdk.model.reasons import Mqrc
 
 ALICE = basic("alice", "wonder:land")
@@ -78,28 +77,6 @@ def test_without_users_nobody_is_answered_under_a_name_of_somebody_else(served: 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:9443", "127.0.0.1:1", "[::1]:9443"])
 def test_its_own_names_are_answered(served: Served, host: str) -> None:
     assert served.ask("GET", ORDERS, None, {"Host": host}).status == 204
-
-
-@pytest.mark.parametrize(
-    ("name", "own"),
-    [
-        ("127.0.0.1", True),
-        ("127.8.8.8", True),
-        ("::1", True),
-        ("[::1]", True),
-        ("::ffff:127.0.0.1", True),
-        ("localhost", True),
-        ("localhost.", True),
-        ("0.0.0.0", False),  # noqa: S104  what is refused
-        ("::", False),
-        ("10.1.2.3", False),
-        ("localhost.example", False),
-        ("", False),
-        (None, False),
-    ],
-)
-def test_this_machines_own_addresses_are_known(name: str | None, own: bool) -> None:
-    assert is_loopback(name) is own
 
 
 # authority -----------------------------------------------------------------------------------------------------------
