@@ -20,6 +20,7 @@ from msgspec import Struct
 from assay_broker.core.commands import Stored, StoreFailed
 from assay_broker.core.effects import Answer, Deliver, Persist, ToMember
 from assay_broker.core.records import MessageStored, Record
+from assay_broker.mistakes import MISTAKE
 from assay_broker.stores import PartedStore, Store, StoreError
 from assay_sdk.time import CancelJob, Runner
 
@@ -34,8 +35,6 @@ _WORTH_A_THREAD = 16
 
 Starting the thread's job takes about as long as a flush, so with fewer records the thread would only delay the answers.
 """
-
-_MISTAKE = "the flush has failed by a mistake of the broker; its log says which"
 
 Held = Answer | Deliver | ToMember
 """Effects that the log can hold back until a batch is durable."""
@@ -310,7 +309,9 @@ class Log:
         for writer in {id(one.writer): one.writer for one in written}.values():
             errors: list[StoreError] = []
             if not writer.contain(partial(_flush, writer.store, errors)):
-                errors.append(StoreError(_MISTAKE))  # after any error the records may not be on the disk
+                errors.append(
+                    StoreError(f"the flush has failed. {MISTAKE}")
+                )  # after any error the records may not be on the disk
             failed |= {id(writer): str(error) for error in errors}
         return failed
 

@@ -70,7 +70,9 @@ def test_a_flush_fails_and_refuses_what_waits_for_it(
     with in_process_broker() as broker, connect(broker.url) as other:
         with connect(broker.url) as client, monkeypatch.context() as patched:
             patched.setattr(MemoryStore, "_apply", _raise_on_apply)
-            with pytest.raises(JmsError, match=r"by a mistake of the broker; its log says which") as refused:
+            with pytest.raises(
+                JmsError, match=r"the flush has failed\. The broker has made a mistake; its log says which"
+            ) as refused:
                 client.create_producer(Q).send("lost")
             assert refused.value.kind is JmsErrorKind.RESOURCE_ALLOCATION
         other.create_producer(Q).send("now")

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from assay_broker.core import commands
 from assay_broker.core.effects import Answer, CloseLink, Deliver
+from assay_broker.mistakes import MISTAKE
 from assay_broker.stomp.context import SessionContext
 from assay_broker.stomp.faults import FaultError, error_frame, of_content, of_protocol, of_refusal
 from assay_broker.stomp.frames import HANDLERS, end_all, link_closed
@@ -44,7 +45,6 @@ _PARTING = frozenset((SessionState.LEAVING, SessionState.PARTING, SessionState.E
 _OVER = frozenset((SessionState.ENDED, SessionState.GONE))
 _FREQUENT = frozenset(("SEND", "ACK"))
 """The commands whose handlers read all headers that they must have; a separate check would cost time."""
-_MISTAKE = "The server has made a mistake; its log says which"
 
 
 class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
@@ -69,7 +69,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
         self._asked: Frame = Frame("CONNECT")
         self._left: str | None = None
         """The receipt that the client's DISCONNECT asks for; None if it asks for none."""
-        self._fault = FaultError(_MISTAKE, Mqrc.UNEXPECTED_ERROR)
+        self._fault = FaultError(MISTAKE, Mqrc.UNEXPECTED_ERROR)
         self._sent: list[Callable[[], None]] = []
         self._working = False
         """Whether input is being handled; the socket flushes the output afterwards."""
@@ -228,7 +228,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
 
     def _mistake(self, doing: str) -> None:
         _LOG.exception("%s of the connection of %s failed; the server closes the connection", doing, self._socket.peer)
-        self.fail(FaultError(_MISTAKE, Mqrc.UNEXPECTED_ERROR))
+        self.fail(FaultError(MISTAKE, Mqrc.UNEXPECTED_ERROR))
 
     # --- `facility.Peer`, for the queue manager
 

@@ -31,6 +31,7 @@ from assay_broker.core.effects import Answer, CloseLink, Deliver, Value
 from assay_broker.core.messages.descriptor import Described, native_id
 from assay_broker.core.objects.model import Definition, Kind
 from assay_broker.core.objects.status import ThreadStatus
+from assay_broker.mistakes import MISTAKE
 from assay_broker.shell import QueueManager
 from assay_broker.stores import StoreError
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -41,7 +42,6 @@ T = TypeVar("T")
 _ANSWER_LIMIT_NS = 60 * 10**9
 """The longest wait for an answer, on the virtual clock: much longer than a flush of the simulated disk."""
 
-_MISTAKE = "The broker has made a mistake; its log says which."
 
 _KINDS: Mapping[ObjectKind, Kind] = MappingProxyType(
     {
@@ -93,7 +93,7 @@ class AdminPeer:
             return self._lost()
         handle = partial(self._queue_manager.handle, Administer(number, token, change))
         if not self._queue_manager.contain("an administrator's command", handle):
-            return refused(Mqrc.UNEXPECTED_ERROR, _MISTAKE, self._queue_manager.name)
+            return refused(Mqrc.UNEXPECTED_ERROR, f"{MISTAKE}.", self._queue_manager.name)
         return self._wait(token)
 
     def _connect(self) -> Outcome[Value]:
