@@ -95,6 +95,16 @@ def test_a_start_keeps_what_is_stored_and_forgets_who_was_there() -> None:
     assert list(view.delayed) == ["later"]
 
 
+def test_a_producer_without_a_destination_is_known_until_its_connection_ends() -> None:
+    put = Put(1, None, 5, Message(to=QUEUE))
+    view = seen(AttachSender(1, None, 5, None))
+    assert view.names_no_destination(put)
+    assert not view.names_no_destination(Put(1, None, 1, Message(to=QUEUE)))
+    end = Disconnect(1, None, clean=True)
+    view.note(end, (end,), 0)
+    assert not view.names_no_destination(put)
+
+
 def administer(view: View, change: Change, why: Refused | None = None) -> None:
     """Note an administrator's command and its answer."""
     command = Administer(1, 9, change)
