@@ -309,9 +309,8 @@ class Log:
         for writer in {id(one.writer): one.writer for one in written}.values():
             errors: list[StoreError] = []
             if not writer.contain(partial(_flush, writer.store, errors)):
-                errors.append(
-                    StoreError(f"the flush has failed. {MISTAKE}")
-                )  # after any error the records may not be on the disk
+                # After any error the records may not be on the disk.
+                errors.append(StoreError(f"the flush has failed. {MISTAKE}"))
             failed |= {id(writer): str(error) for error in errors}
         return failed
 
