@@ -31,7 +31,7 @@ HELD_UP = "held up"
 ENDED = "ended"
 
 
-def _breach(rule: str) -> Telling:
+def breach(rule: str) -> Telling:
     """Return a scenario that breaks an invariant."""
     for case in CASES:
         if case.rule == rule and Outcome.BROKEN in case.subjects.values():
@@ -39,7 +39,7 @@ def _breach(rule: str) -> Telling:
     raise LookupError(f"no case breaks {rule}: add one to tests/pipeline/cases.py")
 
 
-BREACHES = [_breach(rule) for rule in INVARIANTS]
+BREACHES = [breach(rule) for rule in INVARIANTS]
 """A scenario that breaks the invariant, for each invariant."""
 
 
@@ -74,7 +74,7 @@ def judge_everything(spark: SparkSession, root: Path, place: Path) -> Judgement:
     write_run(root / RANDOM, random_histories())
     write_run(root / REMARKED, [_unsupported, _broken, _seen_when_due])
     write_run(root / HELD_UP, map(_held_up, BREACHES))
-    write_run(root / ENDED, [_ended(_breach("BT-04"))], ours=("client",))
+    write_run(root / ENDED, [_ended(breach("BT-04"))], ours=("client",))
     spoilt = dict(_spoil(root))
     files = find_journals(sorted(path for path in root.iterdir() if path.is_dir()))
     result = judge_with(spark, files, place, place, oracle=True)

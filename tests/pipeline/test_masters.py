@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
@@ -20,7 +22,12 @@ from tests.pipeline.tales import write_run
 from tests.waiting import until
 
 from assay_pipeline import UnreachableMasterError, judge_runs
+from assay_pipeline.job import judge_with
+from assay_pipeline.journals import find_journals
 from assay_pipeline.session.settings import LOOPBACK
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 RULES = ("DD-02", "PD-13", "QS-08", "BT-07")
 """Rules of four forms: rows of a table, subscriptions, settlements, batches."""
@@ -38,37 +45,28 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def on_one_machine(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return judged(run, tmp_path_factory.mktemp("local") / "out", "local[2]")
+def on_one_machine(run: Path, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("local")
+    judge_with(spark, find_journals([run]), out, out, rules=RULES)
+    return out
 
 
-def test_a_cluster_of_two_workers_finds_what_one_machine_finds(run: Path, on_one_machine: Path, tmp_path: Path) -> None:
-    with cluster(tmp_path) as (master, _):
-        there = judged(run, tmp_path / "out", master)
-    assert same(there, on_one_machine)
-
-
-@pytest.mark.parametrize(
-    ("sign", "when"),
-    [
-        ("lines/_temporary", "while the lines are parsed"),
-        ("history/sends/_SUCCESS", "after the shuffles of the first tables"),
-    ],
-)
-def test_the_loss_of_a_worker_and_its_executor_changes_nothing(
-    sign: str, when: str, run: Path, on_one_machine: Path, tmp_path: Path
+def test_a_cluster_that_loses_workers_finds_what_one_machine_finds(
+    run: Path, on_one_machine: Path, tmp_path: Path
 ) -> None:
+    """One judgement loses two workers: one while lines are parsed, one after the shuffles of the first tables."""
     out = tmp_path / "out"
-    with (
-        cluster(tmp_path) as (master, workers),
-        subprocess.Popen(judge_command(run, out, master)) as judging,  # noqa: S603 - this command
-    ):
-        until(lambda: any(tmp_path.glob(f".out-*/{sign}")), f"the sign {sign} is there: {when}", JUDGE_S)
-        lost = executors(workers[0])
-        for process in (*lost, workers[0].pid):
-            os.kill(process, signal.SIGKILL)
-        assert judging.wait(JUDGE_S) == 1
-    assert lost, "the worker had an executor"
+    with cluster(tmp_path) as (master, start_worker):
+        workers = [start_worker(), start_worker()]
+        with subprocess.Popen(judge_command(run, out, master)) as judging:  # noqa: S603 - this command
+            for sign, worker in (("lines/_temporary", workers[0]), ("history/sends/_SUCCESS", workers[1])):
+                until(lambda sign=sign: any(tmp_path.glob(f".out-*/{sign}")), f"the sign {sign} is there", JUDGE_S)
+                start_worker()
+                lost = executors(worker)
+                for process in (*lost, worker.pid):
+                    os.kill(process, signal.SIGKILL)
+                assert lost, "the worker had an executor"
+            assert judging.wait(JUDGE_S) == 1
     assert same(out, on_one_machine)
 
 
@@ -134,8 +132,8 @@ def listens(port: int) -> bool:
 
 
 @contextmanager
-def cluster(place: Path) -> Generator[tuple[str, list[subprocess.Popen[bytes]]], None, None]:
-    """Start a standalone master with two workers of one core each; provide its address and the workers."""
+def cluster(place: Path) -> Generator[tuple[str, Callable[[], subprocess.Popen[bytes]]], None, None]:
+    """Start a standalone master; provide its address, and a function that starts a worker of one core."""
     port = free_port()
     with ExitStack() as running_ones:
 
@@ -145,11 +143,15 @@ def cluster(place: Path) -> Generator[tuple[str, list[subprocess.Popen[bytes]]],
                 running(place, "spark-class", f"org.apache.spark.deploy.{name}", *options)
             )
 
+        def start_worker() -> subprocess.Popen[bytes]:
+            work = ("--work-dir", str(place / f"worker-{next(numbers)}"))
+            return start("worker.Worker", "--cores", "1", "--memory", "1g", *work, master)
+
+        numbers = itertools.count(1)
         start("master.Master", "--port", f"{port}")
         until(lambda: listens(port), "the master listens", START_S)
         master = f"spark://{LOOPBACK}:{port}"
-        size = ("--cores", "1", "--memory", "1g")
-        yield master, [start("worker.Worker", *size, "--work-dir", str(place / name), master) for name in ("a", "b")]
+        yield master, start_worker
 
 
 def executors(worker: subprocess.Popen[bytes]) -> list[int]:
