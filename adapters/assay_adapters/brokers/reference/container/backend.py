@@ -1,8 +1,9 @@
 """The reference broker in containers, from the published image.
 
-A broker has its own container if many scenarios share it, if a scenario kills it, or if a scenario searches its files.
-A kill ends the whole container. All other brokers, and all brokers that the kit controls from inside, are processes in
-one container of the same image (`assay_adapters.brokers.reference.container.fork_server`).
+A broker has its own container if many scenarios share it, if a scenario kills it at a certain answer, or if a scenario
+searches its files. A kill then ends the whole container. All other brokers, and all brokers that the kit controls from
+inside, are processes in one container of the same image (`assay_adapters.brokers.reference.container.fork_server`), and
+a kill ends the broker's process.
 """
 
 from __future__ import annotations
@@ -55,15 +56,11 @@ INSIDE = frozenset(
 )
 """Capabilities that need control from inside the broker's process, or other options of the broker after a restart."""
 
-WHOLE = frozenset(
-    {
-        Capability.DATA_FOLDER,
-        Capability.KILL,
-        Capability.KILL_AT_ANSWER,
-        Capability.KILL_AT_FIRST_SIGHT,
-    }
-)
-"""Capabilities that need a container for the broker alone, to kill its process or to read its files."""
+ALONE = frozenset({Capability.DATA_FOLDER, Capability.KILL_AT_ANSWER})
+"""Capabilities for which a broker gets its own container: to read its files, or to kill it at a certain answer.
+
+The other kills would need no container either; but these few show that a whole container comes back from a kill.
+"""
 
 
 class ContainerBroker:
@@ -215,7 +212,7 @@ class ReferenceContainerBackend(ReferenceServerBackend):
             sweep()
             self._swept = True
         # On z/OS a restart may change OPMODE, and the arguments of an existing container cannot change.
-        inside = needs.capabilities & INSIDE or not needs.capabilities & WHOLE or needs.platform == "zos"
+        inside = needs.capabilities & INSIDE or not needs.capabilities & ALONE or needs.platform == "zos"
         if controlled and inside:
             return super()._process(needs, controlled=True)
         etc = self._etc()

@@ -1,4 +1,4 @@
-"""Tests of the backend reference-container: scenarios with a kill have their own container, and others share one."""
+"""Tests of the backend reference-container: which brokers have a container of their own, and which share one."""
 
 from __future__ import annotations
 
@@ -50,6 +50,11 @@ def killable(backend: ReferenceContainerBackend) -> Iterator[ServerInstance]:
     yield from given(backend, Capability.KILL)
 
 
+@pytest.fixture
+def alone(backend: ReferenceContainerBackend) -> Iterator[ServerInstance]:
+    yield from given(backend, Capability.KILL, Capability.KILL_AT_ANSWER, Capability.DATA_FOLDER)
+
+
 def suffer(instance: ServerInstance, fault: FaultRequest) -> None:
     assert instance.faults is not None
     injection = instance.faults.inject(fault)
@@ -68,13 +73,22 @@ def test_one_that_is_hurt_from_inside_shares_a_container(controlled: ServerInsta
 
 
 @pytest.mark.parametrize("fault", [Kill(), Restart()])
-def test_one_that_is_killed_is_a_container_of_its_own(killable: ServerInstance, fault: FaultRequest) -> None:
-    assert isinstance(killable.own, ContainerBroker)
+def test_one_that_is_killed_shares_a_container(killable: ServerInstance, fault: FaultRequest) -> None:
+    assert not isinstance(killable.own, ContainerBroker)
     send(killable, "before")
     suffer(killable, fault)
     send(killable, "after")
     assert bodies(killable) == [b"body of before", b"body of after"]
-    assert [holds(killable, octets) for octets in (b"body of before", b"body of another")] == [True, False]
+
+
+@pytest.mark.parametrize("fault", [Kill(), Restart()])
+def test_one_that_is_killed_at_an_answer_is_a_container_of_its_own(alone: ServerInstance, fault: FaultRequest) -> None:
+    assert isinstance(alone.own, ContainerBroker)
+    send(alone, "before")
+    suffer(alone, fault)
+    send(alone, "after")
+    assert bodies(alone) == [b"body of before", b"body of after"]
+    assert [holds(alone, octets) for octets in (b"body of before", b"body of another")] == [True, False]
 
 
 def test_an_image_that_has_no_broker_is_told(tmp_path_factory: pytest.TempPathFactory) -> None:
