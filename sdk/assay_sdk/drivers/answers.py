@@ -30,9 +30,14 @@ def lost(text: str, mqrc: Mqrc = Mqrc.CONNECTION_BROKEN) -> Refused:
 class _Owed(Struct):
     """A command that has no answer yet."""
 
-    what: str
+    kind: type[DriverCommand]
     due_ns: int
     give_up: GiveUp | None = None
+
+    @property
+    def words(self) -> str:
+        """The command's name as separate words, such as "open sender"."""
+        return re.sub("(?<!^)(?=[A-Z])", " ", self.kind.__name__).lower()
 
 
 class Answers:
@@ -61,8 +66,7 @@ class Answers:
     def owe(self, command: DriverCommand) -> None:
         """Note that a command needs an answer, and start its timeout."""
         due_ns = self._runner.clock.monotonic_ns() + self._limit_ms * 1_000_000
-        words = re.sub("(?<!^)(?=[A-Z])", " ", type(command).__name__).lower()
-        self._open[command.token] = _Owed(words, due_ns)
+        self._open[command.token] = _Owed(type(command), due_ns)
         if self._timer is None:
             self._timer = self._runner.call_at(due_ns, self._look)
 
@@ -122,6 +126,6 @@ class Answers:
                 self._timer = self._runner.call_at(owed.due_ns, self._look)
                 break
             because = owed.give_up() if owed.give_up is not None else UNKNOWN
-            text = f"the broker did not answer ({owed.what}) within {self._limit_ms} ms: {because}"
+            text = f"the broker did not answer ({owed.words}) within {self._limit_ms} ms: {because}"
             self.fail(token, Refused(JmsErrorKind.MESSAGING, text))
         self._flush()
