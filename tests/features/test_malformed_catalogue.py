@@ -177,7 +177,7 @@ REFUSED = {
         at('"delay-zos"'),
         "to delay or delay-mq or delay-zos.",
     ),
-    "a note without a note": ('note = "Advice."\n', "", at('strength = "note"'), 'strength "note" and no note; say'),
+    "a note without a note": ('note = "Advice."\n', "", at('strength = "note"'), 'strength "note" and no note; write'),
     "a note that is tried": ('note = "Advice."', 'note = "A."\ntries = ["x"]', LAST, "remove tries"),
     "a must without a try": ('"must"', '"kit"\nreading = "x"\n[[rule]]', FIRST_RULE, "rule DD-02 has no key judged"),
     "nothing to try": (
@@ -204,7 +204,7 @@ REFUSED = {
     "a basis twice": ('["kit"]', '["kit", "kit"]', at('["kit"]'), "says something twice"),
     "an empty text": ('"Sizing"', '" "', at('"Sizing"'), "title holds an empty text"),
     "an empty try": ('"a topic"', '""', at("tries ="), "tries holds an empty text"),
-    "a document twice": ('key = "JMS"', 'key = "kit"', at('key = "kit"'), "document kit stands already"),
+    "a document twice": ('key = "JMS"', 'key = "kit"', at('key = "kit"'), "document kit is already in line"),
     "a document key that no basis can name": ('key = "JMS"', 'key = "J:S"', at('key = "JMS"'), "must be letters only"),
     "a document whose address is no web page": (
         "lines = 93",
