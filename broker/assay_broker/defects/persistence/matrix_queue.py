@@ -53,7 +53,8 @@ def _later_before_flush() -> Seams:
 def _first_lost(records: Sequence[Record]) -> tuple[Record, ...]:
     """A restart loses the first of several stored messages."""
     stored = [record for record in records if isinstance(record, MessageStored)]
-    return tuple(record for record in records if record is not stored[0] or record is stored[-1])
+    lost = stored[0] if len(stored) > 1 else None
+    return tuple(record for record in records if record is not lost)
 
 
 @defect(commands, "returned-non-persistent-on-disk", "PD-31")
