@@ -146,6 +146,7 @@ def test_the_answer_for_a_sender_names_its_capabilities(runner: RealRunner, deaf
     with deaf.accept() as end:
         end.sendall(OPENED)
         attempt.wire.submit(driver.OpenSender(2, 1, 1, None))
+        assert LocalFrameSplitter().feed(end.recv(65_536))  # an answer before its command would be ignored
         end.sendall(encode_event(answer))
         attempt.until(lambda: answer in attempt.events)
         attempt.wire.abort()
