@@ -117,7 +117,7 @@ def _capabilities(of: Description, _folder: Path) -> _Found:
         elif one in of.lacks:
             yield "lacks", one.value, f"{one.value} is in [capabilities] too; remove one of the two lines."
         if one not in ADDED | IMPOSSIBLE and _is_unwritten(source):
-            text = f"{one.value} has no source yet; name what says so, such as a chapter of the manual."
+            text = f"{one.value} has no source yet; cite a document, such as a chapter of the manual."
             yield "capabilities", one.value, text
     for one, reason in of.lacks.items():
         if _is_unwritten(reason):

@@ -148,7 +148,7 @@ CONTAINER = '\n[container]\nimage = "acme/mq:7.2"\n'
         ),
         (
             f'{at(URL)}selector = " "\n',
-            "selector has no source yet; name what says so, such as a chapter of the manual.",
+            "selector has no source yet; cite a document, such as a chapter of the manual.",
         ),
         (f'{at(URL)}[lacks]\nqueue = "x"\n', "queue is in [capabilities] too; remove one of the two lines."),
         (f'{at(URL)}[lacks]\nxa = ""\n', "xa has no reason yet; say in a sentence why the broker lacks it."),
