@@ -91,7 +91,7 @@ class Catalogue(msgspec.Struct, frozen=True, dict=True):  # dict: cached propert
 
         Raises:
             UnknownProfileError: No profile has this name; the error gives the most similar name.
-            UnknownRuleError: No rule has one of the ids; the error names the most similar id.
+            UnknownRuleError: The catalogue lacks one of the ids; the error names the most similar id.
         """
         chosen = None if profile is None else _known(profile)
         wanted = {self.rule(rule_id).id for rule_id in ids}

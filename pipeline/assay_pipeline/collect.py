@@ -85,7 +85,7 @@ def collect(
         rules: The ids of the rules to judge; empty for all that have an invariant.
 
     Raises:
-        UnknownRuleError: No rule has one of the ids.
+        UnknownRuleError: The catalogue lacks one of the ids.
         NoInvariantError: One of the rules has no invariant.
     """
     invariants = invariants_of(rules)

@@ -170,7 +170,7 @@ def judge_runs(
         pages: Makes the pages; None for no pages.
 
     Raises:
-        UnknownRuleError: No rule has one of the ids.
+        UnknownRuleError: The catalogue lacks one of the ids.
         PipelineError: No journal, Spark or Java was found, a rule has no invariant, Spark failed, or the results cannot
             be written.
     """
@@ -210,7 +210,7 @@ def judge_with(
         rules: The ids of the rules to judge; empty for all that have an invariant.
 
     Raises:
-        UnknownRuleError: No rule has one of the ids.
+        UnknownRuleError: The catalogue lacks one of the ids.
         NoInvariantError: One of the rules has no invariant.
         JournalGoneError: A journal vanished during the judgement.
         SparkFailedError: Spark failed.

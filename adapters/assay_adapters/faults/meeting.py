@@ -273,9 +273,10 @@ class Meeting:
 
     @contextmanager
     def _changed(self) -> Generator[_State]:
-        """Lock the file, give the state to a ``with`` block, and write it at the block's end.
+        """Lock the file, and give the state to a ``with`` block.
 
-        At most once in `_LOOK_NS`, this also removes the members that have died.
+        At the block's end, this writes the state to the file if the block altered it.  At most once in `_LOOK_NS`, this
+        first removes dead members from the state; they stay in the file if the block alters nothing.
         """
         with self._file.open("a+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)

@@ -77,7 +77,7 @@ def watch_run(
         The number of alarms.
 
     Raises:
-        UnknownRuleError: No rule has one of the ids.
+        UnknownRuleError: The catalogue lacks one of the ids.
         NoInvariantError: One of the rules has no invariant.
         NoJournalError: The folder is missing or holds no journal.
         PipelineError: Spark, a package that it needs or Java was not found, or Spark failed.

@@ -39,7 +39,7 @@ def invariants_of(rules: Collection[str]) -> Mapping[str, Invariant]:
         rules: The ids of the rules; empty for all rules that have an invariant.
 
     Raises:
-        UnknownRuleError: No rule has one of the ids.
+        UnknownRuleError: The catalogue lacks one of the ids.
         NoInvariantError: One of the rules has no invariant.
     """
     if not rules:

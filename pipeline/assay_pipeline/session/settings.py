@@ -12,12 +12,12 @@ LARGE_OCTETS = 256 * 1024 * 1024
 With the journals of the main job (124 MiB), the judgement took 0.72 times as long with interpreted plans.
 """
 SMALL_OCTETS = 64 * 1024 * 1024
-"""For journals of fewer bytes, the virtual machine compiles quickly, because better code would cost more time."""
+"""For journals of fewer bytes, the Java virtual machine compiles quickly, because better code would cost more time."""
 TINY_OCTETS = 8 * 1024 * 1024
 """Journals of fewer bytes are one partition, because each partition of each table costs milliseconds."""
 OCTETS_A_PARTITION = 32 * 1024 * 1024
 HEAP = "2g"
-"""The heap of the virtual machine for journals of at least `SMALL_OCTETS`; Spark's own default is half of it."""
+"""The heap of the Java virtual machine for journals of at least `SMALL_OCTETS`; Spark's own default is half of this."""
 
 
 def session_settings(octets: int) -> Mapping[str, str]:
@@ -37,11 +37,13 @@ def session_settings(octets: int) -> Mapping[str, str]:
 
 
 def machine_settings(octets: int, options: tuple[str, ...], scratch: Path) -> Mapping[str, str]:
-    """Return the further settings for a virtual machine that Assay starts itself.
+    """Return further settings for Spark in a Java virtual machine that Assay starts itself.
+
+    They complete those of `session_settings`.
 
     Args:
         octets: The size of the journals' lines in bytes.
-        options: Further options of the virtual machine.
+        options: Further options of the Java virtual machine.
         scratch: A folder for temporary files.
     """
     small, large = octets < SMALL_OCTETS, octets >= LARGE_OCTETS

@@ -9,15 +9,16 @@ class Conventions(Struct, frozen=True, kw_only=True):
     """The conventions of a broker.
 
     Args:
-        queue_prefix: The prefix of queues' names, such as ``/queue/``; None for the prefix in the broker's open.
-        topic_prefix: The prefix of topics' names; None for the prefix in the broker's open.
+        queue_prefix: The prefix of queues' names, such as ``/queue/``; None for the prefix that the broker's frame
+            *open* names.
+        topic_prefix: The prefix of topics' names; None for the prefix that the broker's frame *open* names.
         message_queue_prefix: The prefix of queues in a message's fields to and reply-to; None for `queue_prefix`.
         message_topic_prefix: The prefix of topics in these fields; None for `topic_prefix`.
         slash: The characters in place of a slash in a name; RabbitMQ splits its addresses at slashes.
-        settles_second: Whether a receiver may ask the broker to settle after it has stored the outcome
+        settles_second: Whether a receiver may ask the broker to store the outcome before the broker settles
             (rcv-settle-mode *second*).  By OASIS AMQP 1.0, 2.7.3, a broker that does not support this mode answers with
-            the mode *first*, and the receiver then uses *first*.  RabbitMQ ends the session, so a receiver must not
-            ask.
+            the mode *first*, and the receiver then uses *first*.  RabbitMQ instead ends the session of a receiver that
+            asks.
         durable_termini: Whether a link to a queue asks for a durable terminus.  RabbitMQ makes a queue at the attach to
             an address of version 1, and the queue outlives a restart only if the terminus is durable.
         first_acquirer: Whether a first-acquirer of false means that the message was delivered before.  By OASIS AMQP

@@ -102,7 +102,12 @@ class Calls:
             pending.resolve(answer)
 
     def failed(self, token: int, refused: Refused) -> None:
-        """Set the refusal of the command with a token."""
+        """Set the refusal as the result of a command; the command's caller gets a `RefusedError`.
+
+        Args:
+            token: The command's token.
+            refused: The reason.
+        """
         pending = self._open.pop(token, None)
         if pending is not None:
             pending.fail(RefusedError(refused))

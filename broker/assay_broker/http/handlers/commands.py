@@ -32,7 +32,7 @@ Given = str | int | bool | list[str | int]
 
 
 class CommandText(Struct, frozen=True, forbid_unknown_fields=True):
-    """The object with a command as text, in a request's ``parameters``."""
+    """The object ``parameters`` of a request with an MQSC command as text (`RunCommand`)."""
 
     command: str
 
