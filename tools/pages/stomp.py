@@ -59,7 +59,7 @@ receipt comes before the commit. A SEND that the queue manager refuses ends the 
 | `durable-subscription-name`, `durable-subscriber-name`, `activemq.subscriptionName` | a durable subscription of the client id |
 | `shared:true` with one of the three headers of the previous row | a shared durable subscription; on a connection without a client id, its name alone identifies it |
 | `shared-subscription-name` | a shared subscription that is not durable |
-| `durable:true` | a durable subscription as in RabbitMQ, which all clients share; its name is `x-queue-name`, or else the id and the destination |
+| `durable:true` | a durable subscription that all clients share, as in RabbitMQ; its name is `x-queue-name`, or else the id and the destination |
 | `browser:true` | copies of the messages on a queue, and then a MESSAGE with `browser:end` |
 
 The receipt of a SUBSCRIBE comes before its first MESSAGE. UNSUBSCRIBE returns unsettled messages to their queue as failed deliveries.
@@ -88,7 +88,7 @@ extensions: `extensions:credit,delivery-failed,open-errors`.
 | `credit` | `credit:N` in SUBSCRIBE | the server sends N messages at most, instead of a window. A further SUBSCRIBE with the same `id` adds credit |
 | | `drain:true` in a further SUBSCRIBE | the server sends the waiting messages that the credit allows, takes back the rest of the credit, and then sends the receipt |
 | `delivery-failed` | `delivery-failed:false` in NACK | the message goes back as if it had not been delivered: neither counted nor marked as redelivered |
-| `open-errors` | `extensions:open-errors` in CONNECT | if a frame asks for a receipt and the queue manager refuses the frame, the ERROR has `connection:open`, and the connection stays open. If this ERROR also has `subscription`, the named subscription has ended. If a frame of a transaction asks for no receipt and is refused, the COMMIT is refused with its reason |
+| `open-errors` | `extensions:open-errors` in CONNECT | if a frame asks for a receipt and the queue manager refuses the frame, the ERROR has `connection:open`, and the connection stays open. If this ERROR also has `subscription`, the named subscription has ended. If a frame of a transaction asks for no receipt and is refused, the server refuses the COMMIT with the reason for which it refused the frame |
 
 ## Errors
 

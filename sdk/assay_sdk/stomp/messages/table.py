@@ -162,8 +162,8 @@ TABLE: tuple[Row, ...] = (
         "amq-msg-type",
         "text, bytes, map, list, empty or amqp; default: text for a body in UTF-8 that has a content type of text, "
         "or neither content-type nor content-length; otherwise bytes",
-        lost="the widths of numbers in a map or list, which are JSON; the number of data sections; that octets were an "
-        "amqp-value, because they become data",
+        lost="the widths of numbers in a map or list, which are JSON; the number of data sections; the difference "
+        "between octets in an amqp-value and octets in data: all become data",
         adds=("message-annotations.x-opt-jms-msg-type", "body.data"),
         loses=("body.value=binary",),
     ),
