@@ -275,22 +275,22 @@ class Meeting:
     def _changed(self) -> Generator[_State]:
         """Lock the file, and give the state to a ``with`` block.
 
-        At the block's end, this writes the state to the file if the block altered it.  At most once in `_LOOK_NS`, this
-        first removes dead members from the state; they stay in the file if the block alters nothing.
+        At most once in `_LOOK_NS`, this first removes members that have died.  At the block's end, it writes the state
+        to the file if the state has changed.
         """
         with self._file.open("a+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             state = _read(file)
+            before = msgspec.json.encode(state)
             now_ns = time.monotonic_ns()
             if now_ns - self._looked_ns >= _LOOK_NS:
                 self._looked_ns = now_ns
                 _drop_dead(state)
-            before = msgspec.json.encode(state)
             try:
                 yield state
             finally:
                 after = msgspec.json.encode(state)
-                if after != before or not before:
+                if after != before:
                     file.seek(0)
                     file.truncate()
                     file.write(after)
