@@ -238,7 +238,7 @@ Feature: A consumer can have a listener that receives batches
       And the receiver's batches hold at most 3 messages
 
     @kit
-    Scenario: A batch listener that follows another one has its own size, also for waiting messages
+    Scenario: A batch listener that replaces another uses its own batch size, also for messages that waited
       Given an empty queue
       And a receiver on the queue
       When a batch listener of size 10 and timeout 60000 ms is set on "receiver"

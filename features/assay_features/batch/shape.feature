@@ -172,7 +172,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 10 s
       When messages "m1" to "m3" are sent to the queue
-      Then a full batch of 3 reaches the receiver without waiting for more
+      Then the receiver gets a full batch of 3 at once
 
     @evidence
     Scenario: A waiting batch that becomes full does not wait for its deadline
@@ -181,7 +181,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And messages "m1" to "m6" are sent to the queue
       And a receiver on the queue
       When the receiver starts to take batches of at most 3 within 10 s
-      Then a full batch of 3 reaches the receiver without waiting for more
+      Then the receiver gets a full batch of 3 at once
 
     @evidence
     Scenario Outline: A full batch of <size> does not wait for its deadline
@@ -190,7 +190,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And <size> messages are sent to the queue
       And a receiver on the queue
       When the receiver starts to take batches of at most <size> within 10 s
-      Then a full batch of <size> reaches the receiver without waiting for more
+      Then the receiver gets a full batch of <size> at once
 
       Examples:
         | size |

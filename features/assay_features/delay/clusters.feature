@@ -78,7 +78,7 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
       And sending "two" is accepted
       And the receiver sees "two" exactly once
 
-    Scenario Outline: A <style> producer's delayed message to a clustered queue with DEFBIND(NOTFIXED) comes
+    Scenario Outline: A <style> producer's delayed message to a clustered queue with DEFBIND(NOTFIXED) is delivered
       Given a queue with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -212,7 +212,7 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
         | GROUP   |
 
     @evidence @topology-cluster @needs-non-persistent
-    Scenario Outline: A delayed <mode> message to another queue manager's queue with DEFBIND(NOTFIXED) comes
+    Scenario Outline: A delayed <mode> message to another queue manager's queue with DEFBIND(NOTFIXED) is delivered
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       And receiver "far" is waiting on queue "orders" at queue manager "B"
       When message "slow" is sent to queue "orders" with a delivery delay of 2 s and delivery mode <mode>

@@ -501,7 +501,7 @@ Feature: A delayed message is delivered once its delay is over
         | 1 s   |
 
     @needs-topic
-    Scenario: A publication comes in time, too
+    Scenario: A delayed publication reaches a subscriber in time
       Given a topic
       And a non-durable subscriber "live" on the topic
       When message "slow" is sent to the topic with a delivery delay of 1 s

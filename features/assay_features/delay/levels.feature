@@ -150,7 +150,7 @@ Feature: Delivery delay came with level 8.0
     Scenario: A queue manager that was migrated back to level 7.5 refuses a delay
       Given an empty queue
       And a message is sent to the queue with a delivery delay of 1 s
-      And the broker has been restarted at level 7.5
+      And the broker has been restarted at command level 7.5
       And a classic producer on the queue
       When the producer's delivery delay is set to 1 s
       Then it is refused with MQRC_FUNCTION_NOT_SUPPORTED
@@ -159,7 +159,7 @@ Feature: Delivery delay came with level 8.0
     Scenario: A queue manager that was migrated to level 8.0 accepts a delay
       Given an empty queue
       And a message is sent to the queue
-      And the broker has been restarted at level 8.0
+      And the broker has been restarted at command level 8.0
       And a classic producer on the queue
       When the producer's delivery delay is set to 1 s
       Then it is accepted

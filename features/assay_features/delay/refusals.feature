@@ -64,7 +64,7 @@ Feature: A delay longer than the time to live is refused
       When the time to live of producer "late" is set to 4999 ms and it sends a message
       Then the setting is refused with MQRC_EXPIRY_ERROR, or else the send
 
-    Scenario: After a send and a time to live that was long enough, a time to live that is too short is refused
+    Scenario: A producer that has sent with a permitted time to live still refuses one that is too short
       Given an empty queue
       And a producer on the queue
       And the producer's delivery delay is 5 s

@@ -123,7 +123,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
-      When the broker is restarted at level <level>
+      When the broker is restarted at command level <level>
       And a receiver starts to wait on the queue
       And "slow" is overdue
       And message "now" is sent to the queue
@@ -141,7 +141,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And messages "m1" to "m3" are sent to the queue with a delivery delay of 1 s
-      When the broker is restarted at level 7.5
+      When the broker is restarted at command level 7.5
       And "m3" is overdue
       Then the depth of the staging queue is 3
       And the staging queue holds "m1" to "m3"
@@ -153,7 +153,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
       And a topic
       And a durable subscriber "reader" on the topic
       And message "slow" is sent to the topic with a delivery delay of 1 s
-      When the broker is restarted at level 7.5
+      When the broker is restarted at command level 7.5
       And subscriber "reader" comes back
       And "slow" is overdue
       And message "now" is sent to the topic
@@ -165,7 +165,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And messages "m1" to "m3" are sent to the queue with a delivery delay of 1 s
-      And the broker has been restarted at level 7.5
+      And the broker has been restarted at command level 7.5
       When the administrator takes "m2" off the staging queue by correlation id
       Then the administrator has "m2"
       And the staging queue holds "m1" and "m3"
@@ -175,9 +175,9 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
-      And the broker has been restarted at level 7.5
+      And the broker has been restarted at command level 7.5
       When "slow" is overdue
-      And the broker is restarted at level <level>
+      And the broker is restarted at command level <level>
       And a receiver starts to wait on the queue
       Then the receiver sees "slow" exactly once
       And the staging queue no longer holds "slow"
@@ -191,8 +191,8 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And message "slow" is sent to the queue with a delivery delay of 8 s
-      And the broker has been restarted at level 7.5
-      When the broker is restarted at level 8.0
+      And the broker has been restarted at command level 7.5
+      When the broker is restarted at command level 8.0
       And a receiver starts to wait on the queue
       Then the receiver sees "slow" exactly once
       And the receiver sees "slow" no earlier than 8 s after its send
@@ -201,9 +201,9 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And messages "m1" and "m2" are sent to the queue with a delivery delay of 1 s
-      And the broker has been restarted at level 7.5
+      And the broker has been restarted at command level 7.5
       When the administrator takes "m1" off the staging queue by correlation id
-      And the broker is restarted at level 8.0
+      And the broker is restarted at command level 8.0
       And a receiver starts to wait on the queue
       Then the receiver sees "m2" exactly once
       And the receiver never sees "m1"
@@ -212,7 +212,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
-      And the broker has been restarted at level 7.5
+      And the broker has been restarted at command level 7.5
       And a receiver is waiting on the queue
       When the staging queue is altered to <attributes>
       And the staging queue is altered to <back>

@@ -688,7 +688,7 @@ Feature: Messages to a topic, through restart and kill
     @evidence @needs-session
     Scenario Outline: A returning subscriber with noLocal gets the messages of other clients after the broker <event>
       Given a topic
-      And a durable subscriber "keeper" on the topic without its own connection's messages
+      And a durable subscriber "keeper" on the topic that gets no messages of its own connection
       And session "own" in auto mode on connection "keeper"
       When message "said" is sent in session "own" to the topic
       And subscriber "keeper" goes away

@@ -363,7 +363,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
     @evidence @needs-session
     Scenario Outline: A <kind> subscriber with noLocal gets the publications of other connections
       Given a topic
-      And a <kind> subscriber "speaker" on the topic without its own connection's messages
+      And a <kind> subscriber "speaker" on the topic that gets no messages of its own connection
       And session "own" in auto mode on connection "speaker"
       When message "said" is sent in session "own" to the topic
       And messages "m1" to "m3" are sent to the topic

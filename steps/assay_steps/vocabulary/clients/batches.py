@@ -195,7 +195,7 @@ def _(world: World, evidence: Evidence, size: int, timeout: int) -> None:
     _shape(world, evidence, RECEIVER, size, defer_ms=timeout)
 
 
-@then(phrase("a full batch of {size:Number} reaches the receiver without waiting for more"))
+@then(phrase("the receiver gets a full batch of {size:Number} at once"))
 def _(world: World, evidence: Evidence, size: int) -> None:
     _shape(world, evidence, RECEIVER, size, full_ms=world.limits.at_once_ms)
 

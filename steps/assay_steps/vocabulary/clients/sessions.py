@@ -29,7 +29,11 @@ def _(world: World, name: str, session: str, place: Place, selector: str | None 
     world.consumer(name, origin, session=world.sessions[session]).needed()
 
 
-@given(phrase("receiver {name:Name} of session {session:Name} on {place:Place} without its own connection's messages"))
+@given(
+    phrase(
+        "receiver {name:Name} of session {session:Name} on {place:Place} that gets no messages of its own connection"
+    )
+)
 def _(world: World, name: str, session: str, place: Place) -> None:
     origin = Origin(address=world.address(place), no_local=True)
     world.consumer(name, origin, session=world.sessions[session]).needed()

@@ -72,13 +72,13 @@ def _(world: World, name: str, place: Place, ack: AckMode = AckMode.AUTO, select
     world.play(name, role).needed().listen(Script()).needed()
 
 
-@given(phrase("a non-durable subscriber {name:Name} on {place:Place} without its own connection's messages"))
+@given(phrase("a non-durable subscriber {name:Name} on {place:Place} that gets no messages of its own connection"))
 def _(world: World, name: str, place: Place) -> None:
     role = _role(world, place, durable=False, subscription=None, client=None, no_local=True)
     world.play(name, role).needed().listen(Script()).needed()
 
 
-@given(phrase("a durable subscriber {name:Name} on {place:Place} without its own connection's messages"))
+@given(phrase("a durable subscriber {name:Name} on {place:Place} that gets no messages of its own connection"))
 def _(world: World, name: str, place: Place) -> None:
     role = _role(world, place, durable=True, subscription=name, client=name, no_local=True)
     world.play(name, role).needed().listen(Script()).needed()

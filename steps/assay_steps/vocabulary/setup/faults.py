@@ -36,8 +36,8 @@ def _(world: World) -> None:
     world.faults.inject(Restart())
 
 
-@given(phrase("the broker has been restarted at level {level:Level}"))
-@when(phrase("the broker is restarted at level {level:Level}"))
+@given(phrase("the broker has been restarted at command level {level:Level}"))
+@when(phrase("the broker is restarted at command level {level:Level}"))
 @when(phrase("the broker is restarted with OPMODE({opmode:Opmode})"))
 def _(world: World, level: str | None = None, opmode: Opmode | None = None) -> None:
     world.faults.inject(Restart(level=level, opmode=opmode))
