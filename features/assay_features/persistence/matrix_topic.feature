@@ -371,6 +371,15 @@ Feature: Messages to a topic, through restart and kill
       Then "keeper" sees "earlier" again
       And "keeper" sees "heavy" again
 
+    @evidence @needs-store-error
+    Scenario: An active durable subscriber gets a message after a hundred others that the store could not write
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      When the broker's store refuses the next 100 writes
+      And 100 messages are sent to the topic
+      And message "written" is sent to the topic
+      Then "keeper" sees "written" exactly once
+
     @kit @needs-store-error
     Scenario Outline: In <mode> mode, a message whose acknowledgement the store could not write is delivered again
       Given a topic
@@ -917,6 +926,17 @@ Feature: Messages to a topic, through restart and kill
       And a non-durable subscriber "live" on the topic
       When message "heavy" is sent to the topic
       Then "live" sees "heavy" exactly once
+
+    @evidence @needs-store-error @needs-durable-subscription
+    Scenario: An active non-durable subscriber gets a message after a hundred that the store could not write for others
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      And a non-durable subscriber "live" on the topic
+      When the broker's store refuses the next 100 writes
+      And 100 messages are sent to the topic
+      And message "written" is sent to the topic
+      Then "live" sees "written" exactly once
 
     Scenario: An active non-durable subscriber gets the persistent messages sent before its receive call
       Given a topic
