@@ -1285,6 +1285,17 @@ Feature: Messages to a topic, through restart and kill
       And subscriber "keeper" comes back
       Then "keeper" sees "light" exactly once
 
+    @kit @needs-store-error
+    Scenario: A non-persistent message is kept when the store refuses the removal of its subscription
+      Given a topic
+      And a durable subscriber "keeper" on the topic that does not receive yet
+      When message "light" is sent to the topic with delivery mode non-persistent
+      And the broker's store refuses the next write
+      And subscriber "keeper" tries to unsubscribe
+      Then it is refused
+      When subscriber "keeper" comes back
+      Then "keeper" sees "light" exactly once
+
     @kit @needs-selector
     Scenario: A returning subscriber to several topics gets no message that it does not select
       Given a durable subscriber "keeper" on topic "sport/#" for messages with "colour = 'red'"
