@@ -1395,6 +1395,25 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m6"
 
+    @evidence @needs-store-error @needs-non-persistent
+    Scenario: If the store refuses a commit, non-persistent messages come again, too, and the sent message never comes
+      Given an empty queue "in"
+      And an empty queue "out"
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on queue "in"
+      And "receiver" takes batches of at most 3 within 500 ms
+      When messages "m1" to "m3" are sent to queue "in" with delivery mode non-persistent
+      And "receiver" has seen "m1" to "m3"
+      And message "reply" is sent in session "s" to queue "out"
+      And the broker's store refuses the next write
+      And session "s" is committed
+      Then it is refused
+      And "receiver" sees "m1" to "m3" again
+      When receiver "after" starts to wait on queue "out"
+      And message "control" is sent to queue "out"
+      Then "after" sees "control" exactly once
+      And "after" never sees "reply"
+
     @evidence @needs-store-error
     Scenario: If the store refuses a commit, the messages of a closed receiver come to another receiver
       Given an empty queue

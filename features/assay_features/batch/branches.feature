@@ -77,6 +77,27 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       When branch "b" is committed
       Then the receiver sees "m1" exactly once
 
+    @kit @needs-store-error
+    Scenario: If the store refuses a rollback, a batch comes to the next receiver at the second try only
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in xa mode
+      And receiver "taker" of session "s" on the queue
+      And "taker" takes batches of at most 3 within 500 ms
+      And branch "b" has been started in session "s"
+      When "taker" has seen "m1" to "m3"
+      And branch "b" is ended
+      And branch "b" is prepared
+      And the broker's store refuses the next write
+      And branch "b" is rolled back
+      And "taker" is closed
+      And a receiver starts to wait on the queue
+      And message "control" is sent to the queue
+      Then the receiver sees "control" exactly once
+      And the receiver sees nothing of "m1" for 1 s
+      When branch "b" is rolled back
+      Then the receiver sees "m1" to "m3" exactly once
+
     @evidence @needs-store-error
     Scenario Outline: If the store refuses a <call>, a later rollback returns three batches
       Given an empty queue

@@ -7,6 +7,17 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
     the processor's worker dies, or that the store refuses the processor's write; afterwards, the processor does not
     start again by itself, as it would on distributed platforms (line 70).
 
+    @evidence @needs-store-error
+    Scenario: If the store refuses to disable the staging queue for gets, the processor releases due messages
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And a receiver is waiting on the queue
+      When message "slow" is sent to the queue with a delivery delay of 2 s
+      And the broker's store refuses the next write
+      And the staging queue is altered to GET(DISABLED)
+      Then the command is refused
+      And the receiver sees "slow" exactly once
+
     Scenario: While disabled for gets, the staging queue keeps due messages
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
@@ -261,6 +272,17 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
   @DD-64 @needs-delivery-delay @needs-admin @platform-zos @own-instance
   Rule: Disabling the staging queue for puts stops the processor
     Line 68 names this as the way to stop the processor for any reason.
+
+    @evidence @needs-store-error
+    Scenario: If the store refuses to disable the staging queue for puts, the processor releases due messages
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And a receiver is waiting on the queue
+      When message "slow" is sent to the queue with a delivery delay of 2 s
+      And the broker's store refuses the next write
+      And the staging queue is altered to PUT(DISABLED)
+      Then the command is refused
+      And the receiver sees "slow" exactly once
 
     Scenario: While disabled for puts, the staging queue keeps due messages
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)

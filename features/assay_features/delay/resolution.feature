@@ -159,6 +159,28 @@ Feature: The name of a queue is resolved twice
       And an alias "orders" for the topic
       Then "reader" sees "m1" exactly once
 
+    @kit @needs-topic
+    Scenario Outline: If a queue's name becomes an alias of a topic, a subscription whose queue <what> stops no other copy
+      Given a topic with NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
+      And a queue "copies" with MAXDEPTH(10)
+      And an alias "front" for queue "copies"
+      And a non-durable subscriber "first" on the topic
+      And an administered subscription "copying" from the topic to alias "front"
+      And a non-durable subscriber "last" on the topic
+      And a queue "orders" with MAXDEPTH(10)
+      And message "m1" is sent to queue "orders" with a delivery delay of 2 s
+      And the sender's connection has been closed
+      And queue "orders" has been deleted
+      And an alias "orders" for the topic
+      And <refuses>
+      Then "first" sees "m1" exactly once
+      And "last" sees "m1" exactly once
+
+      Examples:
+        | what                 | refuses                                           |
+        | is disabled for puts | queue "copies" has been altered to PUT(DISABLED)  |
+        | has become a topic   | alias "front" has been altered to TARGTYPE(TOPIC) |
+
     @evidence @topology-cluster
     Scenario: If the name of another queue manager's queue becomes the name of a local queue, the local queue gets the message
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)

@@ -108,6 +108,31 @@ Feature: Retained publications and grouped messages cannot be delayed
       And "late" sees "old" exactly once
       And "late" never sees the refused "new"
 
+    @kit @needs-retained-publication @needs-store-error
+    Scenario: A retained publication without a delay that the store refused is not retained, if it was the first
+      Given a topic
+      When the broker's store refuses the next write
+      And message "new" is sent to the topic with the retain option
+      And a non-durable subscriber "late" comes to the topic
+      And message "control" is sent to the topic
+      Then sending "new" is refused
+      And "late" sees "control" exactly once
+      And "late" never sees the refused "new"
+
+    @kit @needs-retained-publication @needs-local-transaction @needs-store-error
+    Scenario: Retained publications of a unit of work whose commit the store refused do not replace the earlier one
+      Given a topic
+      And message "old" is sent to the topic with the retain option
+      And session "work" in transacted mode
+      When message "first" is sent in session "work" to the topic with the retain option
+      And message "second" is sent in session "work" to the topic with the retain option
+      And the broker's store refuses the next write
+      And session "work" is committed
+      Then it is refused
+      When a non-durable subscriber "late" comes to the topic
+      Then "late" sees "old" exactly once
+      And "late" never sees "first" and "second"
+
     @evidence @needs-admin
     Scenario: A refused publication is not staged
       Given a topic

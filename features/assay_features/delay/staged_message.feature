@@ -246,15 +246,16 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       And the receiver sees "m1" in time, 5 s after its send
       And the receiver sees "m1" and "m2" exactly once
 
-    @kit @needs-store-error
+    @kit @needs-store-error @needs-non-persistent
     Scenario: A clear of the staging queue that the store refuses removes no messages
       Given an empty queue
       And a receiver is waiting on the queue
       When messages "m1" and "m2" are sent to the queue with a delivery delay of 5 s
+      And message "light" is sent to the queue with a delivery delay of 5 s and delivery mode non-persistent
       And the broker's store refuses the next write
       And the staging queue is cleared
       Then the command is refused
-      And the receiver sees "m1" and "m2" exactly once
+      And the receiver sees "m1", "m2" and "light" exactly once
       And the receiver sees "m1" no earlier than 5 s after its send
 
     @needs-kill

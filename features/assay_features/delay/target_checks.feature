@@ -85,6 +85,23 @@ Feature: The target of a delayed message is checked when the message is sent
         | MAXDEPTH(0)   | MAXDEPTH(10)  |
         | MAXMSGL(1000) | MAXMSGL(4000) |
 
+    @evidence @needs-admin @needs-store-error
+    Scenario Outline: A queue that holds a message, and whose alteration from <old> to <new> the store refused, behaves as before
+      Given a queue with <old>
+      And message "there" is sent to the queue
+      When the broker's store refuses the next write
+      And the queue is altered to <new>
+      Then the command is refused
+      When message "slow" is sent to the queue with a body of 1001 B and a delivery delay of 1 s
+      Then it is <answer>
+
+      Examples:
+        | old           | new           | answer   |
+        | MAXDEPTH(1)   | MAXDEPTH(10)  | refused  |
+        | MAXMSGL(1000) | MAXMSGL(4000) | refused  |
+        | MAXDEPTH(10)  | MAXDEPTH(1)   | accepted |
+        | PUT(ENABLED)  | PUT(DISABLED) | accepted |
+
     @evidence @needs-admin
     Scenario Outline: After the broker <event>, a queue that was altered to <attributes> still refuses a delayed message
       Given a queue with MAXDEPTH(10)

@@ -149,6 +149,23 @@ Feature: Uncommitted messages of a unit of work
       Then the receiver sees "control" exactly once
       And the receiver never sees "m1"
 
+    @evidence @needs-own-uncommitted @needs-store-error
+    Scenario: Messages that a unit of work has put and got are gone if the store refuses its commit
+      Given an empty queue
+      And session "work" in transacted mode
+      And receiver "own" of session "work" on the queue
+      When message "m1" is sent in session "work" to the queue
+      Then "own" sees "m1" exactly once
+      When "own" is closed
+      And message "m2" is sent in session "work" to the queue
+      And the broker's store refuses the next write
+      And session "work" is committed
+      Then it is refused
+      When a receiver starts to wait on the queue
+      And message "control" is sent to the queue
+      Then the receiver sees "control" exactly once
+      And the receiver never sees "m1" and "m2"
+
     Scenario: Messages that a unit of work has put and not got are gone after a rollback
       Given an empty queue
       And a receiver is waiting on the queue

@@ -44,6 +44,16 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
       And the receiver sees "after" no earlier than 1 s after its send
       And the receiver never sees the refused "before"
 
+    @evidence @needs-store-error
+    Scenario: After a definition that the store refused, there is no staging queue, and a delayed send fails
+      Given an empty queue
+      When the broker's store refuses the next write
+      And the staging queue is defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      Then the command is refused
+      And the staging queue does not exist
+      When message "slow" is sent to the queue with a delivery delay of 1 s
+      Then it is refused
+
     Scenario: A staging queue that has been defined exists
       When the staging queue is defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       Then the staging queue exists

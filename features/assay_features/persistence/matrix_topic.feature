@@ -371,6 +371,15 @@ Feature: Messages to a topic, through restart and kill
       Then "keeper" sees "earlier" again
       And "keeper" sees "heavy" again
 
+    @evidence @needs-store-error
+    Scenario: An active durable subscriber gets a message after a hundred others that the store could not write
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      When the broker's store refuses the next 100 writes
+      And 100 messages are sent to the topic
+      And message "written" is sent to the topic
+      Then "keeper" sees "written" exactly once
+
     @kit @needs-store-error
     Scenario Outline: In <mode> mode, a message whose acknowledgement the store could not write is delivered again
       Given a topic
@@ -918,6 +927,17 @@ Feature: Messages to a topic, through restart and kill
       When message "heavy" is sent to the topic
       Then "live" sees "heavy" exactly once
 
+    @evidence @needs-store-error @needs-durable-subscription
+    Scenario: An active non-durable subscriber gets a message after a hundred that the store could not write for others
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      And a non-durable subscriber "live" on the topic
+      When the broker's store refuses the next 100 writes
+      And 100 messages are sent to the topic
+      And message "written" is sent to the topic
+      Then "live" sees "written" exactly once
+
     Scenario: An active non-durable subscriber gets the persistent messages sent before its receive call
       Given a topic
       And a non-durable subscriber "busy" on the topic that does not receive yet
@@ -1263,6 +1283,17 @@ Feature: Messages to a topic, through restart and kill
       And subscriber "keeper" is inactive
       When message "light" is sent to the topic with delivery mode non-persistent
       And subscriber "keeper" comes back
+      Then "keeper" sees "light" exactly once
+
+    @kit @needs-store-error
+    Scenario: A non-persistent message is kept when the store refuses the removal of its subscription
+      Given a topic
+      And a durable subscriber "keeper" on the topic that does not receive yet
+      When message "light" is sent to the topic with delivery mode non-persistent
+      And the broker's store refuses the next write
+      And subscriber "keeper" tries to unsubscribe
+      Then it is refused
+      When subscriber "keeper" comes back
       Then "keeper" sees "light" exactly once
 
     @kit @needs-selector

@@ -341,6 +341,16 @@ Feature: The broker's copy of a message that is delivered
       Then "sure" sees "m1" and "m2" again
 
     @kit @needs-store-error @needs-virtual-time
+    Scenario: A message whose acknowledgement the store could not write is marked as redelivered when it comes again
+      Given a topic
+      And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
+      When message "m1" is sent to the topic with the durable header true
+      And "sure" has seen "m1"
+      And the broker's store refuses the next write
+      And "sure" acknowledges message "m1" as it first saw it
+      Then "sure" sees "m1" again, marked as redelivered
+
+    @kit @needs-store-error @needs-virtual-time
     Scenario: A message whose acknowledgement the store could not write comes again
       Given a topic
       And subscriber "sure" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription

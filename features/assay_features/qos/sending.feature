@@ -197,3 +197,21 @@ Feature: The sender's knowledge of its message, by quality of service
       And there are 2 subscriptions to the topic
       And the queue of the first subscription to the topic holds "m1"
       And the queue of the second subscription to the topic holds "m1"
+
+    @kit @judges-broker @needs-store-error
+    Scenario Outline: A message that the store could not write is refused, and a subscriber with <quality> never gets it
+      Given a topic
+      And subscriber "s" on the topic with quality of service <quality> and a durable subscription
+      When the broker's store refuses the next write
+      And message "unwritten" is sent to the topic with the durable header true
+      And the connection of "s" is lost
+      And subscriber "s" comes back
+      And message "written" is sent to the topic with the durable header true
+      Then sending "unwritten" is refused
+      And "s" sees "written" exactly once
+      And "s" never sees the refused "unwritten"
+
+      Examples:
+        | quality       |
+        | at-most-once  |
+        | at-least-once |

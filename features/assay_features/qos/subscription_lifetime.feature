@@ -637,6 +637,28 @@ Feature: A subscription outlives its application for its time to live, and no lo
       And 60 s pass
       Then no subscription to the topic remains
 
+    @evidence @needs-store-error @needs-subscription-list
+    Scenario: A subscription ends in time although the store refused a longer time to live
+      Given a topic
+      And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
+      When the connection of "lasting" is closed
+      And the broker's store refuses the next write
+      And subscriber "lasting" tries to come to the topic with quality of service at-least-once and a subscription that lives for 1 d
+      Then it is refused
+      When 30 s pass
+      Then no subscription to the topic remains
+
+    @evidence @needs-store-error @needs-subscription-list
+    Scenario: A subscription that no subscriber resumes ends although the store could not write its end
+      Given a topic
+      And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 4 s
+      When the connection of "lasting" is lost
+      And message "m1" is sent to the topic with the durable header true
+      And 2 s pass
+      And the broker's store refuses the next write
+      And 30 s pass
+      Then no subscription to the topic remains
+
     @evidence @needs-store-error
     Scenario Outline: A subscription ends at its time although the store could not write that <what>
       Given a topic

@@ -76,7 +76,7 @@ class _Swapped(_Unflushed):
         self._store.drop()
 
 
-@defect(made, "store-refused-stays-queued", "PD-20", "PD-23")
+@defect(made, "store-refused-stays-queued", "DD-25", "PD-20", "PD-23", "QS-04")
 def _store_refused_stays() -> Seams:
     """The broker delivers a message without a delay although the store refused to record the send or the commit."""
     return kept_although_refused(lambda sent: not sent.delayed)

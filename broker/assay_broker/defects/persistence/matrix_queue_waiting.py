@@ -217,13 +217,12 @@ def _is_link_to(names: Container[str | None], command: Command) -> TypeGuard[Att
     return command.address.kind is AddressKind.QUEUE and command.address.name in names
 
 
-@defect(commands, "credit-lost-with-refused-write", "PD-20")
+@defect(commands, "credit-lost-with-refused-write", "PD-20", "PD-24", "PD-26")
 def _credit_lost(command: Command, _now_ms: int, view: View) -> Commands | None:
-    """At each refusal of the store, each consumer of a queue loses the credit for one message."""
+    """At each refusal of the store, each consumer loses the credit for one message."""
     if not isinstance(command, StoreFailed):
         return None
-    on_queues = [link for link, attach in view.receivers.items() if not is_topic(attach.address)]
-    return (command, *(Flow(connection, None, link, -1) for connection, link in on_queues))
+    return (command, *(Flow(connection, None, link, -1) for connection, link in view.receivers))
 
 
 PERSISTENCE_MATRIX_QUEUE_WAITING_DEFECTS = (

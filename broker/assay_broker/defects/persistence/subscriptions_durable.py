@@ -22,7 +22,7 @@ _URGENT = 5
 _KEPT_AT_MOST = 6
 
 
-@defect(made, "refused-unsubscription-loses-messages", "PD-13", "PD-16")
+@defect(made, "refused-unsubscription-loses-messages", "PD-13", "PD-16", "PD-29")
 def _refused_unsubscription_loses() -> Seams:
     """A durable subscription loses its messages although the store refuses to record its end.
 

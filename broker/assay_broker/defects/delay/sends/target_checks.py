@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from assay_broker.core.administration.changes import AlterObject
+from assay_broker.core.administration.changes import AlterObject, DefineObject
 from assay_broker.core.commands import Administer, Command, Put, Stored, StoreFailed
 from assay_broker.core.effects import Answer
 from assay_broker.core.messages.bodies import opened
@@ -133,13 +133,13 @@ def _lenient_after_restart(record: Record) -> tuple[Record, ...]:
     return (ObjectDefined(replace(record.definition, attributes=said | lenient)),)
 
 
-@defect(made, "refused-alteration-counts", "DD-78")
+@defect(made, "refused-alteration-counts", "DD-40", "DD-61", "DD-64", "DD-78")
 def _refused_alteration() -> Seams:
-    """An alteration of an object counts although the store refused it."""
+    """A definition or alteration of an object counts although the store refused it."""
     asked: list[Administer] = []
 
     def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:
-        if isinstance(command, Administer) and isinstance(command.change, AlterObject):
+        if isinstance(command, Administer) and isinstance(command.change, AlterObject | DefineObject):
             asked[:] = [replace(command, token=None)]
         if not isinstance(command, Stored | StoreFailed):
             return None
