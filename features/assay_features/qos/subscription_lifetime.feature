@@ -535,6 +535,12 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | closed | a shorter time to live | 10 s |
         | lost   | a shorter time to live | 10 s |
 
+      @kit
+      Examples: No time to live
+        | ended  | another                | ttl  |
+        | closed | a time to live of zero | 0 ms |
+        | lost   | a time to live of zero | 0 ms |
+
     @evidence @judges-client @needs-cut @needs-reconnect
     Scenario: After a cut, each of three subscriptions of a client resumes
       Given a topic "one"
