@@ -189,6 +189,38 @@ Feature: The persistence of messages on a subscriber's queue
         | is killed and comes back | at-least-once |
         | is killed and comes back | at-most-once  |
 
+    Scenario Outline: After the broker <event>, a message is there for the subscribers around one with <once>
+      Line 36 takes the persistence from the copy of that one subscriber only.
+
+      Given a topic
+      And subscriber "first" on the topic with quality of service at-least-once and a durable subscription
+      And subscriber "once" on the topic with <once>
+      And subscriber "last" on the topic with quality of service at-least-once and a durable subscription
+      And subscriber "first" is inactive
+      And subscriber "last" is inactive
+      When messages "m1" to "m3" are sent to the topic with the durable header true
+      And the connection of "once" is closed
+      And the broker <event>
+      And subscriber "first" comes back
+      And subscriber "last" comes back
+      Then "first" sees "m1" to "m3" exactly once
+      And "last" sees "m1" to "m3" exactly once
+
+      @needs-restart
+      Examples:
+        | event        | once                            |
+        | is restarted | quality of service at-most-once |
+
+      @needs-restart @needs-shared-subscription
+      Examples: Shared
+        | event        | once                                                           |
+        | is restarted | shared subscription "club" and quality of service at-most-once |
+
+      @needs-kill
+      Examples: After a kill
+        | event                    | once                            |
+        | is killed and comes back | quality of service at-most-once |
+
     @needs-kill
     Scenario: A message with the durable header is there after a second kill, too
       Given a topic

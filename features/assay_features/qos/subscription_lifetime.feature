@@ -520,6 +520,27 @@ Feature: A subscription outlives its application for its time to live, and no lo
       And subscriber "lasting" comes back 8 s after it left
       Then "lasting" sees "m1" exactly once
 
+    Scenario Outline: A subscriber that asks for <another> when it resumes gets what came after its connection was <ended>
+      Given a topic
+      And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 30 s
+      When the connection of "lasting" is <ended>
+      And messages "m1" to "m3" are sent to the topic with the durable header true
+      And subscriber "lasting" comes back 2 s after it left, with a subscription that lives for <ttl>
+      Then "lasting" sees "m1" to "m3" exactly once
+
+      Examples:
+        | ended  | another                | ttl  |
+        | closed | a longer time to live  | 1 h  |
+        | lost   | a longer time to live  | 1 h  |
+        | closed | a shorter time to live | 10 s |
+        | lost   | a shorter time to live | 10 s |
+
+      @kit
+      Examples: No time to live
+        | ended  | another                | ttl  |
+        | closed | a time to live of zero | 0 ms |
+        | lost   | a time to live of zero | 0 ms |
+
     @evidence @judges-client @needs-cut @needs-reconnect
     Scenario: After a cut, each of three subscriptions of a client resumes
       Given a topic "one"

@@ -24,6 +24,15 @@ def test_auto_confirm_confirms_before_the_callback(world: World) -> None:
     assert seen_settled == [True]
 
 
+def test_auto_confirm_confirms_before_receive_returns_the_message(world: World) -> None:
+    with world.client() as client:
+        subscription = client.subscribe("t", qos=1)
+        client.send("t", "x", qos=1)
+        world.let(SECOND)
+        assert [event.handed.message.body for event in world.events if isinstance(event, Settled)] == ["x"]
+        assert bodies(list(subscription.messages(0))) == ["x"]
+
+
 def test_without_auto_confirm_only_the_application_confirms(world: World) -> None:
     with world.client() as client:
         got: list[Delivery] = []
