@@ -496,6 +496,27 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And the consumer of "passer" is closed
       Then no subscription to the topic remains
 
+    @evidence @needs-xa @needs-subscription-list
+    Scenario Outline: An administrator no longer sees a non-durable subscription whose connection is <ended> before its branch is <decided>
+      Given a topic
+      And session "work" in xa mode
+      And receiver "passer" of session "work" on the topic
+      And branch "b" has been started in session "work"
+      When messages "m1" to "m3" are sent to the topic
+      And "passer" receives 3 messages
+      And branch "b" is ended
+      And branch "b" is prepared
+      And "passer"'s connection is <ended>
+      And branch "b" is <decided>
+      Then no subscription to the topic remains
+
+      Examples:
+        | ended  | decided     |
+        | closed | committed   |
+        | lost   | committed   |
+        | closed | rolled back |
+        | lost   | rolled back |
+
     @evidence @needs-subscription-list @needs-topic-wildcard
     Scenario Outline: An administrator no longer sees a non-durable subscription to <pattern> whose subscriber went away
       Given a non-durable subscriber "passer" on topic "<pattern>"
