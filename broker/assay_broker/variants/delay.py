@@ -40,6 +40,14 @@ _WORDS = {
 }
 """Other texts for refusals, by reason code; no line of the document gives these codes."""
 
+_FURTHER_WORDS = {
+    Mqrc.Q_FULL: "There is no room for another message.",
+    Mqrc.PUT_INHIBITED: "The destination takes no messages now: its administrator has stopped them.",
+    Mqrc.MSG_TOO_BIG_FOR_Q: "The body has more bytes than the destination takes.",
+    Mqrc.NOT_AUTHORIZED: "Access is denied.",
+}
+"""Texts without the words of IBM MQ's names of the reasons."""
+
 
 def _refusals(retell: Callable[[Refused], Refused]) -> Seams:
     """Return filters that change the refusals of delayed sends, and of senders whose user has no authority."""
@@ -61,6 +69,10 @@ def _without_code(why: Refused) -> Refused:
     return replace(why, mqrc=None, text=_WORDS[Mqrc(why.mqrc or 0)], objects=())
 
 
+def _in_further_words(why: Refused) -> Refused:
+    return replace(why, mqrc=None, text=_FURTHER_WORDS[Mqrc(why.mqrc or 0)], objects=())
+
+
 DELAY_VARIANTS = (
     Variant(
         name="reason-in-linked-exception",
@@ -75,6 +87,13 @@ DELAY_VARIANTS = (
         text="The refusal of a delayed send has another text, no reason code, and names no queue.",
         allowed_by='DELAY:19 asks for a suitable message, "for example queue full"; lines 25 and 78 give no code.',
         apply=lambda: _refusals(_without_code),
+    ),
+    Variant(
+        name="refusals-in-further-words",
+        rules=("DD-19", "DD-21", "DD-30", "DD-78"),
+        text="The refusal of a delayed send speaks of room, bytes and access, and has no reason code.",
+        allowed_by='DELAY:19 asks for a suitable message, "for example queue full"; lines 25 and 78 give no code.',
+        apply=lambda: _refusals(_in_further_words),
     ),
     Variant(
         name="delivered-at-expiry",

@@ -12,7 +12,7 @@ from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.records import MessageMarked, MessageStored, Record
 from assay_broker.defects.qos.filters import is_light
 from assay_broker.defects.sends import accepted, dropped, is_delayed, is_topic, resent
-from assay_broker.defects.shapes import commands, filters, reshown
+from assay_broker.defects.shapes import commands, deliveries, filters, reshown
 from assay_broker.defects.view import View
 from assay_broker.seams import Seams
 from assay_broker.variants.model import Variant
@@ -112,6 +112,22 @@ def _loses_with_receiver(command: Command, _now_ms: int, view: View) -> tuple[Co
     return accepted(command, view, lambda _attach, one: not one.message.durable and not is_topic(one.origin))
 
 
+def _marks_sent() -> Seams:
+    """Return filters that mark a message of a queue as redelivered if it was sent to a receiver of the queue before."""
+    sent: set[tuple[Address, str]] = set()
+
+    def delivery(delivered: Deliver, _view: View) -> Deliver:
+        if is_topic(delivered.origin) or delivered.message.message_id is None:
+            return delivered
+        message = delivered.origin, delivered.message.message_id
+        if message in sent:
+            return replace(delivered, redelivered=True)
+        sent.add(message)
+        return delivered
+
+    return deliveries(delivery)
+
+
 PERSISTENCE_VARIANTS = (
     Variant(
         name="non-persistent-kept-through-restart",
@@ -154,5 +170,12 @@ PERSISTENCE_VARIANTS = (
         text="When a receiver on a queue ends, its unacknowledged non-persistent messages are lost.",
         allowed_by="PERSIST:59 and Jakarta Messaging 3.1, 3.4.10: a non-persistent message is delivered at most once.",
         apply=lambda: commands(_loses_with_receiver),
+    ),
+    Variant(
+        name="returned-unread-marked-redelivered",
+        rules=("PD-18", "PD-21", "BT-11", "BT-12"),
+        text="A message of a queue that a receiver returned unread is marked as redelivered at its next delivery.",
+        allowed_by="Jakarta Messaging 3.1, 3.4.7: the mark says that a message was likely delivered before.",
+        apply=_marks_sent,
     ),
 )

@@ -332,6 +332,7 @@ Feature: The authority that a delayed message needs, and the time of the check
     Line 33 tells the administrator to secure the queue.  The scenarios test that the broker permits this, and that
     delayed sends still work.  Authority does not limit the administrator.
 
+    @needs-browse
     Scenario: An ordinary user cannot browse the staging queue
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 1 h
@@ -360,6 +361,7 @@ Feature: The authority that a delayed message needs, and the time of the check
       Then it is accepted
       And the queue holds "m1"
 
+    @needs-browse
     Scenario: A user with granted authority to browse the staging queue may browse it
       Given an empty queue
       And message "m1" is sent to the queue with a delivery delay of 1 h

@@ -223,24 +223,38 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       Then "left" and "right" together see "news" exactly once
 
     @needs-shared-subscription @needs-durable-subscription
-    Scenario Outline: A <mode> publication is matched with a shared durable subscription that has no subscriber at the send
+    Scenario: A persistent publication is matched with a shared durable subscription that has no subscriber at the send
       Given a topic
       And subscriber "pair" shares durable subscription "pair" on the topic
       And subscriber "pair" is inactive
       And a non-durable subscriber "reader" on the topic
-      When message "news" is sent to the topic with a delivery delay of 1 s and delivery mode <mode>
+      When message "news" is sent to the topic with a delivery delay of 1 s
       Then "reader" sees "news" exactly once
       When subscriber "pair" comes back
       Then "pair" sees "news" exactly once
 
-      Examples: Persistent
-        | mode       |
-        | persistent |
+    @needs-non-persistent @needs-shared-subscription @needs-durable-subscription
+    Scenario: A non-persistent publication may be kept for a shared durable subscription that has no subscriber at the send
+      A broker need not keep non-persistent messages for a subscription without a subscriber (PERSIST, lines 50 and 59).
 
-      @needs-non-persistent
-      Examples: Not persistent
-        | mode           |
-        | non-persistent |
+      Given a topic
+      And subscriber "pair" shares durable subscription "pair" on the topic
+      And subscriber "pair" is inactive
+      And a non-durable subscriber "reader" on the topic
+      When message "news" is sent to the topic with a delivery delay of 1 s and delivery mode non-persistent
+      Then "reader" sees "news" exactly once
+      When subscriber "pair" comes back
+      Then "pair" sees "news" at most once
+
+    @kit @needs-non-persistent @needs-shared-subscription @needs-durable-subscription
+    Scenario: Our broker keeps a non-persistent publication for a shared durable subscription that has no subscriber at the send
+      Given a topic
+      And subscriber "pair" shares durable subscription "pair" on the topic
+      And subscriber "pair" is inactive
+      When message "news" is sent to the topic with a delivery delay of 1 s and delivery mode non-persistent
+      And 3 s have passed since "news" was sent
+      And subscriber "pair" comes back
+      Then "pair" sees "news" exactly once
 
     @evidence @needs-shared-subscription @needs-durable-subscription @needs-topic-wildcard
     Scenario: A publication is matched with a shared durable subscription to a pattern, although the subscription has no subscriber at the send

@@ -21,7 +21,7 @@ from assay_sdk.driver import (
     Opened,
     Target,
 )
-from assay_sdk.model.reasons import Mqrc, refused
+from assay_sdk.model.reasons import JmsErrorKind, Mqrc, refused
 from assay_sdk.time import Runner
 from assay_steps.defects.qos.light_clients import subscribes
 from assay_steps.defects.wires import FilteredDriver, FilteredWire, WireFilter, wires
@@ -30,6 +30,8 @@ from assay_steps.variants.model import Variant
 _SLOW_NS = 2_000_000_000
 _AWAY_NS = 20_000_000_000
 _AGAIN_NS = _NOTICED_NS = 1_000_000_000
+_TAKEN_NS = 10_000_000_000
+_TRY_NS = 200_000_000
 
 
 class _Late(WireFilter):
@@ -153,6 +155,60 @@ class _SlowReturns(FilteredDriver):
         return super().connect(target, sink, runner)
 
 
+class _UntilFree(WireFilter):
+    """A filter that connects again and again while the client id is in use, for 10 s at most.
+
+    Args:
+        line: The wire whose commands and events the filter changes.
+        connect: Starts a connection attempt.
+    """
+
+    def __init__(self, line: FilteredWire, connect: Callable[[], None]) -> None:
+        super().__init__(line)
+        self._connect = connect
+        self._end_ns = line.runner.clock.monotonic_ns() + _TAKEN_NS
+        self._opened = self._aborted = False
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        self._opened = self._opened or isinstance(event, Opened)
+        if self._opened or not _is_taken(event):
+            return (event,)
+        again_ns = self.line.runner.clock.monotonic_ns() + _TRY_NS
+        if again_ns > self._end_ns:
+            return (event,)
+        self.line.runner.call_at(again_ns, self._again)
+        return ()
+
+    def _again(self) -> None:
+        if not self._aborted:
+            self._connect()
+
+    def abort(self) -> None:
+        self._aborted = True
+        super().abort()
+
+
+def _is_taken(event: DriverEvent) -> bool:
+    return (
+        isinstance(event, Closed) and event.refused is not None and event.refused.kind is JmsErrorKind.INVALID_CLIENT_ID
+    )
+
+
+class _Queueing(FilteredDriver):
+    """A driver whose connections wait until their client id is free."""
+
+    def __init__(self, driver: Driver) -> None:
+        super().__init__(driver, WireFilter)
+
+    def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> FilteredWire:
+        def attempt() -> None:
+            line.attach(self._driver.connect(target, line.receive, runner))
+
+        line = FilteredWire(sink, runner, lambda wire: _UntilFree(wire, attempt))
+        attempt()
+        return line
+
+
 PACE_VARIANTS = (
     Variant(
         name="answers-slowly",
@@ -193,5 +249,13 @@ PACE_VARIANTS = (
         allowed_by="No document gives a time in which a client reconnects, or a broker restarts.",
         parts=("client", "broker"),
         wire=_SlowReturns,
+    ),
+    Variant(
+        name="client-id-waited-for",
+        rules=("PD-13", "PD-15", "PD-16", "PD-17"),
+        text="A connection with a client id in use is opened when the id is free, or refused after ten seconds.",
+        allowed_by="Jakarta Messaging 3.1, 6.1.2: a broker only prevents two connections with one client id.",
+        parts=("client", "broker"),
+        wire=_Queueing,
     ),
 )

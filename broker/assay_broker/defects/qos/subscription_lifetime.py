@@ -179,6 +179,12 @@ QOS_SUBSCRIPTION_LIFETIME_DEFECTS = (
         apply=lambda: commands(asking(lambda _attach, ttl_ms: -(-ttl_ms // _SECOND_MS) * _SECOND_MS)),
     ),
     Defect(
+        name="ttl-in-seconds-rounded-down",
+        rules=("QS-20",),
+        text="The broker rounds a time to live down to whole seconds.",
+        apply=lambda: commands(asking(lambda _attach, ttl_ms: ttl_ms // _SECOND_MS * _SECOND_MS)),
+    ),
+    Defect(
         name="ttl-an-hour-at-most",
         rules=("QS-20",),
         text="No subscription outlives its receivers for more than an hour.",

@@ -25,9 +25,15 @@ STAMPS_APART_MS = 200
 """The allowed difference, in milliseconds, between times of one message that come from two readings of the clock."""
 
 SAYINGS = {
-    "that a queue is full": ("full", "2053", "capacity", "depth", "limit", "quota", "exceed", "space"),
+    "that a queue is full": (
+        *("full", "2053", "capacity", "depth", "limit", "quota", "exceed", "space"),
+        *("max", "room", "overflow", "another message", "more message"),
+    ),
     "that puts are disabled": ("inhibit", "2051", "disabled", "not allowed", "blocked", "stopped"),
-    "that the message is too long": ("big", "2030", "2031", "long", "large", "size", "length", "limit", "exceed"),
+    "that the message is too long": (
+        *("big", "2030", "2031", "long", "large", "size", "length", "limit", "exceed"),
+        *("max", "byte", "octet"),
+    ),
 }
 """By the reason that a step names: words and reason codes, in lower case, of which the refusal's text must have one."""
 
