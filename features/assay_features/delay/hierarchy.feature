@@ -171,10 +171,13 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
 
     @evidence @needs-admin
     Scenario: After the topic's last subscriber at B has gone, no message is staged for B
+      No line says how soon the other queue manager learns that the subscriber has gone, so the scenario waits.
+
       Given a topic
       And a non-durable subscriber "reader" on the topic at queue manager "B"
       When message "before" is sent to the topic with a delivery delay of 1 h
       And subscriber "reader" goes away
+      And 2 s pass
       And message "after" is sent to the topic with a delivery delay of 1 h
       Then the staging queue holds "before"
       And the staging queue does not hold "after"
