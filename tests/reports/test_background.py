@@ -149,7 +149,7 @@ def test_a_known_outcome_shows_its_frequency_and_its_issue_as_a_link(good: Path)
     page = Page(good / "rules" / "DD-02.html")
     for one in (page, backend(good)):
         assert ("a", ISSUE) in [(tag, attributes.get("href")) for tag, attributes in one.tags]
-    assert "Known outcome: fail, in 1 of 3 runs." in page.text
+    assert "Known outcome: fail, seen in 1 of 3 runs." in page.text
     assert "as expected: fail in 1 of 3 runs, otherwise a pass" in backend(good).text
 
 

@@ -26,6 +26,8 @@ _SECRETS = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _IN_URL = re.compile(r"(://[^\s/:@]+:)[^\s/@]+(?=@)")
+_STYLES = re.compile(r"\x1b\[[0-9;]*m")
+"""Sequences that set colours and styles of a terminal."""
 _READ = 4 * LONGEST
 """The length to which `safe` cuts a line before it hides passwords: above `LONGEST`, as hiding shortens the line."""
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?")
@@ -43,12 +45,13 @@ def few(lines: Sequence[T]) -> list[tuple[T, int]]:
 
 
 def safe(text: str, secrets: Iterable[str] = ()) -> str:
-    """Return a line without passwords, shortened to `LONGEST` characters.
+    """Return a line without passwords and without a terminal's colours, shortened to `LONGEST` characters.
 
     Args:
         text: The line.
         secrets: Passwords to hide at any place of the line.
     """
+    text = _STYLES.sub("", text)
     for secret in secrets:
         if len(secret) >= _LEAST:
             text = text.replace(secret, _HIDDEN)

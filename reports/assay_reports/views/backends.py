@@ -167,6 +167,8 @@ def _state(known: KnownOutcome, scenario: ScenarioVerdict, day: date | None) -> 
         return f"expired on {known.expires}: check it again"
     if known.sometimes and scenario.verdict is Verdict.PASS:
         return f"as expected: {known.verdict} in {known.sometimes} runs, otherwise a pass"
+    if known.sometimes and scenario.verdict is Verdict.UNSUPPORTED:
+        return "could not run"
     if scenario.verdict == known.verdict:
         return "as expected"
     if scenario.verdict is Verdict.PASS:

@@ -39,6 +39,10 @@ def test_a_given_password_is_hidden_wherever_it_stands() -> None:
     assert safe("a queue", ["a"]) == "a queue"
 
 
+def test_colours_of_a_terminal_are_left_out() -> None:
+    assert safe("\x1b[38;5;87m10:00 [info] closing\x1b[0m") == "10:00 [info] closing"
+
+
 def test_a_long_line_is_cut_after_its_passwords_are_hidden() -> None:
     line = safe("x" * (LONGEST - 12) + " password=hunter2 and more")
     assert line.endswith("password=**…")

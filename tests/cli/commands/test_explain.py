@@ -73,6 +73,13 @@ def test_a_passed_scenario_is_told_when_it_is_asked_for(assay: Assay, tmp_path: 
     assert "breaks" not in told.out.replace("breaks rules on purpose", "")
 
 
+def test_what_kept_scenarios_from_running_is_told(assay: Assay, tmp_path: Path) -> None:
+    scenario = "batch/branches.feature::Prepare and commit acknowledge three batches"
+    assay("run", "--backend", "reference-server", "--out", tmp_path / "out", "--rule", "BT-13", "--scenario", scenario)
+    told = assay("explain", "BT-13", "--run", tmp_path / "out")
+    assert re.search(r"could not run: 1 scenario, because the pair lacks xa: \w", told.out)
+
+
 def test_a_scenario_needs_no_rule_beside_it(assay: Assay, failed: Path) -> None:
     alone = assay("explain", "--run", failed, "--scenario", SMALLEST)
     assert alone.code is Exit.AS_EXPECTED

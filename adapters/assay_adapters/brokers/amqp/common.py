@@ -60,7 +60,7 @@ def lacks_of(title: str) -> dict[Capability, Source]:
         Capability.STAGING_QUEUE: Source(f"A delayed message waits inside {title}, not on a separate queue."),
         Capability.FLUSH_TRACE: Source(f"{title} does not show clients when it forces a message to the disk."),
         Capability.XA: Source(
-            f"Over AMQP {title} offers local transactions only: AMQP 1.0 has no form for branches of global ones.",
+            f"AMQP 1.0 has no form for the branches of global transactions, so {title} cannot offer them over it.",
             "OASIS AMQP 1.0, 4.2",
         ),
         Capability.CANCEL: Source("Over AMQP a client can schedule a message, and cannot cancel it."),

@@ -97,6 +97,12 @@ def _pair(tried: Tried, views: Sequence[ScenarioView], choice: Choice) -> Iterat
     for ground in (tried.whose, tried.pair.circumstances, *tried.grounds):
         if ground:
             yield _line(f"  {ground}")
+    for lack in tried.lacks:
+        source = f" (source: {lack.source})" if lack.source else ""
+        yield _line(
+            ("  could not run: ", _QUIET),
+            f"{counted(lack.scenarios, 'scenario')}, because the pair lacks {lack.capability}: {lack.reason}{source}",
+        )
     arrangement = arranged(views)
     if not arrangement.causes and choice.untriaged:
         yield _line("  Every fail of this rule has a known outcome.")
