@@ -12,7 +12,7 @@ from tests.reports.failing import EARLY, failing
 from tests.reports.pages import Page
 from tests.reports.test_escaping import HOSTILE
 
-from assay_evidence.events import AnyEvent, Inspected, Log, Past, Return, ScenarioBegin
+from assay_evidence.events import AnyEvent, Inspected, Late, Log, Past, Return, ScenarioBegin
 from assay_evidence.judge import judge
 from assay_reports import KnownOutcome, RunEvidence, render_site
 from assay_reports.excerpts import excerpt
@@ -151,6 +151,14 @@ def test_a_known_outcome_shows_its_frequency_and_its_issue_as_a_link(good: Path)
         assert ("a", ISSUE) in [(tag, attributes.get("href")) for tag, attributes in one.tags]
     assert "Known outcome: fail, seen in 1 of 3 runs." in page.text
     assert "as expected: fail in 1 of 3 runs, otherwise a pass" in backend(good).text
+
+
+def test_the_page_says_how_long_a_busy_machine_delayed_assay(good: Path, tmp_path: Path) -> None:
+    run = with_broker("AMQ222")
+    late = beside(of_the_scenario(run)[0], Late, 9_999, held_ns=500_000_000, late_ns=250_000_000)
+    delayed = render_site([structs.replace(run, events=(*run.events, late))], tmp_path / "report").parent
+    assert "a busy machine delayed Assay by 250 ms" in Page(delayed / "rules" / "DD-02.html").text
+    assert "delayed Assay" not in Page(good / "rules" / "DD-02.html").text
 
 
 def test_a_tracker_that_is_no_web_address_is_no_link(bad: Path) -> None:

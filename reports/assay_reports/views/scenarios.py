@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
-from assay_evidence.events import AnyEvent, Begin, Call, Claim, Frame, ScenarioBegin, Step, Unsupported, Wire
+from assay_evidence.events import AnyEvent, Begin, Call, Claim, Frame, Late, ScenarioBegin, Step, Unsupported, Wire
 from assay_evidence.figures import counted, duration, seconds
 from assay_evidence.names import PREFIX, plain, token_of
 from assay_evidence.verdicts import Finding, ScenarioVerdict, Verdict
@@ -74,6 +74,7 @@ class ScenarioView(Struct, frozen=True, kw_only=True):
     Args:
         name: The scenario's name in verdicts and known outcomes.
         title: The scenario's name for readers; in the name of an outline, the row's values replace the placeholders.
+        delayed: The total delay of Assay on a busy machine, with its unit; empty if there was none.
         story: The scenario's story; None if the scenario passed or was not run.
         background: The broker's past and log; None if the journal has neither.
         untriaged: Whether the scenario failed, and no known outcome expects this.
@@ -89,6 +90,7 @@ class ScenarioView(Struct, frozen=True, kw_only=True):
     verdict: ScenarioVerdict
     took: str
     waited: str
+    delayed: str
     steps: tuple[StepView, ...]
     loose: tuple[FindingView, ...]
     unsupported: tuple[Unsupported, ...]
@@ -141,6 +143,7 @@ def scenario_view(
         verdict=verdict,
         took=seconds(verdict.seconds),
         waited=seconds(verdict.waited_seconds),
+        delayed=_delayed(events),
         steps=steps,
         loose=loose,
         unsupported=tuple(event for event in events if isinstance(event, Unsupported)),
@@ -178,6 +181,11 @@ def again(begin: Begin | None, scenario: str) -> str:
     given = begin.given or (f"--backend={begin.backend}", *defect)
     times = [] if "virtual-time" in begin.capabilities else ["--times", str(TIMES)]
     return shlex.join(("assay", "run", *given, "--scenario", scenario, *times, "--out", AGAIN))
+
+
+def _delayed(events: Iterable[AnyEvent]) -> str:
+    late_ns = sum(event.late_ns for event in events if isinstance(event, Late))
+    return duration(late_ns) if late_ns else ""
 
 
 def offenders_of(verdict: ScenarioVerdict) -> frozenset[str]:
