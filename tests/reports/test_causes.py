@@ -109,3 +109,10 @@ def test_the_document_is_cited_by_line_and_linked(page: Page) -> None:
     assert "DELAY line 3 IBM MQ: JMS 2.0 delivery delay" in " ".join(page.text.split())
     assert any(link.startswith("https://www.ibm.com/docs/") for link in page.links)
     assert "the link leads to the document" in page.text
+
+
+def test_a_page_says_if_no_address_is_known_for_the_document(site: Path) -> None:
+    said = "no address is known for the document"
+    assert said in Page(site / "rules" / "PD-20.html").text
+    assert said not in Page(site / "rules" / "DD-02.html").text
+    assert said not in Page(site / "rules" / "BT-14.html").text, "its basis is the kit alone"
