@@ -13,7 +13,7 @@ from assay_evidence.events import Unsupported
 from assay_evidence.levels import Level
 from assay_evidence.verdicts import RuleVerdict, ScenarioVerdict, Verdict
 from assay_features.titles import titles
-from assay_reports import OutputError, RunEvidence, SourceError, render_site
+from assay_reports import KnownOutcome, OutputError, RunEvidence, SourceError, render_site
 from assay_reports.presentation import FACES
 from assay_reports.views.matrix import breach_of
 
@@ -117,6 +117,16 @@ def test_a_defect_whose_own_code_raises_has_its_exception(site: Path) -> None:
 def test_a_client_rule_is_a_verdict_on_the_client_only(site: Path) -> None:
     text = Page(site / "rules" / "DD-12.html").text
     assert "A verdict on our own client, Assay SDK 0.1.0 (classic); it says nothing about the broker." in text
+
+
+def test_a_fail_that_comes_sometimes_is_not_missed_where_the_scenario_could_not_run(
+    runs: tuple[RunEvidence, RunEvidence], tmp_path: Path
+) -> None:
+    entry = KnownOutcome("*", "fail", "It is so.", "manual", "us", "2999-01-01", sometimes="1 of 3")
+    site = render_site([replace(runs[1], known=(entry,))], tmp_path / "report").parent
+    states = Page(site / ARTEMIS).text
+    assert "could not run" in states
+    assert "as expected: fail in 1 of 3 runs, otherwise a pass" in states
 
 
 def test_the_backend_page_shows_environment_lacks_disclosures_known_outcomes_and_damage(site: Path) -> None:
