@@ -42,7 +42,7 @@ def test_without_java_the_user_is_told_what_to_install(
 
 
 @pytest.mark.parametrize(
-    ("says", "found"), [('openjdk version "11.0.2"', "is older"), ("hello", "does not say its version")]
+    ("describes itself as", "found"), [('openjdk version "11.0.2"', "is older"), ("hello", "does not say its version")]
 )
 def test_a_java_that_will_not_do_is_named(
     says: str, found: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -12,7 +12,7 @@ from assay_adapters.ports.backend import Environment
 from assay_adapters.ports.client import Client, ClientEvent, ClientIdentity, Endpoint
 from assay_features import Profile
 from assay_sdk.amqp.conventions import Conventions
-from assay_sdk.driver import Driver
+from assay_sdk.driver import Driver, Opened
 from assay_sdk.faces.caller import shared_runner
 from assay_sdk.time import Clock, Runner
 
@@ -28,6 +28,17 @@ class SightFaults(Protocol):
     def seen(self, key: str) -> None:
         """Cause the faults that wait for the first reception of the message with this key."""
         ...
+
+
+def introduction(opened: Opened) -> dict[str, str]:
+    """Return what a broker says about itself in its open frame (AMQP 1.0, 2.7.1) or CONNECTED (STOMP 1.2, ``server``).
+
+    Returns:
+        The entry ``describes itself as`` of the environment, such as ``RabbitMQ 4.0.5``; empty if the broker names no
+        product.
+    """
+    says = " ".join(str(opened.properties[name]) for name in ("product", "version") if opened.properties.get(name))
+    return {"describes itself as": says} if opened.properties.get("product") else {}
 
 
 RunnerT = TypeVar("RunnerT", bound=Runner)

@@ -706,7 +706,7 @@ Feature: Messages on a queue, through restart and kill
       And receiver "busy" is waiting on queue "other"
       When message "taken" is sent to queue "other"
       And "busy" has seen "taken"
-      And message "heavy" is sent to the queue with delivery mode persistent while the write to the queue waits for 10 s
+      And message "heavy" is sent to the queue with delivery mode persistent while the write to the queue waits for 2 s
       Then sending "heavy" is accepted
       And "heavy" was flushed to disk before its send was answered
 

@@ -175,7 +175,7 @@ Feature: The sender's knowledge of its message, by quality of service
       And subscriber "first" is inactive
       And subscriber "second" is inactive
       And subscriber "third" is inactive
-      When message "m1" is sent to the topic with quality of service at-least-once while the write to the queue of the <which> subscription to the topic waits for 10 s
+      When message "m1" is sent to the topic with quality of service at-least-once while the write to the queue of the <which> subscription to the topic waits for 2 s
       Then sending "m1" is accepted
       And 3 copies of "m1" were flushed to disk before its send was answered
 

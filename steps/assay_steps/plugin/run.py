@@ -18,7 +18,7 @@ import pytest
 from msgspec import Struct, convert, structs, to_builtins
 
 from assay_adapters.known import KnownOutcome, known_outcomes
-from assay_adapters.ports.backend import Backend, BackendError, Instance, client_protocol
+from assay_adapters.ports.backend import Backend, BackendError, Environment, Instance, client_protocol
 from assay_adapters.ports.capabilities import Needs, Unsupported
 from assay_adapters.ports.client import Endpoint
 from assay_evidence import events
@@ -72,6 +72,7 @@ class RunOptions(RunRequest, frozen=True, kw_only=True):
         writer: This process's name, which is also the name of its journal.
         out: The folder of evidence.
         shared: The address of the broker that all processes share; None if each scenario has its own.
+        environment: The tested product, with what the shared broker says about itself; None without such a broker.
         pace: The run's pace (`assay_steps.cast.timing.pace`); None if it is not measured yet.
     """
 
@@ -79,6 +80,7 @@ class RunOptions(RunRequest, frozen=True, kw_only=True):
     writer: str
     out: str
     shared: Endpoint | None = None
+    environment: Environment | None = None
     pace: int | None = None
 
     @classmethod
@@ -193,7 +195,11 @@ class Run:
         provisioned = self.provisioning.instance(Needs())
         if isinstance(provisioned, Unsupported):
             raise LookupError(f"Backend {self.backend.name!r} has no broker to share: {provisioned.source.text}")
-        self.options = structs.replace(self.options, shared=provisioned.endpoint(client_protocol(provisioned)))
+        self.options = structs.replace(
+            self.options,
+            shared=provisioned.endpoint(client_protocol(provisioned)),
+            environment=self.backend.environment,
+        )
 
     # selection -------------------------------------------------------------------------------------------------------
 
@@ -237,7 +243,7 @@ class Run:
         """Return the journal's first event; the first call writes it."""
         if self._opening is None:
             pace = self._set_pace()
-            environment = self.backend.environment
+            environment = self.options.environment or self.backend.environment
             client = self.backend.identity(self.options.face)
             own = {"client": client.ours, "broker": environment.ours}
             if isinstance(self.behaviour, Variant):

@@ -374,7 +374,7 @@ def test_where_no_branch_is_in_doubt_none_is_found() -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "says"),
+    ("command", "describes itself as"),
     [
         ("DIS THREAD(ORDERS)", "hexadecimal"),
         ("RESOLVE INDOUBT(*) ACTION(COMMIT)", "hexadecimal"),

@@ -25,7 +25,7 @@ from assay_adapters.brokers.amqp.instance import ProductInstance
 from assay_adapters.brokers.amqp.places import JointPlace, OwnPlace, SharedPlace, remove_place
 from assay_adapters.brokers.amqp.product import Product
 from assay_adapters.brokers.amqp.revival import SharedBroker, is_silent
-from assay_adapters.brokers.base import AmqpBackend
+from assay_adapters.brokers.base import AmqpBackend, introduction
 from assay_adapters.containers.container import (
     Container,
     ContainerSpec,
@@ -136,6 +136,8 @@ class ProductBackend(AmqpBackend):
         self.conventions = product.conventions
         self._product = product
         self._image: str | None = None
+        self._opened: Opened | None = None
+        """How a container of the product introduced itself; None before one has started in this process."""
         self._shared: Container | None = None
         self._own: OwnPlace | None = None
         self._cut: SharedPlace | None = None
@@ -145,10 +147,13 @@ class ProductBackend(AmqpBackend):
 
     @property
     def environment(self) -> Environment:
-        """The tested product, with the version that its image names."""
+        """The tested product, with the version that the broker itself names, or else the one that its image names."""
         image = self._image or self._product.wanted_images()[0]
         version = image.rpartition(":")[2].partition("-")[0]
         details = {"image": image, "protocol": _PROTOCOLS[self._product.protocol]}
+        if self._opened is not None:
+            details |= introduction(self._opened)
+            version = str(self._opened.properties.get("version") or version)
         if self._image is not None:
             details["digest"] = image_digest(self._image)
         if self._product.not_run_here:
@@ -360,8 +365,10 @@ class ProductBackend(AmqpBackend):
 
         def is_ready(port: int) -> bool:
             at = self._endpoint(port, container.admin_port)
-            if answers(driver, self._runner, at) is None:
+            opened = answers(driver, self._runner, at)
+            if opened is None:
                 return False
+            self._opened = opened
             return management is None or at.admin is None or management.answers(at.admin)
 
         container = Container(spec, self._runner, is_ready)

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct, structs
 
-from assay_adapters.brokers.base import ALL_FACES, AmqpBackend
+from assay_adapters.brokers.base import ALL_FACES, AmqpBackend, introduction
 from assay_adapters.brokers.creating import CreatingDriver
 from assay_adapters.brokers.url.boxes import RunningContainer
 from assay_adapters.brokers.url.checks import absences, mistakes
@@ -130,6 +130,8 @@ class UrlBackend(AmqpBackend):
         self.profiles = description.profiles
         self._folder = self._file.parent
         self._image: str | None = None
+        self._opened: Opened | None = None
+        """How the broker introduced itself; None before this process has connected to it."""
         self._shared: _Own | None = None
         self._own: _Own | None = None
         self._front: Proxy | None = None
@@ -147,6 +149,8 @@ class UrlBackend(AmqpBackend):
             details["url"] = description.broker.url
         if self._image is not None:
             details |= {"image": self._image, "digest": image_digest(self._image)}
+        if self._opened is not None:
+            details |= introduction(self._opened)
         return Environment(product=description.title, version=description.version, details=details, ours=False)
 
     def probe(self) -> Available | Unavailable:
@@ -171,7 +175,7 @@ class UrlBackend(AmqpBackend):
         """Connect to the running broker at the file's URL, to see whether it answers."""
         broker = self.description.broker
         endpoint = Endpoint(broker.url or "", self._login())
-        return reach(self._plain_driver(), self._runner, endpoint, self._ca_file())
+        return self._noted(reach(self._plain_driver(), self._runner, endpoint, self._ca_file()))
 
     def provision(self, needs: Needs) -> Place | Unsupported:
         """Return the broker that scenarios share, or for a scenario with faults the broker for such scenarios.
@@ -302,7 +306,13 @@ class UrlBackend(AmqpBackend):
 
     def _look(self, port: int) -> Opened | Refused:
         """Connect to a broker that the kit has started, to see whether it answers."""
-        return reach(self._plain_driver(), self._runner, self._local(port))
+        return self._noted(reach(self._plain_driver(), self._runner, self._local(port)))
+
+    def _noted(self, answer: Opened | Refused) -> Opened | Refused:
+        """Store how the broker introduced itself, and return its answer."""
+        if isinstance(answer, Opened):
+            self._opened = answer
+        return answer
 
     # --- parts for all brokers
 

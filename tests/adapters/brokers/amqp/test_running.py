@@ -58,6 +58,15 @@ def instance(product: Product) -> Iterator[ProductInstance]:
         runner.close()
 
 
+def test_the_report_names_the_product_and_the_version_that_the_broker_names(
+    instance: ProductInstance, product: Product
+) -> None:
+    told = instance.environment
+    names = {"activemq": "ActiveMQ", "artemis": "ActiveMQ-Artemis", "broker-j": "Qpid Broker-J", "rabbitmq": "RabbitMQ"}
+    assert names[product.name.partition("+")[0]] in told.details["describes itself as"]
+    assert told.version in told.details["describes itself as"]
+
+
 def session(instance: ProductInstance, client_id: str | None = None) -> ClientSession:
     endpoint = instance.endpoint(client_protocol(instance))
     connected = instance.clients()["simplified"].connect(endpoint, client_id=client_id)

@@ -33,6 +33,7 @@ from assay_broker.server.accounts import add_user
 from assay_broker.server.addresses import HostPort
 from assay_broker.server.options import ServerOptions
 from assay_broker.server.threaded import serving
+from assay_broker.wire import PRODUCT, product_version
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.runners.real import RealRunner
@@ -182,6 +183,7 @@ def test_the_login_comes_from_the_environment(make: Make, tmp_path: Path, monkey
         monkeypatch.setenv("ACME_PASSWORD", "right")
         backend = make(text)
         assert backend.probe() == Available(f"Acme MQ at {server.amqp_url}")
+        assert backend.environment.details["describes itself as"] == f"{PRODUCT} {product_version()}"
         assert "right" not in repr(backend.environment) + repr(place(backend).endpoint("amqp"))
         monkeypatch.setenv("ACME_PASSWORD", "not-this-one")
         found = make(text).probe()

@@ -29,7 +29,7 @@ def runner() -> Iterator[RealRunner]:
 
 
 @pytest.mark.parametrize(
-    ("url", "says"),
+    ("url", "describes itself as"),
     [
         ("amqp://h", r"not a STOMP URL: write stomp://host:port \(amqp was given\)$"),
         ("stomp://u:secret@h", "pass login="),
