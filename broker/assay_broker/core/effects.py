@@ -37,7 +37,7 @@ class Deliver(Struct, frozen=True, tag=True, kw_only=True, gc=False):
     Args:
         origin: The destination that the receiver's client named.
         delivery: The delivery's number on this connection.
-        count: The number of earlier deliveries of the message that failed.
+        count: The number of the message's failed deliveries so far.
         redelivered: Whether the queue manager may have delivered the message before.
         after: The batch to wait for; None for none.
         settled: Whether the delivery is sent settled (at most once); the queue manager has removed the message already.
@@ -58,7 +58,7 @@ class Browsed(Struct, frozen=True):
     """A message for a browser of a queue.
 
     Args:
-        count: The number of the message's failed deliveries.
+        count: The number of the message's failed deliveries so far.
     """
 
     message: Message
@@ -73,8 +73,8 @@ Value = (
 )
 """The value of an answer.
 
-Browsed messages, the result of DISPLAY, messages with their descriptors, xids, a subscription's terms, a vote, or a
-destination's name.
+One of: browsed messages, the result of DISPLAY, messages with their descriptors, xids, a subscription's terms, a vote,
+a destination's name, or None for no value.
 """
 
 

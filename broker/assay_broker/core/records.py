@@ -1,4 +1,4 @@
-"""The records in the store. After a kill, a queue manager restores its state from the records that were flushed.
+"""The records in the store. At a start, a queue manager restores its state from the records that were flushed.
 
 The core records persistent messages on queues and on durable subscriptions (PD-20, PD-23), and durable subscriptions
 themselves. The objects and authority records that a new queue manager begins with are recorded only when an
@@ -135,7 +135,7 @@ class RetainedSet(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class KeptForTopic(Struct, frozen=True):
-    """A publication that becomes its topic's retained publication when a branch commits; fields as in `RetainedSet`."""
+    """A publication that its topic retains once the branch that sent it is committed; fields as in `RetainedSet`."""
 
     topic: Address
     message: Message
@@ -182,9 +182,10 @@ class UnitCompleted(Struct, frozen=True, tag=True):
 
 
 class UnitResolved(Struct, frozen=True, tag=True):
-    """A branch is no longer in doubt, and no outcome is kept for it.
+    """A branch is no longer in doubt, and the store keeps no heuristic outcome for it.
 
-    Receivers can get the copies that the branch put, unless records of the same batch remove them.
+    After a commit, receivers can get the copies that the branch put. After a backout, records of the same batch remove
+    these copies.
     """
 
     number: int

@@ -142,10 +142,10 @@ def _not_taken(state: State, why: str) -> str:
 
 
 def close_for_store(state: State, receiver: Receiver, turn: Turn) -> None:
-    """Close a receiver, because the store refused to record a settlement and no answer can tell the client.
+    """Close a receiver whose settlement the store refused, because no answer reports the refusal to the client.
 
-    If the receiver stayed open, it would get the message again at once, and its next settlement would need the store
-    again.
+    If the receiver stayed open, it would receive the message again at once, and the store would have to record the next
+    settlement.
 
     Args:
         state: The queue manager.

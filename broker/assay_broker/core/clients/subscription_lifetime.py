@@ -1,8 +1,8 @@
-"""The lifetime of subscriptions: creation, time to live after the last receiver, end.
+"""The lifetime of subscriptions: their creation, their time to live after the last receiver, and their end.
 
-The time to live of a subscription begins when its last receiver leaves, for any reason (AMQP:31). The core records that
-time, so the time to live continues over a restart. If the subscription had a receiver when the queue manager ended, its
-time to live begins at the next start.
+The time to live of a subscription begins when its last receiver leaves, for any reason (AMQP:31). The core records when
+the receiver left, so the time to live continues over a restart. If the subscription had a receiver when the queue
+manager ended, the time to live begins at the next start.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Puts that the queue manager makes itself, such as reports; it plans all puts before it carries out the first."""
+"""Puts by the queue manager itself, such as reports. All puts are planned before the first is carried out."""
 
 from __future__ import annotations
 

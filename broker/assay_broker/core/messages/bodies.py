@@ -18,7 +18,7 @@ def body_of(message: Message) -> Body:
         return message.body
     try:
         return bodies.body(message.encoded)
-    except DecodeError:  # possible, because the broker checks only the sections at arrival
+    except DecodeError:  # the broker checks only the sections of an arriving message
         return None
 
 

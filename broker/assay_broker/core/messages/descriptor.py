@@ -1,4 +1,4 @@
-"""The form in which an administrator gets a message: its descriptor (MQMD), headers and body.
+"""A message as an administrator sees it: its descriptor (MQMD), headers and body.
 
 Names of fields and numbers are those of IBM MQ (``cmqc.h``); ids are 48 hexadecimal digits. IBM does not document the
 header of a staged message (MQDDH), so its fields are an invention of this broker.

@@ -50,7 +50,7 @@ class LinkAction(Enum):
     LEAVE = auto()
     """Close the link."""
     EXPEL = auto()
-    """Close the link, and give the client the reason."""
+    """Close the link, and send the client the reason."""
 
 
 LinkTable = Mapping[tuple[LinkState, LinkInput], tuple[LinkState, LinkAction]]
