@@ -17,8 +17,8 @@ def written(definition: Definition, host: Host) -> str:
     """Return the command that creates a copy of an object: DEFINE, or ALTER for the queue manager itself.
 
     The DEFINE command replaces an existing object.  It omits read-only attributes, because DEFINE does not take them.
-    It also omits TOPICOBJ of a subscription: the definition's TOPICSTR is the whole topic string already, and DEFINE
-    would put the string of the topic object before it.
+    It also omits TOPICOBJ of a subscription: the definition's TOPICSTR is the whole topic string already, and with
+    TOPICOBJ, DEFINE would add the string of the topic object again.
 
     Args:
         definition: The object.
