@@ -36,7 +36,8 @@ class Peer(Protocol):
 class Facility:
     """The log, peers and shared state of a sharing group, or of one queue manager outside a group.
 
-    The facility continues to exist while queue managers stop and start.
+    The members of a group keep their facility when they stop and start. A queue manager outside a group gets a new one
+    at each start.
 
     Args:
         runner: Runs the jobs, and has the clock.
@@ -61,4 +62,4 @@ class Facility:
         self.peers: dict[int, Peer] = {}
         """The clients of all members, by connection number; a core may deliver to a client of another member."""
         self.wakers: list[Callable[[], None]] = []
-        """Functions that make each member check the time, because any member may expire shared messages."""
+        """One function for each member, called when a member stops: another member then expires the shared messages."""

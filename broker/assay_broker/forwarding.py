@@ -1,4 +1,4 @@
-"""Translation of a client's commands to the core's commands, by the sessions and links that the client has open."""
+"""Translates the driver commands of a client to commands of the core, and tracks the client's sessions and links."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Forwarder:
         self._sessions: set[int] = set()
         self._links: dict[int, int] = {}
         self._made: dict[int, Address] = {}
-        """Temporary destinations, by the links whose end deletes them."""
+        """The temporary destinations that senders created, by link; the end of the link deletes them."""
         self._units: dict[int, int] = {}
         # The cast is needed because the type of a mapping cannot say that each method takes the type in its key.
         self._forwarders = cast(

@@ -15,7 +15,7 @@ from assay_sdk.model.message import Message
 
 
 class WireTracer:
-    """The translator of one wire's commands and events to frames; it remembers the unsettled deliveries."""
+    """The translator of one wire's commands and events to frames; it stores the unsettled deliveries."""
 
     def __init__(self) -> None:
         self._links: dict[int, str] = {}

@@ -242,7 +242,7 @@ class InProcessWire:
                 self._sink(driver.Failed(command.token, refused(Mqrc.CONNECTION_BROKEN, "The connection is closed.")))
             return
         if self._ending:
-            return  # `_finish`, which is due, answers it with `Failed`
+            return  # `_finish`, which is scheduled, answers the command with `Failed`
         if self._tracer is not None:
             self._sink(self._tracer.command(command))
         if self._forwarder is None:
