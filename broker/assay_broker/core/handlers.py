@@ -117,7 +117,7 @@ def _flow(state: State, turn: Turn, command: commands.Flow) -> None:
 
 
 def _unit_for_work(state: State, command: commands.Put | commands.Settle) -> Work | None:
-    """Return the unit of work of a put or a settlement, if the unit can take its messages; None without a unit.
+    """Return the unit of work of a put or a settlement, after checks of the unit; None for a command without a unit.
 
     Raises:
         RefusalError: The connection has no such open unit of work, or the unit would hold more messages than MAXUMSGS

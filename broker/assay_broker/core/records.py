@@ -100,8 +100,8 @@ class MessageMarked(Struct, frozen=True, tag=True):
     """A delivery of a stored message failed; the message stays marked as redelivered, also after a restart.
 
     The core writes the record when a delivery fails, also at a normal shutdown. After a kill, however, a message that
-    a receiver held is delivered again without the mark. JMS 2.0, 3.4.7 allows this, because the mark means "likely". To
-    mark such a message, the core would have to flush a record before each delivery.
+    a receiver held is delivered again without the mark. JMS 2.0, 3.4.7 allows this, because the mark means "likely
+    delivered before". To mark such a message, the core would have to flush a record before each delivery.
 
     Args:
         key: The number of the message's copy.
@@ -113,7 +113,7 @@ class MessageMarked(Struct, frozen=True, tag=True):
 
 
 class MessageRemoved(Struct, frozen=True, tag=True, gc=False):
-    """A stored copy was removed, for example because it was consumed, expired or was cancelled."""
+    """A stored copy was removed, for example because it was consumed or cancelled, or has expired."""
 
     key: int
 

@@ -223,7 +223,7 @@ class Turn:
         self._effects.append(ToMember(member, parcel, after or None))
 
     def trace(self, text: str, *objects: str) -> None:
-        """Write a sentence to the log.
+        """Log a sentence about an event that no answer reports.
 
         Args:
             text: The sentence, without any content of a message.

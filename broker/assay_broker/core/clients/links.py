@@ -162,7 +162,7 @@ def attach(state: State, turn: Turn, connection: Connection, command: Attach) ->
         receiver = SubscriptionReceiver(
             session, command.link, command.address, subscription, table, settled=command.settled
         )
-        subscription.queue.join(receiver, None, None)  # the subscription selects
+        subscription.queue.join(receiver, None, None)  # no selector, because the subscription selects the messages
         subscription.receivers[receiver.key] = receiver
         batch = subscription.batch
     _adopt(state, connection, command.address)
@@ -312,7 +312,7 @@ def _close_receiver(state: State, turn: Turn, receiver: Receiver) -> None:
 
 
 def drop_temporary(state: State, turn: Turn, connection: Connection) -> None:
-    """Delete a connection's temporary destinations at its end (JMS 2.0, 6.2.2)."""
+    """Delete the temporary destinations of a connection that ends (JMS 2.0, 6.2.2)."""
     for address in connection.temporary:
         _drop_one(state, turn, address, f"{address.name} was deleted at the end of its connection.")
     connection.temporary.clear()

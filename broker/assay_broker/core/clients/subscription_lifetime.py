@@ -114,7 +114,8 @@ def wait_for_end(state: State, subscription: Subscription) -> None:
 def resume(state: State, turn: Turn, subscription: Subscription, terms: Terms, expel: Callable[[Turn], None]) -> None:
     """Prepare an existing subscription for a new receiver, which then also gets stored messages (PD-25, QS-21).
 
-    The receiver's terms replace the time to live, which does not run while the subscription has a receiver.
+    The subscription gets the time to live of the receiver's terms. This time does not run while the subscription has a
+    receiver.
 
     Args:
         state: The queue manager.

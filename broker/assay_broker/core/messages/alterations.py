@@ -22,7 +22,7 @@ from assay_sdk.amqp.sections import (
 from assay_sdk.model.message import Message
 
 MAX_ANNOTATIONS = 4_096
-"""The highest number of octets of a message's annotations section after outcomes; each receiver may add some."""
+"""The highest number of octets to which receivers may extend a message's annotations section."""
 _MESSAGE_ID, _CORRELATION_ID = 0, 5  # fields of the properties section (AMQP 1.0, 3.2.4)
 
 

@@ -25,7 +25,7 @@ _DATAGRAM = 8
 _NUMBER_BITS = 22
 _TENTH_MS = 100
 _UNLIMITED = -1
-_JAVA = 28  # MQAT_JAVA: the JMS client puts
+_JAVA = 28  # MQAT_JAVA: a JMS client has put the message
 _IN_GROUP, _LAST_IN_GROUP = 8, 16
 
 

@@ -4,7 +4,7 @@
   message; for a persistent message, once the message is on disk.
 - When a queue manager starts, it sends the other queue managers a greeting. Each of them then sends its outstanding
   messages again. The receiver recognises them, because it stores the numbers of the messages that it has taken.
-- A non-persistent message may be lost at the end of either queue manager, but is never put twice.
+- A non-persistent message may be lost when either queue manager ends, but is never put twice.
 """
 
 from __future__ import annotations

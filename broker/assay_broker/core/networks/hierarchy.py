@@ -3,10 +3,10 @@
 The neighbours of a queue manager are its parent and its children.
 
 A neighbour announces its interest in a topic, and the announcement acts as a proxy subscription. At the send, the queue
-manager makes one copy of a publication for each matching proxy subscription, and stages these copies if the publication
-is delayed (DD-81). When a copy arrives at the neighbour, the neighbour publishes it to all its subscribers of that
-time, also to those that subscribed after the send (DD-84). A publication never returns to a queue manager through which
-it has passed.
+manager makes one copy of a publication for each neighbour with a matching proxy subscription, and stages these copies
+if the publication is delayed (DD-81). When a copy arrives at the neighbour, the neighbour publishes it to all its
+subscribers of that time, also to those that subscribed after the send (DD-84). A publication never returns to a queue
+manager through which it has passed.
 """
 
 from __future__ import annotations

@@ -18,9 +18,10 @@ TEMPORARY_PREFIXES: Mapping[AddressKind, str] = {
 
 
 def by_name(address: Address) -> Address:
-    """Return an address with the kind temporary queue or topic if its name has the prefix; else return it unchanged.
+    """Return the address of a temporary destination with its temporary kind; return any other address unchanged.
 
-    A client that sends a reply may know only the name of a temporary queue (JMS 2.0, 6.2.2).
+    The prefix of the name shows the kind. A client that sends a reply may know only the name of a temporary queue
+    (JMS 2.0, 6.2.2).
 
     Args:
         address: The address that the client gave, such as a queue with the name of a temporary queue.

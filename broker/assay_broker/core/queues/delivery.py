@@ -70,7 +70,7 @@ def _send_on(state: State, turn: Turn, queue: Queue, to: tuple[str, Address]) ->
 
 def _hand_out(state: State, turn: Turn, queue: Queue, receiver: Receiver, entry: Entry) -> None:
     number = state.connections.anywhere(receiver.connection).next_delivery()
-    gate = entry.batch if entry.batch > receiver.gate else receiver.gate  # noqa: FURB136  a call for each message
+    gate = entry.batch if entry.batch > receiver.gate else receiver.gate  # noqa: FURB136  `max` is a slow call
     if receiver.settled:  # at most once: the queue manager removes the copy when it sends it (QS-06)
         remove(state, turn, queue, entry, failed=False)
         if entry.recorded:  # the removal is on disk before the copy is sent, so that no kill causes a second delivery
@@ -104,7 +104,7 @@ def remove(state: State, turn: Turn, queue: Queue, entry: Entry, *, failed: bool
         turn: The present turn.
         queue: The copy's queue.
         entry: The copy.
-        failed: Whether the delivery counts as failed if the store refuses the removal, so that the copy stays.
+        failed: Whether the delivery counts as failed if the copy stays because the store refuses the removal.
     """
     queue.remove(entry)
     if entry.expires_ms is not None:

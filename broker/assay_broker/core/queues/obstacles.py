@@ -60,7 +60,7 @@ def obstacles(target: Target, message: Message, further: int = 1) -> list[Obstac
     if target.inhibited is not None:
         found.append(Obstacle(Mqrc.PUT_INHIBITED, target.inhibited, "is disabled for puts"))
     if queue is not None:
-        if size(message) > queue.definition.number("MAXMSGL"):  # a cheap test: otherwise the body fits
+        if size(message) > queue.definition.number("MAXMSGL"):  # if the whole message fits, the body fits
             found += limits(queue.definition, queue.name, length(message))
         if queue.fills(further):
             found.append(full(queue.name))

@@ -366,7 +366,7 @@ class Queue:
     def served(self, receiver: Receiver, entry: Entry) -> None:
         """Note a delivery: the receiver loses one credit, and becomes the last in its waiting line.
 
-        From now on the receiver holds the message group of the message, unless it has consumed the last member.
+        From now on the receiver holds the message's group, unless the receiver has consumed the group's last member.
         """
         group = entry.message.group_id
         if group and not (entry.place is Place.GONE and is_last(entry.message)):

@@ -160,7 +160,7 @@ FAILURES: Mapping[BranchState, XaCode] = MappingProxyType(
 )
 """For each state of a branch, the XA code of the answer if the store refuses the branch's batch.
 
-A decision of an operator is refused with a reason code instead, as any administrator's command.
+A decision of an operator is refused with a reason code instead, like any administrator's command.
 """
 
 HINTS: Mapping[BranchState, str] = MappingProxyType(

@@ -2,8 +2,9 @@
 
 A publisher asks for retention with the property JMS_IBM_Retain = 1, which has no effect on queues. Present subscribers
 get the publication without the property. A later subscriber gets the publication at once, with the property, as
-applications of IBM's JMS client expect. A publication without a body is retained like any other. Only `clear_retained`
-removes a retained publication. A persistent retained publication survives a restart.
+applications of IBM's JMS client expect. A publication without a body is retained like any other; only
+an administrator can clear a retained publication (`ClearRetained`). A persistent retained publication survives a
+restart.
 """
 
 from __future__ import annotations

@@ -239,7 +239,7 @@ def check_terms(terms: Terms) -> None:
 
     Raises:
         RefusalError: A durable or shared subscription has no name, or an unshared durable subscription has no client id
-            (PD-17, JMS 2.0, 8.3.3). Or the time to live is negative or belongs to a non-durable subscription.
+            (PD-17, JMS 2.0, 8.3.3). Or the time to live is negative, or a non-durable subscription has one above 0.
     """
     if (terms.durable or terms.shared) and not terms.name:
         raise refusal(

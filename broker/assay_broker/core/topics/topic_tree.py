@@ -1,8 +1,8 @@
 """The topic tree: the attributes that apply to a topic string.
 
-Each attribute comes from the nearest topic object, at the topic string or an ancestor, whose value is not ASPARENT. If
-no topic object sets it, SYSTEM.BASE.TOPIC does. If SYSTEM.BASE.TOPIC was deleted or has ASPARENT, the factory setting
-of SYSTEM.BASE.TOPIC applies.
+The value of an attribute comes from the nearest topic object, at the topic string or an ancestor, that does not have
+ASPARENT. If no such topic object exists, the value comes from SYSTEM.BASE.TOPIC. If SYSTEM.BASE.TOPIC was deleted or
+has ASPARENT, the factory setting of SYSTEM.BASE.TOPIC applies.
 """
 
 from __future__ import annotations
