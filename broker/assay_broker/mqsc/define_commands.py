@@ -10,7 +10,7 @@ from assay_broker.core.objects.model import Definition, Kind, Value
 from assay_broker.core.objects.values import shown
 
 _LONGEST = 2_000
-"""The most characters of a value on one line; a line has at most 2,048 characters."""
+"""The most characters of a folded part on one line; MQSC allows 2,048 characters in a line."""
 
 
 def written(definition: Definition, host: Host) -> str:

@@ -276,7 +276,7 @@ def unique(parameters: tuple[Parameter, ...], slots: Mapping[str, str]) -> None:
 
     Args:
         parameters: The parameters.
-        slots: The usual form of each parameter that has another form, by the other form: ``SHARE`` by ``NOSHARE``.
+        slots: For each other form of a parameter, the usual form: ``SHARE`` for ``NOSHARE``.
 
     Raises:
         MqscFaultError: A parameter is given twice, or together with its NO form.
@@ -313,7 +313,7 @@ def _split(reading: Reading, options: Mapping[str, str]) -> tuple[dict[str, Para
 
 
 def _row(reading: Reading, kind: Kind, parameter: Parameter) -> Attribute:
-    """Return the attribute, of this kind of object, that a parameter names.
+    """Return the attribute that a parameter names, for this kind of object.
 
     Raises:
         MqscFaultError: The kind of object has no such attribute, or the attribute is read-only.

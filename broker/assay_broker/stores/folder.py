@@ -160,8 +160,8 @@ class Folder:
     def _begin(self, octets: bytes, log_bytes: int, keep: Keep) -> None:
         """Create the log and the database, so that a crash leaves either no database or a complete one.
 
-        The log has its least length from the start, for two reasons.  A log that another program cut is then too
-        short.  On a full disk the store can still write the removals that free space.
+        The log has its least length from the start, for two reasons.  The store can then detect that another
+        program has cut the log.  On a full disk the store can still write the removals that free space.
         """
         new = self.path / _BEGINNING
         try:

@@ -21,7 +21,7 @@ from assay_broker.stores.slots import Newest
 from assay_broker.stores.tables import Row, row_of
 
 LOG_BYTES = 4 << 20
-"""The length of the log at which the store copies it into the database, in octets: 1,000 pages."""
+"""The length of the log at which the store copies it into the database, in octets: about 1,000 pages."""
 RESERVE_BYTES = 8 << 20
 """The octets that the store leaves free on the disk, for removals and for copying the log."""
 _COPIES = 2

@@ -30,7 +30,7 @@ _SECOND_MS = 1_000
 _MS_PER_TENTH = 100
 _TENTHS = 10
 _NEXT_TRY_MS = 900
-"""A message released later than this after its delay, in milliseconds, was refused by its target before."""
+"""If a message is released more than this number of milliseconds after its delay, its target has refused it before."""
 _KEPT = "variant_kept"
 
 _S, _I, _A = ProcessorState, ProcessorInput, ProcessorAction
