@@ -17,11 +17,11 @@ class Peer(Protocol):
     """The interface through which the queue manager uses a client's connection; listeners and wires implement it."""
 
     def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
-        """Give the client the answer to a command, and then call `sent`, if given."""
+        """Send the client the answer to a command, and then call `sent`, if given."""
         ...
 
     def deliver(self, delivery: Deliver) -> None:
-        """Give a message to the client's receiver."""
+        """Send a message to the client's receiver."""
         ...
 
     def close_link(self, closed: CloseLink) -> None:
@@ -41,7 +41,7 @@ class Facility:
 
     Args:
         runner: Runs the jobs, and has the clock.
-        numbers: Gives the numbers of new connections.
+        numbers: The source of the numbers of new connections.
         several: Whether the group has several queue managers.
         flush_ns: Nanoseconds from the first write to the flush; see `Log`.
         aside: The executor that waits for the disk; see `Log`.

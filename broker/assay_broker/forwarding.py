@@ -22,7 +22,7 @@ class Forwarder:
     Args:
         number: The connection's number at the queue manager.
         handle: The queue manager's method that takes a command.
-        post: Takes the answers that the forwarder itself gives.
+        post: Called with each answer that the forwarder itself makes.
     """
 
     def __init__(self, number: int, handle: Callable[[Command], None], post: Callable[[DriverEvent], None]) -> None:
@@ -161,7 +161,7 @@ class Forwarder:
     def _send(self, command: driver.Send) -> None:
         token = None if command.settled else command.token
         message = command.message
-        if message.encoded is not None:  # encoded by another wire; the fields may have changed since
+        if message.encoded is not None:  # the encoding is another wire's; the fields may have changed since
             message = replace(message, encoded=None)
         if message.to is not None and (to := by_name(message.to)) is not message.to:
             message = replace(message, to=to)

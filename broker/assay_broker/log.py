@@ -41,7 +41,7 @@ Held = Answer | Deliver | ToMember
 
 
 class _Waiting(Struct, frozen=True, eq=False):
-    """A batch that waits, unwritten, until `Log.unblock`."""
+    """A batch that the log does not write before `Log.unblock`."""
 
     writer: Writer
     persist: Persist

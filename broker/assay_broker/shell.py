@@ -41,11 +41,11 @@ class QueueManager:
 
     Args:
         runner: Runs all jobs, and has the clock.
-        store: The store of the queue manager's records, from which it recovers at once.
+        store: The store of records, from which the new queue manager recovers at once.
         settings: The queue manager's settings; None for `default_settings`.
         seams: The filters of a named defect; the default changes nothing.
         facility: The log, peers and state that the queue manager shares with its sharing group; None outside a group.
-        post: Takes parcels for the other queue managers of the network; None outside a network.
+        post: Called with parcels for the other queue managers of the network; None outside a network.
         flush_ns: Nanoseconds from the first write to the flush; see `assay_broker.log.Log`.
         aside: The executor whose thread waits for the disk when many records are to be flushed; None to wait on the
             runner's thread.
@@ -142,7 +142,7 @@ class QueueManager:
         """Carry out a command from a peer, a timer or an administrator.  Call this in a job of the runner.
 
         A peer may call this while the queue manager is calling a peer.  The command then becomes a job of its own,
-        because the effects that remain of the current turn come first.
+        because the remaining effects of the current turn come first.
 
         Args:
             command: The command; ignored while the queue manager is stopped.

@@ -77,7 +77,7 @@ class WireTracer:
         return Transfer(event.message, settled, link)
 
     def _answer(self, token: int, outcome: Outcome) -> tuple[Disposition, ...]:
-        """Translate the answer to a send into the broker's outcome, and the answer to a settle into its settlement."""
+        """Translate the answer to a send into the broker's outcome, and the answer to a `Settle` into a settlement."""
         message = self._sent.pop(token, None)
         if message is not None:
             return (Disposition(message, outcome, settled=True, receiver=True),)

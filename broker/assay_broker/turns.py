@@ -39,7 +39,7 @@ class Turns:
             each start.
         seams: The filters of a named defect.
         name: The queue manager's name.
-        post: Takes parcels for the other queue managers of the network; None outside a network.
+        post: Called with parcels for the other queue managers of the network; None outside a network.
     """
 
     def __init__(self, runner: Runner, facility: Facility, seams: Seams, name: str, post: Post | None) -> None:
@@ -49,7 +49,7 @@ class Turns:
         self.after_answer: list[AnswerHook] = []
         """Hooks that run with each message just after its send is answered."""
         self.traces: list[Callable[[Trace], None]] = []
-        """Functions that take events for an administrator only, such as the discarding of a report."""
+        """Functions to call with events that no client is told of, such as the discarding of a report."""
         self.after_turn: list[Callable[[], None]] = []
         """Hooks that run after each command, when its effects are carried out."""
         self.deliveries = 0

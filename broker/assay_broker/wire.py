@@ -69,7 +69,7 @@ class InProcessWire:
     Args:
         queue_manager: The queue manager at the other end.
         target: The client's URL, client id and login.
-        sink: Takes the events for the client.
+        sink: Called with each event for the client.
         runner: Runs the jobs.
         epoch: The number of this connection attempt.
     """
