@@ -35,7 +35,7 @@ class CommandCollector:
 
     def __init__(self, queue_manager: QueueManager, clock: Clock) -> None:
         self.number = 0
-        """The connection's number at the queue manager; 0 while the connection is not open there."""
+        """The connection's number at the queue manager; 0 while the queue manager has no such connection."""
         self.instant_ms = 0
         """The time at which the current input arrived, for `now_ms`; 0 while no input is being handled."""
         self.expected: dict[int, Answered] = {}

@@ -1,7 +1,8 @@
 """The effects of commands, which the shell carries out. Each class says what the shell does for its effect.
 
-An effect with ``after=n`` waits for batch n: the shell carries it out once it has given ``Stored(n)`` to the core. On
-``StoreFailed(n)`` the shell drops the effect, and the effects of ``StoreFailed(n)`` replace it.
+An effect with ``after=n`` waits for batch n: the shell carries the effect out after it has sent ``Stored(n)`` to the
+core. If the shell sends ``StoreFailed(n)`` instead, it drops the effect, and the effects of ``StoreFailed(n)`` replace
+the dropped one.
 """
 
 from __future__ import annotations

@@ -163,7 +163,7 @@ class Turn:
         *,
         properties: PeerProperties | None = None,
     ) -> None:
-        """Answer a command, once all records of the turn so far are stored.
+        """Answer a command, after all records of the turn so far are stored.
 
         Args:
             connection: The number of the command's connection.
@@ -202,7 +202,7 @@ class Turn:
             job(self)
 
     def deliver(self, delivery: Delivery, effect: Deliver) -> None:
-        """Deliver a message, once the batch in ``effect.after`` is stored."""
+        """Deliver a message, after the batch in ``effect.after`` is stored."""
         if effect.after is not None:
             self._pending[effect.after].deliveries.append(delivery)
         self._effects.append(effect)
@@ -212,7 +212,7 @@ class Turn:
         self._effects.append(CloseLink(connection, link, refused))
 
     def to_member(self, member: str | None, parcel: Parcel, gate: int = 0) -> None:
-        """Send a parcel to another queue manager, once all records of the turn so far are stored.
+        """Send a parcel to another queue manager, after all records of the turn so far are stored.
 
         Args:
             member: The name of the other queue manager; None for all others of the network.

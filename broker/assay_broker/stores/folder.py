@@ -195,7 +195,7 @@ class Folder:
                 raise ReadOnlyError(path, "its mode forbids it")
 
     def void_log(self, keep: Keep) -> None:
-        """Make the log's content void, once all of it is in the database.
+        """Make the log's content void, after all of it is in the database.
 
         Args:
             keep: Flushes a file or a folder, given its descriptor.

@@ -205,7 +205,7 @@ def _parcel(member: str, number: int) -> Slot:
 
 
 class Numbers(NamedTuple):
-    """The highest numbers given so far; the core gives no number twice, even after the removal of an object.
+    """The highest numbers used so far; the core uses no number twice, even after the numbered thing was removed.
 
     Args:
         copies: The highest number of a message or a branch in doubt, which share one sequence.

@@ -71,7 +71,7 @@ class Branch(Work, Stepper[BranchState, BranchInput, BranchAction]):
         Stepper.__init__(self, table, state)
         self.xid = xid
         self.worker: tuple[int, int] | None = None
-        """The last connection that worked in the branch, and the branch's unit number there; None once prepared."""
+        """The last connection that worked in the branch, and the branch's unit number there; None after the prepare."""
         self.sent: list[Standing] = []
         """The copies that the branch has put; empty before the prepare."""
         self.got: list[Standing] = []

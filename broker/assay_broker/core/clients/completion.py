@@ -104,7 +104,7 @@ def batch_stored(state: State, turn: Turn, number: int) -> None:
 def batch_failed(state: State, turn: Turn, number: int, why: str) -> None:
     """Undo a batch that the store refused, and refuse the commands that wait for the batch.
 
-    If the store refuses several batches in a row, only the first refusal goes to the log.
+    If the store refuses several batches in a row, the core logs only the first refusal.
 
     Args:
         state: The queue manager.

@@ -235,7 +235,7 @@ def _open_subscription(
     if found is not None:
         end_subscription(state, turn, found)
     add_subscription(state, subscription)
-    if terms.durable:  # PD-13: once this record is stored, the subscription survives a kill
+    if terms.durable:  # PD-13: after this record is stored, the subscription survives a kill
         subscription.batch = turn.record(defined(subscription), partial(_unmake, state, subscription))
     deliver_retained(state, turn, subscription)
     return subscription

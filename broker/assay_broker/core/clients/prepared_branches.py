@@ -4,7 +4,7 @@ After the prepare, the copies that the branch has put are uncommitted on their q
 staging queue. The copies that the branch has accepted are held. None of these copies belongs to a connection or link.
 
 The store has a `UnitPrepared` record of the branch. For each persistent copy that the branch has put, the store has a
-`MessageStored` record with the branch's number. The number has no effect once the branch is no longer in doubt.
+`MessageStored` record with the branch's number. The number has no effect when the branch is no longer in doubt.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ _RETRY_MS = 1_000
 def new_subscription(
     number: int, terms: Terms, selector: Selector | None, connection: int, model: Definition
 ) -> Subscription:
-    """Return a new subscription with its queue; it receives publications only once it is added (`add_subscription`).
+    """Return a new subscription with its queue; it receives publications only after `add_subscription`.
 
     Args:
         number: The number of the subscription.

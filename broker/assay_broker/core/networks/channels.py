@@ -1,7 +1,7 @@
 """Channels: the transfer of messages between queue managers, each persistent message exactly once.
 
-- The sender keeps its copy of a message until the receiver answers `Taken`. The receiver answers once it has put the
-  message; for a persistent message, once the message is on disk.
+- The sender keeps its copy of a message until the receiver answers `Taken`. The receiver answers after it has put the
+  message; for a persistent message, after the message is on disk.
 - When a queue manager starts, it sends the other queue managers a greeting. Each of them then sends its outstanding
   messages again. The receiver recognises them, because it stores the numbers of the messages that it has taken.
 - A non-persistent message may be lost when either queue manager ends, but is never put twice.
@@ -58,7 +58,7 @@ def greet(state: State, turn: Turn, member: str | None = None) -> None:
 
 
 def try_again(state: State, turn: Turn) -> None:
-    """Resend the messages that another queue manager could not take, once their retry is due."""
+    """Resend the messages that another queue manager could not take, when their retry is due."""
     while (found := state.members.retries.pop_due(turn.now_ms)) is not None:
         queue, entry = found
         if entry.place is Place.HELD:

@@ -77,7 +77,7 @@ def _hand_out(state: State, turn: Turn, queue: Queue, receiver: Receiver, entry:
             gate = turn.number
     else:
         queue.take(entry)
-    receiver.gate = gate  # PD-24: a copy is sent once it is on disk, and later copies on the link wait for it
+    receiver.gate = gate  # PD-24: a copy is sent after it is on disk, and later copies on the link wait
     delivery = Delivery(number, entry, queue, receiver, gate)
     if not receiver.settled:
         receiver.unsettled[number] = delivery

@@ -53,7 +53,7 @@ def resolve(state: State, address: Address, choice: Choice = _FREE) -> Target:
 
 
 def _unknown(state: State, name: str, choice: Choice) -> Target:
-    """Resolve a name without a definition here: to a cluster queue elsewhere, or to a queue created on use."""
+    """Resolve an undefined name: to another queue manager's cluster queue, or to a queue created on use."""
     elsewhere = _elsewhere(state, name, None, choice)
     if elsewhere is not None:
         return elsewhere

@@ -45,9 +45,9 @@ class _Node(Generic[Kept]):
 class Patterns(Generic[Kept]):
     """Items under topic strings with wildcards, such as subscriptions, in a tree of levels.
 
-    To find all items that match a topic string, `fitting` goes once through the levels of the topic string. After each
-    level, it has the set of nodes that the levels so far can reach. So the cost is at most the number of levels times
-    the number of nodes, however the wildcards are nested.
+    To find all items that match a topic string, `fitting` goes through the levels of the topic string one time. After
+    each level, it has the set of nodes that the levels so far can reach. So the cost is at most the number of levels
+    times the number of nodes, however the wildcards are nested.
     """
 
     def __init__(self) -> None:
