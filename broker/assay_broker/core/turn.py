@@ -144,7 +144,7 @@ class Turn:
                 self.batch.undo.append(undo)
 
     def unrecorded(self, entry: Entry, undo: Callable[[Turn], None]) -> None:
-        """Note a change of a copy that has no record in the store; outside a `together` block, do nothing.
+        """Note the undo function of an unrecorded change of a copy; outside a `together` block, do nothing.
 
         Args:
             entry: The copy.
