@@ -1,4 +1,4 @@
-"""The commands of one client's connection to the queue manager, collected and sent together."""
+"""Collects the commands of one client's connection, and sends them to the queue manager together."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from assay_sdk.driver import Outcome
 from assay_sdk.time import Clock
 
 _TOGETHER = 128
-"""The most messages put in one turn of the queue manager, so that other connections are served in between."""
+"""The most puts that the collector sends for one turn; between turns the queue manager serves other connections."""
 _NS_PER_MS = 1_000_000
 
 Answered = Callable[[Answer], None]
@@ -22,7 +22,7 @@ _Fields = ParamSpec("_Fields")
 
 
 class CommandCollector:
-    """The commands of one connection.
+    """The collector of the commands of one connection.
 
     One read from the socket often brings many messages or settlements.  The collector gathers successive puts, or
     successive settlements of one link with the same outcome, and passes them to the queue manager together, in the
@@ -35,7 +35,7 @@ class CommandCollector:
 
     def __init__(self, queue_manager: QueueManager, clock: Clock) -> None:
         self.number = 0
-        """The connection's number at the queue manager; 0 while the connection is not open there."""
+        """The connection's number at the queue manager; 0 while the queue manager has no such connection."""
         self.instant_ms = 0
         """The time at which the current input arrived, for `now_ms`; 0 while no input is being handled."""
         self.expected: dict[int, Answered] = {}
@@ -58,7 +58,7 @@ class CommandCollector:
         return next(self._numbers)
 
     def expect(self, answered: Answered) -> int:
-        """Return a token for a command, and call `answered` later with the command's answer."""
+        """Return a token for a command, and store the function to call with the command's answer."""
         token = next(self._numbers)
         self.expected[token] = answered
         return token
@@ -89,7 +89,7 @@ class CommandCollector:
     def put(self, put: commands.Put) -> None:
         """Collect a put, to send it to the queue manager together with the next puts."""
         if self._settling is not None or (self._puts and self._puts[-1].unit != put.unit):
-            self.pass_on()  # separately, because puts in a unit of work must not wait for the disk with other puts
+            self.pass_on()  # separately, because puts in a unit must not wait for the disk with other puts
         self._puts.append(put)
         if len(self._puts) >= _TOGETHER:
             self.pass_on()

@@ -17,11 +17,11 @@ class Peer(Protocol):
     """The interface through which the queue manager uses a client's connection; listeners and wires implement it."""
 
     def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
-        """Give the client the answer to a command, and then call `sent`, if given."""
+        """Send the client the answer to a command, and then call `sent`, if given."""
         ...
 
     def deliver(self, delivery: Deliver) -> None:
-        """Give a message to the client's receiver."""
+        """Send a message to the client's receiver."""
         ...
 
     def close_link(self, closed: CloseLink) -> None:
@@ -36,11 +36,12 @@ class Peer(Protocol):
 class Facility:
     """The log, peers and shared state of a sharing group, or of one queue manager outside a group.
 
-    The facility continues to exist while queue managers stop and start.
+    The members of a group keep their facility when they stop and start. A queue manager outside a group gets a new one
+    at each start.
 
     Args:
         runner: Runs the jobs, and has the clock.
-        numbers: Gives the numbers of new connections.
+        numbers: The source of the numbers of new connections.
         several: Whether the group has several queue managers.
         flush_ns: Nanoseconds from the first write to the flush; see `Log`.
         aside: The executor that waits for the disk; see `Log`.
@@ -61,4 +62,4 @@ class Facility:
         self.peers: dict[int, Peer] = {}
         """The clients of all members, by connection number; a core may deliver to a client of another member."""
         self.wakers: list[Callable[[], None]] = []
-        """Functions that make each member check the time, because any member may expire shared messages."""
+        """One function for each member, called when a member stops: another member then expires the shared messages."""

@@ -1,4 +1,4 @@
-"""Translation of a client's commands to the core's commands, by the sessions and links that the client has open."""
+"""Translates the driver commands of a client to commands of the core, and tracks the client's sessions and links."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Forwarder:
     Args:
         number: The connection's number at the queue manager.
         handle: The queue manager's method that takes a command.
-        post: Takes the answers that the forwarder itself gives.
+        post: Called with each answer that the forwarder itself makes.
     """
 
     def __init__(self, number: int, handle: Callable[[Command], None], post: Callable[[DriverEvent], None]) -> None:
@@ -32,7 +32,7 @@ class Forwarder:
         self._sessions: set[int] = set()
         self._links: dict[int, int] = {}
         self._made: dict[int, Address] = {}
-        """Temporary destinations, by the links whose end deletes them."""
+        """The temporary destinations that senders created, by link; the end of the link deletes them."""
         self._units: dict[int, int] = {}
         # The cast is needed because the type of a mapping cannot say that each method takes the type in its key.
         self._forwarders = cast(
@@ -161,7 +161,7 @@ class Forwarder:
     def _send(self, command: driver.Send) -> None:
         token = None if command.settled else command.token
         message = command.message
-        if message.encoded is not None:  # encoded by another wire; the fields may have changed since
+        if message.encoded is not None:  # the encoding is another wire's; the fields may have changed since
             message = replace(message, encoded=None)
         if message.to is not None and (to := by_name(message.to)) is not message.to:
             message = replace(message, to=to)

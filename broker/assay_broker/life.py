@@ -43,7 +43,7 @@ class Life:
         self.parted = store if isinstance(store, PartedStore) else None
         self.over = False
         self.asked: dict[tuple[int, int], Message] = {}
-        """Messages whose send is not answered yet, by connection and token; kept only for answer hooks."""
+        """Messages whose send is not answered yet, by connection and token; filled only if answer hooks are set."""
         self._runner = runner
         self._run = run
         self._let_out = let_out

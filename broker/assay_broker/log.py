@@ -27,11 +27,11 @@ from assay_sdk.time import CancelJob, Runner
 FLUSH_NS = 1_000_000
 """The default time from the first write to the flush, in nanoseconds.
 
-This is about the latency of a disk.  It is a whole number of milliseconds, because virtual time needs that.
+The value is close to the latency of a disk.  Virtual time needs a whole number of milliseconds.
 """
 
 _WORTH_A_THREAD = 16
-"""The number of unflushed records from which on a second thread waits for the disk.
+"""The lowest number of unflushed records for which a second thread waits for the disk.
 
 Starting the thread's job takes about as long as a flush, so with fewer records the thread would only delay the answers.
 """
@@ -41,7 +41,7 @@ Held = Answer | Deliver | ToMember
 
 
 class _Waiting(Struct, frozen=True, eq=False):
-    """A batch that waits, unwritten, until `Log.unblock`."""
+    """A batch that the log does not write before `Log.unblock`."""
 
     writer: Writer
     persist: Persist

@@ -66,7 +66,7 @@ def sharing_group(runner: Runner, members: tuple[Member, ...]) -> Mapping[str, Q
     """Create the queue managers of a queue-sharing group with one coupling facility, and return them by name.
 
     Each queue manager has its own store and its own staging queue (DD-45), and can be stopped, killed and started
-    alone.  A queue is shared if one of the queue managers defines it with QSGDISP(SHARED).
+    without the others.  A queue is shared if one of the queue managers defines it with QSGDISP(SHARED).
 
     Args:
         runner: Runs the jobs, and has the clock.

@@ -41,11 +41,11 @@ class QueueManager:
 
     Args:
         runner: Runs all jobs, and has the clock.
-        store: The store of the queue manager's records, from which it recovers at once.
+        store: The store of records, from which the new queue manager recovers at once.
         settings: The queue manager's settings; None for `default_settings`.
         seams: The filters of a named defect; the default changes nothing.
         facility: The log, peers and state that the queue manager shares with its sharing group; None outside a group.
-        post: Takes parcels for the other queue managers of the network; None outside a network.
+        post: Called with parcels for the other queue managers of the network; None outside a network.
         flush_ns: Nanoseconds from the first write to the flush; see `assay_broker.log.Log`.
         aside: The executor whose thread waits for the disk when many records are to be flushed; None to wait on the
             runner's thread.
@@ -112,6 +112,8 @@ class QueueManager:
     ) -> int:
         """Connect a client; the answer with this token accepts or refuses the connection.
 
+        A queue manager that is stopped or isolated calls `peer.lost` instead of answering.
+
         Args:
             peer: The listener's or wire's end of the connection, which takes answers and messages.
             token: The token of the answer.
@@ -140,7 +142,7 @@ class QueueManager:
         """Carry out a command from a peer, a timer or an administrator.  Call this in a job of the runner.
 
         A peer may call this while the queue manager is calling a peer.  The command then becomes a job of its own,
-        because the effects that remain of the current turn come first.
+        because the remaining effects of the current turn come first.
 
         Args:
             command: The command; ignored while the queue manager is stopped.
@@ -202,7 +204,7 @@ class QueueManager:
 
     @property
     def flushes(self) -> Flushes:
-        """The statistics of the store's flushes since the last start."""
+        """The statistics of the flushes since the last start; in a sharing group, of all members since its creation."""
         return self._facility.log.flushes
 
     @property
@@ -306,7 +308,9 @@ class QueueManager:
         self.handle(WorkerDied())
 
     def block_writes(self, queue: str) -> Callable[[], None]:
-        """Block the store from the next message for a queue on; later writes wait, too.  A restart ends the block.
+        """Hold back the next write with a message for a queue, and all later writes.
+
+        Outside a sharing group, a kill or a restart also ends the block.
 
         Args:
             queue: The queue's name as DISPLAY shows it, also for the queue of a subscription.
@@ -319,7 +323,7 @@ class QueueManager:
         return partial(log.unblock, homes)
 
     def slow_disk(self, flush_ns: int) -> None:
-        """Set the time from the first write to the flush, also for later starts.
+        """Set the time from the first write to the flush, for this life and for later starts.
 
         Args:
             flush_ns: Nanoseconds from the first write to the flush.

@@ -15,7 +15,7 @@ from assay_sdk.model.message import Message
 
 
 class WireTracer:
-    """The translator of one wire's commands and events to frames; it remembers the unsettled deliveries."""
+    """The translator of one wire's commands and events to frames; it stores the unsettled deliveries."""
 
     def __init__(self) -> None:
         self._links: dict[int, str] = {}
@@ -77,7 +77,7 @@ class WireTracer:
         return Transfer(event.message, settled, link)
 
     def _answer(self, token: int, outcome: Outcome) -> tuple[Disposition, ...]:
-        """Translate the answer to a send into the broker's outcome, and the answer to a settle into its settlement."""
+        """Translate the answer to a send into the broker's outcome, and the answer to a `Settle` into a settlement."""
         message = self._sent.pop(token, None)
         if message is not None:
             return (Disposition(message, outcome, settled=True, receiver=True),)

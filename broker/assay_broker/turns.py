@@ -1,4 +1,4 @@
-"""The turns of a queue manager: the work after its core has handled a command.
+"""The turns of a queue manager: what the shell does after the core has handled a command.
 
 The shell writes the command's records to the log, and carries out the effects that depend on them only after the
 records are durable.
@@ -21,7 +21,7 @@ from assay_sdk.time import Runner
 _NS_PER_MS = 1_000_000
 
 _FOR_PEERS = Deliver, Answer
-"""The types of effects for peers, created once, because an isinstance check runs for each message."""
+"""The types of effects for peers; a constant, because an isinstance check uses it for each message."""
 
 Post = Callable[[str, ToMember], None]
 """A function that takes the name of the sending queue manager, and a parcel for one or all other members."""
@@ -39,7 +39,7 @@ class Turns:
             each start.
         seams: The filters of a named defect.
         name: The queue manager's name.
-        post: Takes parcels for the other queue managers of the network; None outside a network.
+        post: Called with parcels for the other queue managers of the network; None outside a network.
     """
 
     def __init__(self, runner: Runner, facility: Facility, seams: Seams, name: str, post: Post | None) -> None:
@@ -49,13 +49,13 @@ class Turns:
         self.after_answer: list[AnswerHook] = []
         """Hooks that run with each message just after its send is answered."""
         self.traces: list[Callable[[Trace], None]] = []
-        """Functions that take events for an administrator only, such as the discarding of a report."""
+        """Functions to call with events that no client is told of, such as the discarding of a report."""
         self.after_turn: list[Callable[[], None]] = []
         """Hooks that run after each command, when its effects are carried out."""
         self.deliveries = 0
         """The number of deliveries to clients since this object was created."""
         self.telling = False
-        """Whether a call of a peer is running; a command that the peer gives meanwhile must wait."""
+        """Whether the queue manager is calling a peer; a command that the peer sends during the call must wait."""
         self._runner = runner
         self._seams = seams
         self._name = name
@@ -121,7 +121,7 @@ class Turns:
             else:
                 self._send(life, effect)
         if failed is not None:
-            # The core gives other effects for the failure, which replace the held ones.
+            # For the failure the core returns other effects, which replace the held ones.
             self.facility.log.drop_held(failed.batch)
             self._run(life, failed)
 
@@ -167,11 +167,11 @@ class Turns:
             self.telling = False
 
     def _asked(self, life: Life, answer: Answer) -> Callable[[], None] | None:
-        """Run the hooks for the time before an answer to a send.
+        """Run the hooks `before_answer`, if an answer accepts a send.
 
         Returns:
-            A function that runs the hooks for the time after the answer; None if the answer is for another command
-            or refuses the send.
+            A function that runs the hooks `after_answer`; None if the answer is for another command or refuses the
+            send.
         """
         message = life.asked.pop((answer.connection, answer.token), None)
         if message is None or answer.refused is not None or life.over:

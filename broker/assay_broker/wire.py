@@ -69,7 +69,7 @@ class InProcessWire:
     Args:
         queue_manager: The queue manager at the other end.
         target: The client's URL, client id and login.
-        sink: Takes the events for the client.
+        sink: Called with each event for the client.
         runner: Runs the jobs.
         epoch: The number of this connection attempt.
     """
@@ -242,7 +242,7 @@ class InProcessWire:
                 self._sink(driver.Failed(command.token, refused(Mqrc.CONNECTION_BROKEN, "The connection is closed.")))
             return
         if self._ending:
-            return  # `_finish`, which is due, answers it with `Failed`
+            return  # `_finish`, which is scheduled, answers the command with `Failed`
         if self._tracer is not None:
             self._sink(self._tracer.command(command))
         if self._forwarder is None:

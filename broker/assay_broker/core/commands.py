@@ -67,7 +67,7 @@ class Attach(Struct, frozen=True, tag=True, kw_only=True):
 
     Args:
         selector: JMS selector; None for none.
-        no_local: Whether to leave out messages that the same connection or client id sent (topics only).
+        no_local: Whether to leave out messages sent by the same connection or under the same client id (topics only).
         durability: The kind of subscription.
         name: The subscription's name; None for a queue. May be None for an unshared non-durable subscription.
         shared: Whether several receivers may share the subscription.
@@ -96,7 +96,7 @@ class Attach(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class Detach(Struct, frozen=True, tag=True):
-    """Close a link; the unsettled messages of a receiver return to their queue as failed deliveries."""
+    """Close a link; a receiver's unsettled messages return to their queue, and their deliveries count as failed."""
 
     connection: int
     token: int | None
@@ -108,7 +108,7 @@ class Flow(Struct, frozen=True, tag=True):
 
     Args:
         credit: The number of deliveries to add to the credit; a negative number takes back unused credit.
-        drain: Whether the core delivers the messages that wait, takes back all remaining credit, and then answers.
+        drain: Whether the core delivers the waiting messages, takes back the credit that is left, and then answers.
         settled: Whether the queue manager sends deliveries settled from now on; None leaves this unchanged.
     """
 
@@ -240,8 +240,8 @@ class Commit(Struct, frozen=True, tag=True):
 class Backout(Struct, frozen=True, tag=True):
     """Back out a local unit of work; the deliveries that it settled become unsettled again on their links.
 
-    A number of a branch means that the session of the branch ends. The core then backs out the branch, as it does when
-    the connection of the branch ends.
+    If the number belongs to a branch, the session that works in the branch has ended. The core then backs out the
+    branch, as at the end of the branch's connection.
     """
 
     connection: int

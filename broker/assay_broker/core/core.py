@@ -1,4 +1,4 @@
-"""One queue manager, as an object that takes commands and the time, and returns effects.
+"""The core of one queue manager: an object that takes commands and the time, and returns effects.
 
 The same commands at the same times give the same effects. `assay_broker.core.handlers` has a handler for each command.
 """
@@ -72,7 +72,7 @@ class Core:
             The queue manager, and its first effects, such as the removal of messages that have expired.
 
         Raises:
-            RefusalError: A local queue holds messages, and the settings define another object of its name.
+            RefusalError: The settings define an alias or model queue, and a local queue of the same name has messages.
         """
         core = cls(settings, tables, group)
         turn = core._turn(now_ms)
@@ -126,7 +126,7 @@ class Core:
         return self._state.queues.octets + self._state.staging.octets
 
     def kind_of(self, name: str) -> AddressKind:
-        """Return the kind of a destination whose client named no kind: queue or topic.
+        """Return the kind of a destination, queue or topic, for a name that a client gave without a kind.
 
         If a queue object has the name, the destination is a queue. Otherwise, if a topic object has the name as its
         topic string, the destination is a topic. With any other name, the destination is a queue.

@@ -1,7 +1,8 @@
 """The effects of commands, which the shell carries out. Each class says what the shell does for its effect.
 
-An effect with ``after=n`` waits for batch n: the shell carries it out once it has given ``Stored(n)`` to the core. On
-``StoreFailed(n)`` the shell drops the effect, and the effects of ``StoreFailed(n)`` replace it.
+An effect with ``after=n`` waits for batch n: the shell carries the effect out after it has sent ``Stored(n)`` to the
+core. If the shell sends ``StoreFailed(n)`` instead, it drops the effect, and the effects of ``StoreFailed(n)`` replace
+the dropped one.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Deliver(Struct, frozen=True, tag=True, kw_only=True, gc=False):
     Args:
         origin: The destination that the receiver's client named.
         delivery: The delivery's number on this connection.
-        count: The number of earlier deliveries of the message that failed.
+        count: The number of the message's failed deliveries so far.
         redelivered: Whether the queue manager may have delivered the message before.
         after: The batch to wait for; None for none.
         settled: Whether the delivery is sent settled (at most once); the queue manager has removed the message already.
@@ -58,7 +59,7 @@ class Browsed(Struct, frozen=True):
     """A message for a browser of a queue.
 
     Args:
-        count: The number of the message's failed deliveries.
+        count: The number of the message's failed deliveries so far.
     """
 
     message: Message
@@ -73,8 +74,8 @@ Value = (
 )
 """The value of an answer.
 
-Browsed messages, the result of DISPLAY, messages with their descriptors, xids, a subscription's terms, a vote, or a
-destination's name.
+One of: browsed messages, the result of DISPLAY, messages with their descriptors, xids, a subscription's terms, a vote,
+a destination's name, or None for no value.
 """
 
 

@@ -76,7 +76,8 @@ def _connect(state: State, turn: Turn, command: commands.Connect) -> None:
 
 def _disconnect(state: State, turn: Turn, command: commands.Disconnect) -> None:
     end_connection(state, turn, state.connections.get(command.connection))
-    turn.answer(command.connection, command.token, gate=state.gate(state.batch))  # waits for older answers
+    # The answer waits for the newest batch, so that older answers come first.
+    turn.answer(command.connection, command.token, gate=state.gate(state.batch))
 
 
 def _attach_sender(state: State, turn: Turn, command: commands.AttachSender) -> None:
@@ -116,7 +117,7 @@ def _flow(state: State, turn: Turn, command: commands.Flow) -> None:
 
 
 def _unit_for_work(state: State, command: commands.Put | commands.Settle) -> Work | None:
-    """Return the unit of work of a command, if it may take the command's messages; None for a command outside units.
+    """Return the unit of work of a put or a settlement, after checks of the unit; None for a command without a unit.
 
     Raises:
         RefusalError: The connection has no such open unit of work, or the unit would hold more messages than MAXUMSGS

@@ -1,4 +1,4 @@
-"""The records in the store. After a kill, a queue manager restores its state from the records that were flushed.
+"""The records in the store. At a start, a queue manager restores its state from the records that were flushed.
 
 The core records persistent messages on queues and on durable subscriptions (PD-20, PD-23), and durable subscriptions
 themselves. The objects and authority records that a new queue manager begins with are recorded only when an
@@ -100,8 +100,8 @@ class MessageMarked(Struct, frozen=True, tag=True):
     """A delivery of a stored message failed; the message stays marked as redelivered, also after a restart.
 
     The core writes the record when a delivery fails, also at a normal shutdown. After a kill, however, a message that
-    a receiver held is delivered again without the mark. JMS 2.0, 3.4.7 allows this, because the mark means "likely". To
-    mark such a message, the core would have to flush a record before each delivery.
+    a receiver held is delivered again without the mark. JMS 2.0, 3.4.7 allows this, because the mark means "likely
+    delivered before". To mark such a message, the core would have to flush a record before each delivery.
 
     Args:
         key: The number of the message's copy.
@@ -113,7 +113,7 @@ class MessageMarked(Struct, frozen=True, tag=True):
 
 
 class MessageRemoved(Struct, frozen=True, tag=True, gc=False):
-    """A stored copy was removed, for example because it was consumed, expired or was cancelled."""
+    """A stored copy was removed, for example because it was consumed or cancelled, or has expired."""
 
     key: int
 
@@ -135,7 +135,7 @@ class RetainedSet(Struct, frozen=True, tag=True, kw_only=True):
 
 
 class KeptForTopic(Struct, frozen=True):
-    """A publication that becomes its topic's retained publication when a branch commits; fields as in `RetainedSet`."""
+    """A publication that its topic retains after a commit of the branch that sent it; fields as in `RetainedSet`."""
 
     topic: Address
     message: Message
@@ -182,9 +182,10 @@ class UnitCompleted(Struct, frozen=True, tag=True):
 
 
 class UnitResolved(Struct, frozen=True, tag=True):
-    """A branch is no longer in doubt, and no outcome is kept for it.
+    """A branch is no longer in doubt, and the store keeps no heuristic outcome for it.
 
-    Receivers can get the copies that the branch put, unless records of the same batch remove them.
+    After a commit, receivers can get the copies that the branch put. After a backout, records of the same batch remove
+    these copies.
     """
 
     number: int

@@ -55,7 +55,8 @@ _NO_CONNECTION = 0
 def recover(state: State, turn: Turn, records: Iterable[Record]) -> None:
     """Restore the state of a queue manager from the records of its store.
 
-    - Messages return to their queues in the order of their arrival. Those of branches in doubt are uncommitted or held.
+    - Messages return to their queues in the order of their arrival. A message that a branch in doubt has put is
+      uncommitted again, and a message that the branch has accepted is held again.
     - Messages of a subscription that has ended are removed.
     - Staged copies are staged again, even if their targets no longer exist. Afterwards the delay processor releases
       those whose delay is over (DD-46).
@@ -66,7 +67,7 @@ def recover(state: State, turn: Turn, records: Iterable[Record]) -> None:
         records: The records, in the order in which the store received them.
 
     Raises:
-        RefusalError: A queue holds messages, and the settings define an alias or a model of its name.
+        RefusalError: The settings define an alias or model queue, and a local queue of the same name has messages.
     """
     found = _Found({}, {}, {}, {}, [])
     highest_key = highest_subscription = 0
@@ -127,7 +128,7 @@ class _Found(Struct, frozen=True):
     retained: list[RetainedSet]
 
     def message(self, record: MessageStored | MessageRemoved | MessageMarked) -> None:
-        """Take the next record of a message into account."""
+        """Apply the next record of a message."""
         if isinstance(record, MessageStored):
             self.messages[record.key] = record
         elif isinstance(record, MessageRemoved):
@@ -136,14 +137,14 @@ class _Found(Struct, frozen=True):
             self.counts[record.key] = record.count
 
     def unit(self, record: UnitPrepared | UnitCompleted | UnitResolved) -> None:
-        """Take the next record of a branch into account."""
+        """Apply the next record of a branch."""
         if isinstance(record, UnitResolved):
             self.units.pop(record.number, None)
         else:
             self.units[record.number] = record
 
     def subscription(self, record: SubscriptionDefined | SubscriptionRemoved) -> None:
-        """Take the next record of a subscription into account."""
+        """Apply the next record of a subscription."""
         if isinstance(record, SubscriptionDefined):
             self.subscriptions[record.number] = record
         else:

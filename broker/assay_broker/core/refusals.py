@@ -24,7 +24,7 @@ def refusal(mqrc: Mqrc, why: str, *objects: str) -> RefusalError:
     """Return a refusal with a reason code.
 
     Args:
-        mqrc: The reason code; its IBM name precedes the sentence.
+        mqrc: The reason code; the refusal's text begins with its IBM name.
         why: One sentence: the cause, and what the client can do.
         objects: The names of the objects at fault.
     """

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
-_SLACK = 64  # discarded items in the heap before it is rebuilt
+_SLACK = 64  # discarded items that the heap may have before it is rebuilt
 
 
 class Schedule(Generic[T]):
@@ -73,7 +73,7 @@ def soonest(schedules: Iterable[Schedule[Any]], moment: int | None = None) -> in
     """
     first = moment
     for schedule in schedules:
-        due = schedule.next_due_ms() if schedule.heap else None  # saves a call: most schedules are empty at each turn
+        due = schedule.next_due_ms() if schedule.heap else None  # saves a call, because most schedules are empty
         if due is not None and (first is None or due < first):
             first = due
     return first

@@ -41,7 +41,9 @@ class Batch(Struct, eq=False):
 
 
 class Together:
-    """The context manager of `Turn.together`; a class, because a generator is slower and this runs for many messages.
+    """The context manager of `Turn.together`.
+
+    It is a class, because a generator is slower and this code runs for many messages.
 
     Args:
         turn: The turn.
@@ -108,8 +110,8 @@ class Turn:
         """Return a context manager: the changes inside its block happen together or not at all.
 
         A block may have recorded and unrecorded changes. If the store refuses the records, the core undoes the
-        unrecorded changes, too. So the core never backs out a unit of work in part, and a release that the store
-        refuses leaves no copy on the target. This holds also for a block that ends with an error.
+        unrecorded changes, too, also if the block ended with an error. So the core never backs out a unit of work in
+        part, and a release that the store refuses leaves no copy on the target.
         """
         return Together(self)
 
@@ -142,7 +144,7 @@ class Turn:
                 self.batch.undo.append(undo)
 
     def unrecorded(self, entry: Entry, undo: Callable[[Turn], None]) -> None:
-        """Note a change of a copy that has no record in the store; outside a `together` block, do nothing.
+        """Note the undo function of an unrecorded change of a copy; outside a `together` block, do nothing.
 
         Args:
             entry: The copy.
@@ -161,7 +163,7 @@ class Turn:
         *,
         properties: PeerProperties | None = None,
     ) -> None:
-        """Answer a command, once all records of the turn so far are stored.
+        """Answer a command, after all records of the turn so far are stored.
 
         Args:
             connection: The number of the command's connection.
@@ -183,15 +185,15 @@ class Turn:
         self._effects.append(Answer(connection, token, refused, value, after or None, properties or NO_PROPERTIES))
 
     def once_undone(self, job: Callable[[Turn], None]) -> None:
-        """Run a job once all refused batches are undone (`all_undone`).
+        """Store a job that `all_undone` runs after all refused batches are undone.
 
-        Example: the job closes a receiver, which records a change of its subscription. Before that, the undo of an
-        older batch may still change the subscription.
+        Example: the job closes a receiver, and so records a change of the receiver's subscription. If the job ran
+        earlier, the undo of an older batch could change the subscription again.
         """
         self._follows.append(job)
 
     def if_refused(self, job: Callable[[Turn], None]) -> None:
-        """Run a job if the store refuses the turn's records, once all refused batches are undone."""
+        """Run a job if the store refuses the turn's records, after all refused batches are undone."""
         self.batch.undo.append(partial(_once_undone, job))
 
     def all_undone(self) -> None:
@@ -200,7 +202,7 @@ class Turn:
             job(self)
 
     def deliver(self, delivery: Delivery, effect: Deliver) -> None:
-        """Deliver a message, once the batch in ``effect.after`` is stored."""
+        """Deliver a message, after the batch in ``effect.after`` is stored."""
         if effect.after is not None:
             self._pending[effect.after].deliveries.append(delivery)
         self._effects.append(effect)
@@ -210,7 +212,7 @@ class Turn:
         self._effects.append(CloseLink(connection, link, refused))
 
     def to_member(self, member: str | None, parcel: Parcel, gate: int = 0) -> None:
-        """Send a parcel to another queue manager, once all records of the turn so far are stored.
+        """Send a parcel to another queue manager, after all records of the turn so far are stored.
 
         Args:
             member: The name of the other queue manager; None for all others of the network.
@@ -221,7 +223,7 @@ class Turn:
         self._effects.append(ToMember(member, parcel, after or None))
 
     def trace(self, text: str, *objects: str) -> None:
-        """Write a sentence to the log.
+        """Log a sentence about an event that no answer reports.
 
         Args:
             text: The sentence, without any content of a message.

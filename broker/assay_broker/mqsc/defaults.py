@@ -35,8 +35,8 @@ def default_script() -> str:
 def default_objects(name: str, *, zos: bool = False) -> Beginning:
     """Return the objects and authority records of a queue manager that starts with `default.mqsc`.
 
-    MQSC on z/OS has no SET AUTHREC.  There the authority records stand for the profiles of the external security
-    manager.  A change of the staging queue is left out on z/OS, because an administrator must define that queue first
+    MQSC on z/OS has no SET AUTHREC.  There the authority records take the place of the external security manager's
+    profiles.  A change of the staging queue is left out on z/OS, because an administrator must define that queue first
     (DD-40).
 
     Args:

@@ -10,15 +10,15 @@ from assay_broker.core.objects.model import Definition, Kind, Value
 from assay_broker.core.objects.values import shown
 
 _LONGEST = 2_000
-"""The most characters of a value on one line; a line has at most 2,048 characters."""
+"""The most characters of a folded part on one line; MQSC allows 2,048 characters in a line."""
 
 
 def written(definition: Definition, host: Host) -> str:
     """Return the command that creates a copy of an object: DEFINE, or ALTER for the queue manager itself.
 
     The DEFINE command replaces an existing object.  It omits read-only attributes, because DEFINE does not take them.
-    It also omits TOPICOBJ of a subscription: the definition's TOPICSTR is the whole topic string already, and DEFINE
-    would put the string of the topic object before it.
+    It also omits TOPICOBJ of a subscription: the definition's TOPICSTR is the whole topic string already, and with
+    TOPICOBJ, DEFINE would add the string of the topic object again.
 
     Args:
         definition: The object.

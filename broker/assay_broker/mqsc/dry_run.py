@@ -28,7 +28,7 @@ from assay_sdk.model.reasons import Refused
 
 
 class DryRun:
-    """The objects and authority records of a trial run: commands change them as in a queue manager without messages.
+    """The objects and authority records of a dry run; commands change them as in a queue manager without messages.
 
     Args:
         definitions: The objects at the start.

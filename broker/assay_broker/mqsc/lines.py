@@ -1,4 +1,4 @@
-"""The splitting of a script into commands, with the line and column of each character in a command's text.
+"""Splits a script into commands, with the line and column of each character of a command's text.
 
 IBM MQ's rules:
 
@@ -169,7 +169,7 @@ def _add_line(gathering: _Gathering, number: int, line: str, continues: str) -> 
         gathering: The command whose lines are being joined.
         number: The line's number in the script, from 1.
         line: The line.
-        continues: The mark at the end of the command's line before, ``+`` or ``-``; ``+`` for the first line.
+        continues: The mark at the end of the command's previous line, ``+`` or ``-``; ``+`` for the first line.
 
     Returns:
         The mark at the end of this line, ``+`` or ``-``; empty if the line ends the command.

@@ -1,4 +1,4 @@
-"""The run of a script: its commands are carried out in order."""
+"""Runs a script: carries out its commands in order."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class Reading(Struct, frozen=True, kw_only=True):
     host: Host
 
     def name(self) -> Given:
-        """Return the object's name, which stands in parentheses after the noun."""
+        """Return the object's name, which is the value in parentheses after the noun."""
         return self.head.one()
 
     def statement(self, change: Change, name: Given | None = None, showing: Showing | None = None) -> Statement:
@@ -276,7 +276,7 @@ def unique(parameters: tuple[Parameter, ...], slots: Mapping[str, str]) -> None:
 
     Args:
         parameters: The parameters.
-        slots: The words that are other forms of a parameter, with the usual form: ``NOSHARE`` with ``SHARE``.
+        slots: For each other form of a parameter, the usual form: ``SHARE`` for ``NOSHARE``.
 
     Raises:
         MqscFaultError: A parameter is given twice, or together with its NO form.
@@ -313,7 +313,7 @@ def _split(reading: Reading, options: Mapping[str, str]) -> tuple[dict[str, Para
 
 
 def _row(reading: Reading, kind: Kind, parameter: Parameter) -> Attribute:
-    """Return the attribute, of this kind of object, that a parameter names.
+    """Return the attribute that a parameter names, for this kind of object.
 
     Raises:
         MqscFaultError: The kind of object has no such attribute, or the attribute is read-only.
@@ -356,7 +356,7 @@ _FAULTS: Mapping[type[ValueFaultError], str] = {
 
 
 def checked_value(row: Attribute, given: Given) -> Value:
-    """Return an attribute's value in the form in which the object keeps it.
+    """Return an attribute's value in the form of definitions.
 
     Raises:
         MqscFaultError: The value is not valid for the attribute.

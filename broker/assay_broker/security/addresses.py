@@ -9,8 +9,8 @@ def is_loopback(host: str | None) -> bool:
     """Return whether an address is a loopback address, which only this machine can reach.
 
     Args:
-        host: An IP address, with or without the brackets of a URL, or ``localhost``.  Any other name counts as
-            reachable from other machines, because this function does not resolve names; so does None.
+        host: An IP address, with or without the brackets of a URL, or ``localhost``.  The result is False for any other
+            name, because this function does not resolve names, and for None.
     """
     if host is None:
         return False

@@ -1,4 +1,4 @@
-"""Errors in users' files, certificates and addresses.
+"""The errors in users' files, certificates and addresses that prevent the start of a server.
 
 Each error's text names the problem, its place and a remedy.
 

@@ -24,7 +24,7 @@ class Security(Struct, frozen=True):
     Args:
         users: The users; None if clients need not log in.
         tls: The TLS context; None for connections without TLS.
-        clear_passwords: Whether clients on other machines, too, may send passwords without TLS.  Meant for a
+        clear_passwords: Whether clients on other machines may also send passwords without TLS.  This is meant for a
             private network of containers.
     """
 

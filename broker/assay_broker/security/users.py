@@ -35,8 +35,9 @@ MECHANISM = "SCRAM-SHA-256"
 ITERATIONS = 600_000
 """The number of hash iterations for new entries: OWASP's Password Storage Cheat Sheet for PBKDF2-HMAC-SHA256.
 
-They take 0.1 to 0.4 seconds of processor time.  RFC 7677 demands at least 4096.  With SCRAM the client does this work.
-With PLAIN and HTTP the server does it, so listeners check passwords on threads (`PasswordChecks`).
+The hashing takes 0.1 to 0.4 seconds of processor time.  RFC 7677 demands at least 4096 iterations.  With SCRAM the
+client hashes the password.  With PLAIN and HTTP the server does, so listeners check passwords on threads
+(`PasswordChecks`).
 """
 
 MOST_ITERATIONS = 1_000_000
@@ -47,13 +48,13 @@ _KEY_BYTES = 32
 
 
 class ScramKeys(Struct, frozen=True, forbid_unknown_fields=True):
-    """The keys that a server keeps instead of a password.
+    """The keys that a server stores instead of a password.
 
     Args:
         salt: Random octets that no other user shares.
         iterations: How often the password is hashed.
         stored_key: The key with which the server checks the client's proof (``StoredKey`` of RFC 5802).
-        server_key: The key with which the server proves to the client that it knows the user (``ServerKey``).
+        server_key: The key with which the server proves to the client that it has the user's keys (``ServerKey``).
     """
 
     salt: bytes
@@ -115,10 +116,10 @@ class Users:
         return cls(_entries(path, found), exposed=bool(mode & stat.S_IROTH))
 
     def check(self, user: str, password: str) -> bool:
-        """Return whether a user has this password; an unknown user takes as long as a wrong password.
+        """Return whether a user has this password; an unknown user and a wrong password take the same time.
 
-        The server keeps a keyed hash of each right password, so only a client's first login needs the slow hashing.
-        May be called from any thread.
+        The server stores a keyed hash of each right password, so only the first login with it needs the slow hashing.
+        Any thread may call this.
         """
         if self.remembers(user, password):
             return True

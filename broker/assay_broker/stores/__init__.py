@@ -1,4 +1,4 @@
-"""The stores that keep a queue manager's records.
+"""The stores of a queue manager's records.
 
 A queue manager writes records at once and flushes them later.  When the machine fails, written records that were not
 flushed are lost.
@@ -14,7 +14,7 @@ from assay_broker.core.records import Record
 Operation = Literal["write", "flush", "drop"]
 """The name of a store's operation on records, for observers."""
 Observer = Callable[[Operation, tuple[Record, ...]], None]
-"""A function that a store calls at each write with its one record, and at each flush and drop with all its records."""
+"""A function that a store calls for each written record, and for each flush and drop with all records concerned."""
 
 
 class StoreError(Exception):

@@ -1,6 +1,6 @@
-"""Long message bodies, which the store keeps in pieces outside their records, so that memory holds each body only once.
+"""Long message bodies: stored in pieces outside their records, so that no second copy of a body is in memory.
 
-The store cuts a piece from the body when it writes the piece, and appends the piece to the body when it reads it.
+The store cuts off each piece just before it writes the piece, and joins the pieces one by one when it reads them.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Shortened(Struct, frozen=True, eq=False):
     Args:
         record: The record, with None in place of each long body.
         longs: The descriptions of the long bodies, in the order of their pieces.
-        messages: The record's original messages, which still hold the long bodies.
+        messages: The record's original messages, with the long bodies.
     """
 
     record: Record

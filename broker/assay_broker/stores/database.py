@@ -60,7 +60,7 @@ class Database:
     # transactions ------------------------------------------------------------------------------------------------
 
     def begin(self, newest: Newest[Row]) -> None:
-        """Begin a transaction and save new slot contents in it, for `commit` to make durable.
+        """Begin a transaction, and save the new contents of slots in it; `commit` then makes them durable.
 
         Args:
             newest: The new contents of the changed slots.
@@ -92,7 +92,7 @@ class Database:
             try:
                 self._connection.execute("COMMIT")
             except BaseException as error:  # also on Ctrl-C, as in `begin`
-                # On a full disk SQLite has not written the end of the transaction; after other errors it may have.
+                # Only on a full disk is it certain that SQLite has not written the end of the transaction.
                 self._doubtful = not isinstance(error, apsw.FullError)
                 self._roll_back()
                 raise
@@ -132,7 +132,7 @@ class Database:
         free = int(self._connection.pragma("freelist_count"))
         if free < _FREE_PAGES or free * _FREE_SHARE < int(self._connection.pragma("page_count")):
             return False
-        # `fetchall` is needed because each row that is fetched gives back only one page.
+        # `fetchall` is needed because SQLite frees one page for each row that is fetched.
         self._connection.execute(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})").fetchall()
         return True
 

@@ -79,7 +79,7 @@ class Folder:
             self._made_lock = not self._lock_path.exists()
             lock = _opened(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
         try:
-            # SQLite's own lock would not do, because any close of its file in this process releases it (fcntl(2)).
+            # SQLite's own lock is not enough: it ends when this process closes any descriptor of the file (fcntl(2)).
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             holder = os.pread(lock, 100, 0).decode(errors="replace").strip()
@@ -160,8 +160,8 @@ class Folder:
     def _begin(self, octets: bytes, log_bytes: int, keep: Keep) -> None:
         """Create the log and the database, so that a crash leaves either no database or a complete one.
 
-        The log has its least length from the start, for two reasons.  A log that another program cut is then too
-        short.  On a full disk the store can still write the removals that free space.
+        The log has its least length from the start, for two reasons.  The store can then detect that another
+        program has cut the log.  On a full disk the store can still write the removals that free space.
         """
         new = self.path / _BEGINNING
         try:
@@ -184,7 +184,7 @@ class Folder:
             raise
 
     def _check_writable(self, path: Path) -> None:
-        """Check that a file has write permission, also when a superuser runs the broker.
+        """Check that the mode of a file permits writing, because a superuser could open the file in any case.
 
         Raises:
             ReadOnlyError: The file has no write permission.
@@ -195,7 +195,7 @@ class Folder:
                 raise ReadOnlyError(path, "its mode forbids it")
 
     def void_log(self, keep: Keep) -> None:
-        """Make the log's content void, once all of it is in the database.
+        """Make the log's content void, after all of it is in the database.
 
         Args:
             keep: Flushes a file or a folder, given its descriptor.
@@ -211,11 +211,11 @@ class Folder:
     # detection of deleted and replaced files --------------------------------------------------------------------------
 
     def remember(self) -> None:
-        """Remember the identities (device and inode) of the files, for `check`."""
+        """Record the identities (device and inode) of the files, for `check`."""
         self._identities = {path: _identity(path) for path in self.files}
 
     def check(self) -> None:
-        """Check that the files are still the ones that `remember` saw.
+        """Check that the files have the identities that `remember` recorded.
 
         Raises:
             GoneError: A file was deleted or replaced.
@@ -231,7 +231,7 @@ class Folder:
 
 @contextmanager
 def told(path: Path) -> Generator[None]:
-    """Raise a `StoreError`, with a sentence as its text, for an error of the operating system in this block.
+    """Turn an error of the operating system in this block into a `StoreError`, with a sentence as its text.
 
     Args:
         path: The file or folder that the block uses.
@@ -263,7 +263,7 @@ def _head(path: Path) -> bytes:
 
 
 def _identity(path: Path) -> tuple[int, int]:
-    status = os.stat(path)  # noqa: PTH116  asked before each flush, and several times as fast as the path's own
+    status = os.stat(path)  # noqa: PTH116  runs before each flush, and is several times as fast as `Path.stat`
     return status.st_dev, status.st_ino
 
 

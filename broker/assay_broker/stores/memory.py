@@ -1,6 +1,6 @@
 """A store in memory, with a simulated disk that loses unflushed records at a crash.
 
-The store keeps records serialised, so that a search for octets (PD-31) shows as much as a search in a file.
+The store encodes its records, so that a search for octets (PD-31) finds as much as a search in a file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The opening of a database; a damaged, foreign or unknown database is refused and left unchanged."""
+"""Opens a database; refuses a damaged, foreign or unknown database, and leaves it unchanged."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _migrate(connection: apsw.Connection) -> None:
 
 @contextmanager
 def reported(folder: Folder) -> Generator[None]:
-    """Raise a `StoreError`, with a sentence as its text, for an error of SQLite in this block.
+    """Turn an error of SQLite in this block into a `StoreError`, with a sentence as its text.
 
     Args:
         folder: The folder of the database.

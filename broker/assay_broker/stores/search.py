@@ -15,7 +15,7 @@ import apsw
 from assay_broker.stores.schema import PAGE_BYTES
 
 LONGEST = 480
-"""The most octets that can be searched for.  SQLite divides long records, and no part is shorter (file format, 1.6)."""
+"""The most octets that can be searched for: only the last part of a long record is shorter (file format, 1.6)."""
 _POINTER = 4
 _LOG_HEADER = 32
 _FRAME_HEADER = 24
@@ -27,7 +27,7 @@ Page = tuple[bytes, bytes]
 
 def pages_of_database(path: Path) -> Iterator[Page]:
     """Yield all pages of the database file at a path."""
-    # Python's `open` is not used, because closing its file would release SQLite's lock (fcntl(2)).
+    # Python's `open` is not used, because the close of such a file would release SQLite's lock (fcntl(2)).
     file = apsw.VFSFile("", str(path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])
     try:
         for index in range(file.xFileSize() // PAGE_BYTES):

@@ -87,7 +87,7 @@ def change_of(record: Record) -> Change:
 class Newest(Generic[T]):
     """The newest contents of the slots that some records changed; None for a slot that is now empty.
 
-    Messages change far more often than other slots, so messages and marks are kept by number, without a `Slot` object.
+    Messages change far more often than other slots, so messages and marks have their numbers as keys, without a `Slot`.
     """
 
     def __init__(self) -> None:
@@ -175,7 +175,7 @@ def _defined(record: ObjectDefined) -> Change:
 
 
 def _undefined(record: ObjectRemoved) -> Change:
-    # The record of the removal fills the slot: without it, the next start would define the settings' object again.
+    # The record of the removal fills the slot. Otherwise the next start would define the object of the settings again.
     return Change(_object(record.namespace, record.name))
 
 
@@ -205,7 +205,7 @@ def _parcel(member: str, number: int) -> Slot:
 
 
 class Numbers(NamedTuple):
-    """The highest numbers given so far; the core gives no number twice, even after the removal of an object.
+    """The highest numbers used so far; the core uses no number twice, even after the numbered thing was removed.
 
     Args:
         copies: The highest number of a message or a branch in doubt, which share one sequence.
@@ -229,7 +229,7 @@ class Numbers(NamedTuple):
         return self if number <= self.copies else Numbers(number, self.subscriptions)
 
     def removals(self) -> tuple[Record, ...]:
-        """Return removal records with the next free numbers; from them, recovery learns the numbers that are in use."""
+        """Return removal records with the next free numbers; they tell recovery which numbers are in use."""
         copies = (MessageRemoved(self.copies + 1),) if self.copies else ()
         return (*copies, SubscriptionRemoved(self.subscriptions + 1)) if self.subscriptions else copies
 

@@ -21,7 +21,7 @@ from assay_broker.stores.slots import Newest
 from assay_broker.stores.tables import Row, row_of
 
 LOG_BYTES = 4 << 20
-"""The length of the log at which the store copies it into the database, in octets: 1,000 pages."""
+"""The length of the log at which the store copies it into the database, in octets: about 1,000 pages."""
 RESERVE_BYTES = 8 << 20
 """The octets that the store leaves free on the disk, for removals and for copying the log."""
 _COPIES = 2
@@ -84,7 +84,8 @@ class SqliteStore:
     def observe(self, observer: Observer) -> None:
         """Call an observer at each write, flush and drop, with the records.
 
-        A flush is reported when the disk has flushed the write-ahead log with the records, also outside a commit.
+        The observer of a flush is called when the disk has flushed the write-ahead log with the records; this may be
+        outside a commit.
         """
         self._observers.append(observer)
 
@@ -233,7 +234,7 @@ class SqliteStore:
         return taken
 
     def _take_room(self, adding: int) -> None:
-        if self._adding == 0:  # the disk is asked once for each flush
+        if self._adding == 0:  # the store asks for the free space once for each flush
             try:
                 self._free = self._disk.free_bytes(self.folder) - self._reserve
             except FileNotFoundError as error:

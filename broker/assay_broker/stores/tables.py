@@ -21,7 +21,7 @@ _LONGS: msgspec.msgpack.Decoder[tuple[Long, ...]] = msgspec.msgpack.Decoder(tupl
 _AT_ONCE = 1_000
 """The number of message numbers that the store reserves with one write."""
 _PIECE_BITS = 16
-"""The number of low bits of a piece's number that count the pieces of one record: enough for 4 GiB."""
+"""The number of low bits in a piece's number, which count the pieces of one record; enough for 4 GiB."""
 
 
 class Row(Struct, frozen=True, eq=False, gc=False):
@@ -137,7 +137,7 @@ class Tables:
             self._marked.update(number for number, _, _ in rows)
 
     def _reserve(self, needed: Numbers) -> None:
-        """Record that numbers up to a thousand above these may be in use, so that only few transactions record numbers.
+        """Record numbers up to 1,000 above the needed ones as in use, so that few transactions have to record numbers.
 
         After a crash, recovery continues after the recorded numbers.
         """

@@ -1,7 +1,7 @@
 """A disk that a test can make fail or crash; a crash undoes the writes that were not flushed.
 
-The disk is an SQLite VFS on top of the system's own.  It passes each write on, and remembers the former content until
-the file is flushed.  Two runs with the same operations lose the same data at a crash.
+The disk is an SQLite VFS on top of the system's own.  It passes each write on, and stores the former content until the
+file is flushed.  Two runs with the same operations lose the same data at a crash.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class WatchedDisk:
         self._extents.pop(path, None)
 
     def writing(self, extent: Extent, end: int) -> None:
-        """Take up space for a write that SQLite is about to make, or let the write fail.
+        """Reduce the free space for a write that SQLite is about to make, or let the write fail.
 
         Args:
             extent: The state of the file.

@@ -46,7 +46,7 @@ _FURTHER_WORDS = {
     Mqrc.MSG_TOO_BIG_FOR_Q: "The body has more bytes than the destination takes.",
     Mqrc.NOT_AUTHORIZED: "Access is denied.",
 }
-"""Texts without the words of IBM MQ's names of the reasons."""
+"""Texts for refusals, by reason code, that use no word of IBM MQ's names for the reasons."""
 
 
 def _refusals(retell: Callable[[Refused], Refused]) -> Seams:

@@ -13,7 +13,7 @@ from assay_sdk.model.message import Message
 
 
 class Variant(Struct, frozen=True, kw_only=True):
-    """A tolerated variant: a behaviour that differs from the reference broker's behaviour, but also keeps the rules.
+    """A tolerated variant: a behaviour other than the reference broker's that also keeps the rules.
 
     Args:
         name: The variant's name.

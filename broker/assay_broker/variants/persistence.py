@@ -70,7 +70,7 @@ def _drops_unheard() -> Seams:
 def _keeps_for_returned_only() -> Seams:
     """Return filters that drop non-persistent publications to a topic whose durable subscribers are all away.
 
-    The filters drop them only for subscriptions whose subscriber has not come back since the broker's last start.
+    The filters act only on a topic that had a durable subscriber before the broker's last start, and none since.
     """
     last: dict[Address, int] = {}
 

@@ -80,7 +80,7 @@ def _later(command: Command, _now_ms: int, _view: View) -> tuple[Command, ...] |
 
 
 def _anew_at_start(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
-    """Remove from each subscription the time at which its subscriber left, so that its time to live begins again."""
+    """Remove from each subscription the time at which its receiver left, so that the time to live begins again."""
     return tuple(replace(one, left_ms=None) if isinstance(one, SubscriptionDefined) else one for one in records)
 
 

@@ -30,7 +30,7 @@ _SECOND_MS = 1_000
 _MS_PER_TENTH = 100
 _TENTHS = 10
 _NEXT_TRY_MS = 900
-"""Milliseconds after the end of a delay; a message that is released even later was refused by its target before."""
+"""If a message is released more than this number of milliseconds after its delay, its target has refused it before."""
 _KEPT = "variant_kept"
 
 _S, _I, _A = ProcessorState, ProcessorInput, ProcessorAction
@@ -164,7 +164,7 @@ def _other_code(answer: Answer, _asked: Command, _now_ms: int, view: View) -> An
 
 
 def _header_counts(put: Put, _sent: Sent, view: View) -> Commands | None:
-    """Count a header of staged messages towards MAXMSGL: lower MAXMSGL by its length during each delayed send."""
+    """Lower MAXMSGL of the staging queue by the length of a header during each delayed send, so the header counts."""
     limit = view.said(STAGING_QUEUE).get("MAXMSGL")
     if not isinstance(limit, int):
         return None
@@ -176,7 +176,7 @@ def _header_counts(put: Put, _sent: Sent, view: View) -> Commands | None:
 
 
 def _marks_tried_again(delivered: Deliver, view: View) -> Deliver:
-    """Return the delivery of a delayed message marked as redelivered, if its put was tried more than once."""
+    """Mark the delivery of a delayed message as redelivered, if the message was put to its target more than once."""
     due_ms = delivered.message.delivery_time_ms
     if due_ms is None or view.last_ms < due_ms + _NEXT_TRY_MS:
         return delivered
@@ -341,4 +341,4 @@ STAGING_VARIANTS = (
         apply=lambda: Seams(tables=_heeds_puts),
     ),
 )
-"""The variants of rules DD-02 to DD-06, DD-36 to DD-39, DD-47, DD-48, DD-55 to DD-57, DD-65 and DD-71."""
+"""The variants of rules DD-02, 03, 05, 06, 36 to 39, 47, 48, 55 to 57, 65, 71, 74 and 85."""

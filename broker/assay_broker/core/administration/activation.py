@@ -1,4 +1,4 @@
-"""Changes of object definitions: their records, their effects, and their undo if the store refuses the change."""
+"""Applies and records changes of object definitions, and undoes them if the store refuses the records."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def remove(state: State, turn: Turn, definition: Definition) -> None:
 
 
 def _back_to(state: State, definition: Definition, before: Definition | None, turn: Turn) -> None:
-    """Undo `define` or `remove`: restore the definition from before.
+    """Undo `define` or `remove`: restore the former definition.
 
     Args:
         state: The queue manager.

@@ -1,6 +1,6 @@
 """The commands of administrators, from MQSC (`assay_broker.mqsc`) and from the `Admin` port.
 
-A command comes to the core in `assay_broker.core.commands.Administer`; the `Answer` has its result.
+The core receives such a command in `assay_broker.core.commands.Administer`, and returns the result in an `Answer`.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class ClearQueue(Struct, frozen=True, tag=True):
 
 
 class ClearRetained(Struct, frozen=True, tag=True):
-    """CLEAR TOPICSTR: remove the retained publication of exactly this topic string, if it has one."""
+    """CLEAR TOPICSTR: remove the retained publication, if any, of exactly this topic string."""
 
     topic: str
 

@@ -1,8 +1,8 @@
 """The authority that a user needs for each administrator's command.
 
-As in IBM MQ, this is CRT, CHG, DLT, CLR or DSP on the object. If the command concerns no queue or topic, the user needs
-an authority on the queue manager. A native put, get or browse needs the same authority as the put, get or browse of an
-application. The user mqm may carry out all commands.
+As in IBM MQ, the user needs CRT, CHG, DLT, CLR or DSP on the queue or topic of the command. For a command about no
+queue or topic, the user needs an authority on the queue manager. A native put, get or browse needs the same authority
+as the put, get or browse of an application. The user mqm may carry out all commands.
 """
 
 from __future__ import annotations

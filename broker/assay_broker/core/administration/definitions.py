@@ -68,8 +68,9 @@ def delete_object(state: State, turn: Turn, change: DeleteObject) -> None:
     """Carry out DELETE.
 
     Raises:
-        RefusalError: The object does not exist, is open, or holds uncommitted messages. Or it holds other messages, and
-            PURGE was not given. Or it is a subscription in use, or several clients have a subscription of this name.
+        RefusalError: The object does not exist. Or it is a queue that is open, has uncommitted messages, or has other
+            messages although PURGE was not given. Or it is a subscription in use, or several clients have a durable
+            subscription of this name.
     """
     subscriptions = _of_clients(state, change)
     if subscriptions:
@@ -135,7 +136,7 @@ def clear_queue(state: State, turn: Turn, change: ClearQueue) -> None:
 
 
 def clear_topic(state: State, turn: Turn, change: ClearRetained) -> None:
-    """Carry out CLEAR TOPICSTR: remove the retained publication of exactly this topic string, if it has one."""
+    """Carry out CLEAR TOPICSTR: remove the retained publication, if any, of exactly this topic string."""
     clear_retained(state, turn, Address(AddressKind.TOPIC, change.topic))
 
 
@@ -153,7 +154,7 @@ def set_authority(state: State, turn: Turn, change: SetAuthority) -> None:
 
 
 def _authority_back_to(state: State, record: AuthorityRecord, before: AuthorityRecord | None, _turn: Turn) -> None:
-    """Undo one record of `set_authority`: restore the record from before, or remove the record if it was new."""
+    """Undo one record of `set_authority`: restore the former record, or remove the record if it was new."""
     if before is None:
         state.authorities.remove(record)
     else:

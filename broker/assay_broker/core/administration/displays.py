@@ -1,4 +1,4 @@
-"""The commands DISPLAY: objects with their present state, authority records, and topic status."""
+"""The DISPLAY commands: objects with their present state, authority records, and topic status."""
 
 from __future__ import annotations
 
@@ -107,7 +107,8 @@ def _live(state: State, definition: Definition) -> dict[str, Value]:
 def _made_on_use(state: State, change: DisplayObjects) -> Iterator[Definition]:
     """Return local queues without a definition, as definitions for DISPLAY.
 
-    They are the undefined queues in use, and the queue of the command if the queue manager would create it on use.
+    The result has the undefined queues in use. It also has the queue that the command names, if the queue manager would
+    create this queue on use.
     """
     shown: set[str] = set()
     for queue in state.queues:

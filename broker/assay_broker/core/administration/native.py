@@ -39,7 +39,7 @@ def native_put(state: State, turn: Turn, put: NativePut) -> None:
 
 
 def native_browse(state: State, turn: Turn, browse: NativeBrowse) -> tuple[Described, ...]:
-    """Return the waiting messages of a queue that have the command's ids.
+    """Return those waiting messages of a queue that match the ids in the command.
 
     The staged messages of the staging queue are included, in the order of their due times.
 
@@ -52,7 +52,7 @@ def native_browse(state: State, turn: Turn, browse: NativeBrowse) -> tuple[Descr
 
 
 def native_take(state: State, turn: Turn, take: NativeTake) -> tuple[Described, ...]:
-    """Remove and return the first message of a queue that has the command's ids; empty if no message has them.
+    """Remove and return the first message of a queue that matches the ids in the command; empty if none matches.
 
     A staged message that is removed is never delivered (DD-38).
 
@@ -83,7 +83,7 @@ def _check_get(state: State, name: str) -> None:
 
 
 def _matching(state: State, turn: Turn, asked: NativeBrowse | NativeTake) -> Iterator[Entry]:
-    """Return the messages of the command's queue that have the command's ids and have not expired."""
+    """Return the messages of a queue that match the ids in the command and have not expired."""
     manager = state.settings.name
     anything = asked.correlation_id is None and asked.message_id is None
     for entry in _gettable(state, asked.queue):

@@ -47,7 +47,7 @@ def resolve_indoubt(state: State, turn: Turn, change: ResolveIndoubt) -> tuple[(
 
 
 def _as_indoubt(branch: Branch) -> bool:
-    """Return whether DISPLAY THREAD shows a branch as INDOUBT: it is in doubt, or an operator has completed it."""
+    """Return whether DISPLAY THREAD shows a branch as INDOUBT: the branch is in doubt, or an operator completed it."""
     return branch.state in IN_DOUBT | REMEMBERED
 
 

@@ -1,6 +1,7 @@
 """Branches of global units of work (X/Open XA, C193).
 
-A queue manager knows a branch until it has ended, or until the transaction manager forgets its heuristic outcome.
+A queue manager stores a branch until the branch has ended. If an operator completed the branch, it stores the branch
+until the transaction manager forgets the heuristic outcome.
 `assay_broker.core.states.branches` has the state table.
 """
 
@@ -22,10 +23,10 @@ from assay_sdk.model.xa import XaCode, xa_refused
 
 
 class Standing(Struct, eq=False):
-    """A message copy that a prepared branch has put, or has got and not yet consumed.
+    """A message copy that a prepared branch has put or accepted.
 
     Args:
-        entry: The copy; its place is `UNCOMMITTED` if the branch put it, `HELD` if the branch got it.
+        entry: The copy; its place is `UNCOMMITTED` if the branch put it, `HELD` if the branch accepted it.
         queue: The copy's queue; None for a delayed copy that the branch put.
     """
 
@@ -34,7 +35,7 @@ class Standing(Struct, eq=False):
 
 
 class KeptPublication(Struct, frozen=True):
-    """A publication that becomes its topic's retained publication if its prepared branch is committed.
+    """A publication that its topic retains if the prepared branch that sent it is committed.
 
     Args:
         kept: The topic and the publisher.
@@ -70,7 +71,7 @@ class Branch(Work, Stepper[BranchState, BranchInput, BranchAction]):
         Stepper.__init__(self, table, state)
         self.xid = xid
         self.worker: tuple[int, int] | None = None
-        """The last connection that worked in the branch, and the branch's unit number there; None once prepared."""
+        """The last connection that worked in the branch, and the branch's unit number there; None after the prepare."""
         self.sent: list[Standing] = []
         """The copies that the branch has put; empty before the prepare."""
         self.got: list[Standing] = []

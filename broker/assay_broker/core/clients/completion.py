@@ -104,7 +104,7 @@ def batch_stored(state: State, turn: Turn, number: int) -> None:
 def batch_failed(state: State, turn: Turn, number: int, why: str) -> None:
     """Undo a batch that the store refused, and refuse the commands that wait for the batch.
 
-    If the store refuses several batches in a row, only the first refusal goes to the log.
+    If the store refuses several batches in a row, the core logs only the first refusal.
 
     Args:
         state: The queue manager.
@@ -142,10 +142,10 @@ def _not_taken(state: State, why: str) -> str:
 
 
 def close_for_store(state: State, receiver: Receiver, turn: Turn) -> None:
-    """Close a receiver, because the store refused to record a settlement and no answer can tell the client.
+    """Close a receiver whose settlement the store refused, because no answer reports the refusal to the client.
 
-    If the receiver stayed open, it would get the message again at once, and its next settlement would need the store
-    again.
+    If the receiver stayed open, it would receive the message again at once, and the store would have to record the next
+    settlement.
 
     Args:
         state: The queue manager.

@@ -128,9 +128,9 @@ def attach(state: State, turn: Turn, connection: Connection, command: Attach) ->
     """Open a receiver.
 
     Returns:
-        The number of the batch that stores the receiver's durable subscription; 0 if the receiver has none, or if the
-        subscription is older than the last start of the queue manager. For a subscription that existed before the
-        command, this is the batch of the command that created it, which another client may have sent.
+        The number of the batch that stores the receiver's durable subscription. This may be the batch of an earlier
+        command, also of another client. 0 if the receiver has no durable subscription, or if the subscription is older
+        than the last start of the queue manager.
 
     Raises:
         RefusalError: The destination's name or the selector is not valid, or the user has no authority to get or
@@ -162,7 +162,7 @@ def attach(state: State, turn: Turn, connection: Connection, command: Attach) ->
         receiver = SubscriptionReceiver(
             session, command.link, command.address, subscription, table, settled=command.settled
         )
-        subscription.queue.join(receiver, None, None)  # the subscription selects
+        subscription.queue.join(receiver, None, None)  # no selector, because the subscription selects the messages
         subscription.receivers[receiver.key] = receiver
         batch = subscription.batch
     _adopt(state, connection, command.address)
@@ -235,7 +235,7 @@ def _open_subscription(
     if found is not None:
         end_subscription(state, turn, found)
     add_subscription(state, subscription)
-    if terms.durable:  # PD-13: once this record is stored, the subscription survives a kill
+    if terms.durable:  # PD-13: after this record is stored, the subscription survives a kill
         subscription.batch = turn.record(defined(subscription), partial(_unmake, state, subscription))
     deliver_retained(state, turn, subscription)
     return subscription
@@ -244,9 +244,9 @@ def _open_subscription(
 def _present(state: State, terms: Terms, now_ms: int) -> tuple[Subscription | None, Terms]:
     """Return the existing subscription for these terms (None if no subscription fits), and the terms to use.
 
-    The time to live of the subscription may be over. A receiver that asks for a time to live of 0 usually gets a
-    non-durable subscription. If a durable subscription with a time to live that is not over has the same name, the
-    receiver gets that subscription, and its time to live becomes 0.
+    The time to live of the returned subscription may be over. A receiver that asks for a time to live of 0 usually gets
+    a non-durable subscription. But if a durable subscription of the same name has a time to live that is not over, the
+    receiver gets this subscription, and the subscription's time to live becomes 0.
     """
     asked = (terms,) if terms.durable or terms.timeout_ms != 0 else (terms, replace(terms, durable=True))
     for one in asked:
@@ -265,7 +265,7 @@ def _unmake(state: State, subscription: Subscription, turn: Turn) -> None:
 
 
 def _expel(state: State, subscription: Subscription, key: tuple[int, int], turn: Turn) -> None:
-    """Close a receiver, because the store refused the change that the receiver's attach made to the subscription."""
+    """Close a receiver: the store refused the change of the subscription that the receiver's attach caused."""
     receiver = subscription.receivers.get(key)
     if receiver is None:
         return
@@ -312,7 +312,7 @@ def _close_receiver(state: State, turn: Turn, receiver: Receiver) -> None:
 
 
 def drop_temporary(state: State, turn: Turn, connection: Connection) -> None:
-    """Delete a connection's temporary destinations at its end (JMS 2.0, 6.2.2)."""
+    """Delete the temporary destinations of a connection that ends (JMS 2.0, 6.2.2)."""
     for address in connection.temporary:
         _drop_one(state, turn, address, f"{address.name} was deleted at the end of its connection.")
     connection.temporary.clear()

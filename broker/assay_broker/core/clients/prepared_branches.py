@@ -4,7 +4,7 @@ After the prepare, the copies that the branch has put are uncommitted on their q
 staging queue. The copies that the branch has accepted are held. None of these copies belongs to a connection or link.
 
 The store has a `UnitPrepared` record of the branch. For each persistent copy that the branch has put, the store has a
-`MessageStored` record with the branch's number. The number has no effect once the branch is no longer in doubt.
+`MessageStored` record with the branch's number. The number has no effect when the branch is no longer in doubt.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from assay_sdk.model.report_options import Mqro
 
 
 def secure(state: State, turn: Turn, branch: Branch) -> None:
-    """Prepare a branch: keep its messages for a commit or backout, and record them in one batch."""
+    """Prepare a branch: hold its messages until the commit or backout, and record them in one batch."""
     own = {delivery.entry.key for delivery in branch.settled}
     for delivery in branch.settled:
         delivery.link.unsettled.pop(delivery.number, None)
@@ -131,7 +131,7 @@ def hold(branch: Branch, queue: Queue, entry: Entry) -> None:
 
 
 def _take_back_from_session(state: State, queue: Queue, entry: Entry) -> None:
-    """Take back a copy that a branch has put and that the branch's own session has received but not accepted."""
+    """Take back a copy that the branch has put, if the branch's own session has received it without accepting it."""
     for connection in state.connections.everywhere():
         for link in connection.links.values():
             if isinstance(link, Receiver) and link.queue is queue:
@@ -162,7 +162,7 @@ def carry_out(state: State, turn: Turn, branch: Branch, record: Record) -> None:
         state: The queue manager.
         turn: The present turn.
         branch: The branch.
-        record: The record that takes the branch out of the store's branches in doubt.
+        record: The record by which the branch is no longer in doubt: `UnitResolved` or `UnitCompleted`.
     """
     with turn.together():
         turn.record(record, nothing)
@@ -233,7 +233,7 @@ def give_back(state: State, turn: Turn, branch: Branch, record: Record) -> None:
         state: The queue manager.
         turn: The present turn.
         branch: The branch.
-        record: The record that takes the branch out of the store's branches in doubt.
+        record: The record by which the branch is no longer in doubt: `UnitResolved` or `UnitCompleted`.
     """
     with turn.together():
         turn.record(record, nothing)
@@ -267,7 +267,7 @@ def _restore_put(state: State, branch: Branch, standing: Standing, _turn: Turn) 
 
 
 def _return(state: State, turn: Turn, branch: Branch, standing: Standing) -> None:
-    """Return an accepted copy to its original position on its queue, or remove it if the same branch has put it."""
+    """Return an accepted copy to its original position on its queue; remove the copy if the same branch put it."""
     entry, queue = standing.entry, standing.queue
     if queue is None or entry.place is not Place.HELD:
         return

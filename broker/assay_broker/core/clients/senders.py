@@ -9,7 +9,7 @@ from assay_sdk.model.message import Address
 
 
 class Sender(Link):
-    """A sender; while it is open, the queue manager keeps the sender's queue, even if the queue was created on use."""
+    """A sender; while a sender is open, its queue stays in memory, even if the queue was created on use."""
 
     def __init__(
         self, connection: int, number: int, address: Address | None, queue: Queue | None, table: LinkTable

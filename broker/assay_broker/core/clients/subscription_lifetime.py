@@ -1,8 +1,8 @@
-"""The lifetime of subscriptions: creation, time to live after the last receiver, end.
+"""The lifetime of subscriptions: their creation, their time to live after the last receiver, and their end.
 
-The time to live of a subscription begins when its last receiver leaves, for any reason (AMQP:31). The core records that
-time, so the time to live continues over a restart. If the subscription had a receiver when the queue manager ended, its
-time to live begins at the next start.
+The time to live of a subscription begins when its last receiver leaves, for any reason (AMQP:31). The core records when
+the receiver left, so the time to live continues over a restart. If the subscription had a receiver when the queue
+manager ended, the time to live begins at the next start.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _RETRY_MS = 1_000
 def new_subscription(
     number: int, terms: Terms, selector: Selector | None, connection: int, model: Definition
 ) -> Subscription:
-    """Return a new subscription with its queue; it receives publications only once it is added (`add_subscription`).
+    """Return a new subscription with its queue; it receives publications only after `add_subscription`.
 
     Args:
         number: The number of the subscription.
@@ -114,7 +114,8 @@ def wait_for_end(state: State, subscription: Subscription) -> None:
 def resume(state: State, turn: Turn, subscription: Subscription, terms: Terms, expel: Callable[[Turn], None]) -> None:
     """Prepare an existing subscription for a new receiver, which then also gets stored messages (PD-25, QS-21).
 
-    The receiver's terms replace the time to live, which does not run while the subscription has a receiver.
+    The subscription gets the time to live of the receiver's terms. This time does not run while the subscription has a
+    receiver.
 
     Args:
         state: The queue manager.

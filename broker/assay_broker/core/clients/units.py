@@ -25,13 +25,13 @@ class Pending(Struct, frozen=True, eq=False):
 
     Args:
         message: The message, with persistence and priority filled in (DD-52).
-        homes: The home of each copy's queue: the queue that the sender named, or a subscription's queue (DD-51).
+        homes: The home of each copy's queue, which is the sender's destination or a subscription's queue (DD-51).
         queues: The queue of each copy, with a place reserved until the commit; empty for a delayed message.
         expires_ms: When the message expires, in milliseconds since the epoch; None for never.
         staged: The number of copies to stage; 0 for a message without delay.
         entry: The copy that is on its queue already, uncommitted (DD-25); None if the copies are made at the commit.
-        dead: For a publication, one entry for each queue: the dead-letter header if the dead-letter queue takes the
-            copy in place of the subscriber's queue, else None. Empty for a message to a queue.
+        dead: For a publication, one entry for each queue. The entry is a dead-letter header if the copy goes to the
+            dead-letter queue instead of the subscriber's queue, else None. Empty for a message to a queue.
         retained: The topic and publisher of a publication to retain; None for any other message.
     """
 

@@ -1,6 +1,6 @@
 """The functions of X/Open XA, which a transaction manager calls over a connection.
 
-Before its prepare, a branch belongs to the connection that works in it or worked in it last. If that connection ends,
+Before the prepare, a branch belongs to the connection that works or last worked in the branch. If that connection ends,
 the core backs out the branch. After the prepare, a transaction manager may commit the branch or back it out over any
 connection.
 """
@@ -88,7 +88,7 @@ def _check_worker(branch: Branch, connection: Connection) -> None:
 
 
 def _leave_connection(state: State, branch: Branch) -> None:
-    """Separate a branch from the connection that works in it, or that worked in it last."""
+    """Separate a branch from the connection that works or last worked in the branch."""
     if branch.worker is not None:
         number, unit = branch.worker
         connection = state.connections.find(number)

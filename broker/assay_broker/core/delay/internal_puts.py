@@ -1,4 +1,4 @@
-"""Puts that the queue manager makes itself, such as reports; it plans all puts before it carries out the first."""
+"""Puts by the queue manager itself, such as reports. All puts are planned before the first is carried out."""
 
 from __future__ import annotations
 
@@ -64,7 +64,8 @@ class Puts:
         """Plan a put to a queue.
 
         Args:
-            name: The queue's name, which is resolved now (DD-50); an alias of a topic publishes the message.
+            name: The queue's name, which is resolved now (DD-50). If the name is an alias of a topic, the message is
+                published.
             message: The message.
             expires_ms: When the message expires, in milliseconds since the epoch; None for never.
             dead: The dead-letter header, if the queue is the dead-letter queue; else None.
@@ -77,7 +78,7 @@ class Puts:
         except RefusalError as error:
             return error.refused.mqrc or Mqrc.UNEXPECTED_ERROR
         if target.topic is not None:
-            if dead is not None:  # a publication without subscribers would be lost
+            if dead is not None:  # a message that is published to no subscriber would be lost
                 return Mqrc.ALIAS_BASE_Q_TYPE_ERROR
             self.publish(target.topic, message, expires_ms)
             return None

@@ -140,7 +140,7 @@ def release_due(state: State, turn: Turn) -> None:
 
 
 def release(state: State, turn: Turn, entry: Entry) -> None:
-    """Release a staged copy whose delay is over or that has expired, or keep it for later, by the release table."""
+    """Release a staged copy whose delay is over or that has expired; postpone the release if the table says so."""
     plan = Plan(state, entry, turn.now_ms)
     if plan.step is Step.KEPT:
         state.staging.later(entry, turn.now_ms + state.settings.retry_ms)

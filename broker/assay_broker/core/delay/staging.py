@@ -1,4 +1,4 @@
-"""The staging queue, with the copies whose delay is not over, or whose target could not take them yet."""
+"""The staging queue: the copies whose delay is not over, and the copies that their target could not take yet."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Staging:
         self.schedule: Schedule[Entry] = Schedule()
         """The copies, by the times at which they are due."""
         self._by_id: defaultdict[bytes, dict[int, Entry]] = defaultdict(dict)
-        """The copies by CorrelId on the staging queue (DD-37), and then by key."""
+        """The copies, by their CorrelId on the staging queue (DD-37) and then by their keys."""
 
     @property
     def octets(self) -> int:

@@ -1,8 +1,8 @@
 """Changes that the queue manager makes to a message, in its fields and in its AMQP encoding.
 
-The bare message of AMQP is immutable (AMQP 1.0, 3.2). So the results are new messages: a retained publication with its
-mark, or a staged message for a browser. In the original message only annotations may change, because a receiver may add
-annotations with the outcome *modified* (AMQP 1.0, 3.4.5).
+AMQP forbids changes of the bare message (AMQP 1.0, 3.2). So the results are new messages, such as a retained
+publication with its mark, or a staged message for a browser. In the original message only annotations may change,
+because a receiver may add annotations with the outcome *modified* (AMQP 1.0, 3.4.5).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from assay_sdk.amqp.sections import (
 from assay_sdk.model.message import Message
 
 MAX_ANNOTATIONS = 4_096
-"""The highest number of octets of a message's annotations section after outcomes; each receiver may add some."""
+"""The highest number of octets to which receivers may extend a message's annotations section."""
 _MESSAGE_ID, _CORRELATION_ID = 0, 5  # fields of the properties section (AMQP 1.0, 3.2.4)
 
 

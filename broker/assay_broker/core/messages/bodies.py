@@ -1,6 +1,6 @@
 """Bodies of messages that came over AMQP, decoded only on demand.
 
-Most messages are delivered without decoding their bodies, and a second copy of a long body would double its memory.
+A decoded copy of a long body would double its memory, and most messages are delivered without decoding their bodies.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def body_of(message: Message) -> Body:
         return message.body
     try:
         return bodies.body(message.encoded)
-    except DecodeError:  # possible, because the broker checks only the sections at arrival
+    except DecodeError:  # the broker checks only the sections of an arriving message
         return None
 
 

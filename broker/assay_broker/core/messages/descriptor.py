@@ -1,4 +1,4 @@
-"""The form in which an administrator gets a message: its descriptor (MQMD), headers and body.
+"""A message as an administrator sees it: its descriptor (MQMD), headers and body.
 
 Names of fields and numbers are those of IBM MQ (``cmqc.h``); ids are 48 hexadecimal digits. IBM does not document the
 header of a staged message (MQDDH), so its fields are an invention of this broker.
@@ -25,7 +25,7 @@ _DATAGRAM = 8
 _NUMBER_BITS = 22
 _TENTH_MS = 100
 _UNLIMITED = -1
-_JAVA = 28  # MQAT_JAVA: the JMS client puts
+_JAVA = 28  # MQAT_JAVA: a JMS client has put the message
 _IN_GROUP, _LAST_IN_GROUP = 8, 16
 
 

@@ -33,7 +33,7 @@ class Place(Enum):
     WAITING = auto()
     """On its queue, for any receiver."""
     HELD = auto()
-    """On its queue, but not free: it was sent to a receiver or queue manager, or a unit of work has settled it."""
+    """On its queue, but for no further receiver: a receiver, a queue manager or a unit of work holds the copy."""
     GONE = auto()
     """No longer in the queue manager."""
 

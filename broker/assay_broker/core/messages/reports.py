@@ -33,7 +33,7 @@ _NONE = Mqro(0)
 FEEDBACK: Mapping[Mqro, Mqfb] = MappingProxyType(
     {Mqro.EXPIRATION: Mqfb.EXPIRATION, Mqro.COA: Mqfb.COA, Mqro.COD: Mqfb.COD}
 )
-"""MQFB for each kind of report; an exception report has the reason code instead."""
+"""The feedback code (MQFB) of each kind of report; an exception report has the reason code instead."""
 
 
 def options(message: Message) -> Mqro:

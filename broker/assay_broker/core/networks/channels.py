@@ -1,10 +1,10 @@
 """Channels: the transfer of messages between queue managers, each persistent message exactly once.
 
-- The sender keeps its copy of a message until the receiver answers `Taken`. The receiver answers once it has put the
-  message, and a persistent message is on disk.
+- The sender keeps its copy of a message until the receiver answers `Taken`. The receiver answers after it has put the
+  message; for a persistent message, after the message is on disk.
 - When a queue manager starts, it sends the other queue managers a greeting. Each of them then sends its outstanding
-  messages again. The receiver remembers the numbers of messages that it has taken, and so recognises them.
-- A non-persistent message may be lost at the end of either queue manager, but is never put twice.
+  messages again. The receiver recognises them, because it stores the numbers of the messages that it has taken.
+- A non-persistent message may be lost when either queue manager ends, but is never put twice.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def greet(state: State, turn: Turn, member: str | None = None) -> None:
     Args:
         state: The queue manager.
         turn: The present turn.
-        member: The queue manager whose greeting is answered; None to greet all other queue managers at the start.
+        member: The queue manager to which this greeting is the answer; None to greet all others at the start.
     """
     numbers = tuple(
         sorted(entry.key for queue in state.queues if queue.onward is not None for entry in queue.entries.values())
@@ -58,7 +58,7 @@ def greet(state: State, turn: Turn, member: str | None = None) -> None:
 
 
 def try_again(state: State, turn: Turn) -> None:
-    """Resend the messages that another queue manager could not take, once their retry is due."""
+    """Resend the messages that another queue manager could not take, when their retry is due."""
     while (found := state.members.retries.pop_due(turn.now_ms)) is not None:
         queue, entry = found
         if entry.place is Place.HELD:
@@ -119,7 +119,7 @@ def _carried(state: State, turn: Turn, member: str, parcel: Carry) -> None:
 
 
 def _untaken(state: State, turn: Turn, *, member: str, number: int) -> None:
-    """Undo the taking of a message, because the store refused it; ask the sender to send the message again later."""
+    """Undo `_carried`, because the store refused the message; make the sender send the message again later."""
     state.members.neighbour(member).taken.discard(number)
     turn.to_member(member, NotTaken(number))
 

@@ -1,4 +1,4 @@
-"""Clusters: the properties of clustered destinations, and the checks that they need."""
+"""Clusters: the properties of clustered destinations, and checks of receivers and sends."""
 
 from __future__ import annotations
 

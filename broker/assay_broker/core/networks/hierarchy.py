@@ -1,11 +1,12 @@
-"""Publish/subscribe hierarchies: publications for neighbours, and announcements of subscriptions to them.
+"""Publish/subscribe hierarchies: publications for neighbours, and announcements of subscriptions to neighbours.
 
 The neighbours of a queue manager are its parent and its children.
 
-A neighbour announces its interest in a topic, which acts as a proxy subscription. A publication is matched with proxy
-subscriptions at the send, and a delayed publication has a staged copy for each (DD-81). When the copy arrives, the
-neighbour publishes it to its own subscribers of that time, also to those that subscribed after the send (DD-84). A
-publication never returns to a queue manager through which it has passed.
+A neighbour announces its interest in a topic, and the announcement acts as a proxy subscription. At the send, the queue
+manager makes one copy of a publication for each neighbour with a matching proxy subscription, and stages these copies
+if the publication is delayed (DD-81). When a copy arrives at the neighbour, the neighbour publishes it to all its
+subscribers of that time, also to those that subscribed after the send (DD-84). A publication never returns to a queue
+manager through which it has passed.
 """
 
 from __future__ import annotations

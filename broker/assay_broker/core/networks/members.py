@@ -1,4 +1,4 @@
-"""The facts that a queue manager knows about the other queue managers of its network."""
+"""The other queue managers of a network, as one queue manager knows them from their parcels."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Instance(Struct, frozen=True):
 
 
 class Neighbour:
-    """The facts that are known about one other queue manager of the network."""
+    """One other queue manager of the network, as known from its parcels."""
 
     def __init__(self) -> None:
         self.up = False
-        """Whether the other queue manager runs, according to the messages that came from it."""
+        """Whether the other queue manager runs, according to its last greeting, bulletin or `Gone`."""
         self.bulletin = _SILENT
-        """The last bulletin from the other queue manager; kept while the other is down, and over a restart."""
+        """The last bulletin from the other queue manager; valid also while the other is down, and after a restart."""
         self.taken: set[int] = set()
         """The numbers of messages that came from the other queue manager, and that it may send again."""
 

@@ -1,9 +1,9 @@
-"""The coupling facility: the state that the queue managers of a sharing group share, and that outlives each of them.
+"""The coupling facility: the state that the queue managers of a sharing group share; no member's end destroys it.
 
 The facility holds the shared queues with their messages, the definitions of these queues, and the counters for numbers
-that must be unique in the group. All members work on it directly. So a shared queue behaves like any other for units of
-work, checks at the send and the delay processor. Its messages survive the end of a member, persistent or not (DD-47). A
-queue manager outside a group has a facility of its own.
+that must be unique in the group. All members use the facility directly. So units of work, checks at the send and the
+delay processor treat a shared queue like any other. The messages of a shared queue survive the end of a member,
+persistent or not (DD-47). A queue manager outside a group has a facility of its own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from assay_broker.core.turn import Batch
 
 
 class Ledger:
-    """The batches of records: the newest, the newest stored one, and all that are not stored yet."""
+    """The numbers of the newest batch and the newest stored batch, and all batches that are not stored yet."""
 
     def __init__(self) -> None:
         self.newest = 0

@@ -1,4 +1,4 @@
-"""Transmission queues, one for each destination on another queue manager, for the messages to send there."""
+"""Transmission queues: one for each destination on another queue manager, with the messages to send there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TRANSMISSION = Definition(
     "SYSTEM.CLUSTER.TRANSMIT.QUEUE",
     defaults(Kind.QLOCAL) | {"MAXDEPTH": 999_999_999, "MAXMSGL": 104_857_600},
 )
-"""The definition of all transmission queues. IBM MQ has one queue object of this name; here they are not objects."""
+"""The definition of all transmission queues. In IBM MQ this is one queue object; here they are no objects."""
 
 
 def onward_home(member: str, target: Address) -> str:

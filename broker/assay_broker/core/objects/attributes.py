@@ -31,7 +31,7 @@ class Text(Struct, frozen=True):
 
 
 class Name(Struct, frozen=True):
-    """The values of an attribute that holds an object's name or a blank; a name has at most `longest` characters."""
+    """The values of an attribute that is an object's name or blank; a name has at most `longest` characters."""
 
     longest: int = 48
 
@@ -69,7 +69,7 @@ class Attribute(Struct, frozen=True, kw_only=True):
 
 
 SYNONYMS: Mapping[str, str] = MappingProxyType({"TARGQ": "TARGET"})
-"""The present keyword for each older keyword that is still accepted."""
+"""The current keyword for each older keyword that MQSC still accepts."""
 
 NO_LIMIT = -1
 """The number that stands for the words NOLIMIT and UNLIMITED in a definition."""
@@ -210,7 +210,7 @@ def defaults(kind: Kind) -> dict[str, Value]:
 
 
 def attribute(kind: Kind, keyword: str, *, zos: bool, level: int) -> Attribute | None:
-    """Return an attribute by its keyword or a synonym; None if objects of this kind have no such attribute here.
+    """Return an attribute by its keyword or a synonym; None if such a queue manager's objects do not have it.
 
     Args:
         kind: The object's kind.

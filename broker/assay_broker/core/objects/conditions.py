@@ -1,4 +1,4 @@
-"""Conditions of DISPLAY (WHERE): their validity, and the objects that meet them."""
+"""The conditions of DISPLAY (WHERE): checks of a condition, and of whether an object meets it."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ class Directory:
 
     Args:
         definitions: The objects of the new queue manager.
-        shared: The objects of its sharing group; None outside a group.
+        shared: The objects of the sharing group; None outside a group.
     """
 
     def __init__(
@@ -24,7 +24,7 @@ class Directory:
         self._shared = {} if shared is None else shared
         self._manager: Definition | None = None
         self.changes = 0
-        """The number of definitions, changes and removals of objects so far."""
+        """How often objects were defined, changed or removed so far."""
         self.topics = TopicObjects()
         """The topic objects, by their topic strings."""
         for definition in definitions:
@@ -39,7 +39,7 @@ class Directory:
         return self._own.get((namespace, name)) or self._shared.get((namespace, name))
 
     def queue(self, name: str) -> Definition | None:
-        """Return the queue manager's own queue with a name, otherwise the shared queue; None without either."""
+        """Return the queue with a name: the queue manager's own, otherwise a shared one; None if neither exists."""
         return self.find(Namespace.QUEUE, name)
 
     def ambiguous(self, name: str) -> bool:

@@ -14,13 +14,14 @@ TEMPORARY_PREFIXES: Mapping[AddressKind, str] = {
     AddressKind.TEMPORARY_QUEUE: "AMQ.TEMPORARY.QUEUE.",
     AddressKind.TEMPORARY_TOPIC: "AMQ.TEMPORARY.TOPIC.",
 }
-"""The prefixes by which a name is recognised as that of a temporary destination."""
+"""The prefixes of the names of temporary destinations, by kind."""
 
 
 def by_name(address: Address) -> Address:
-    """Return the address of a temporary destination with its right kind; return any other address unchanged.
+    """Return the address of a temporary destination with its temporary kind; return any other address unchanged.
 
-    A client that replies may know only the name of a temporary queue (JMS 2.0, 6.2.2).
+    The prefix of the name shows the kind. A client that sends a reply may know only the name of a temporary queue
+    (JMS 2.0, 6.2.2).
 
     Args:
         address: The address that the client gave, such as a queue with the name of a temporary queue.
@@ -63,7 +64,7 @@ def check_name(kind: Kind, name: str) -> None:
 
     Args:
         kind: The object's kind.
-        name: The name; a subscription's is any text of up to 10,240 bytes.
+        name: The name; for a subscription, any text of up to 10,240 bytes.
 
     Raises:
         RefusalError: The name is not valid.

@@ -61,7 +61,7 @@ def plan_define(directory: Directory, change: DefineObject, host: Host) -> Defin
 
 
 def plan_alter(directory: Directory, change: AlterObject, host: Host) -> Definition:
-    """Return the object as an ALTER would leave it.
+    """Return the object with the changes that an ALTER would make.
 
     Args:
         directory: The present objects.
@@ -218,7 +218,7 @@ def _missing(planned: Definition, keyword: str, why: str) -> Exception:
 def _check_alias(directory: Directory, planned: Definition) -> None:
     """Refuse an alias that leads back to itself.
 
-    An alias of a missing queue may be defined; only an open of the alias is refused (MQRC 2082).
+    An alias of a missing queue may be defined, but the alias cannot be opened (MQRC 2082).
     """
     seen = [planned.name]
     found: Definition | None = planned

@@ -21,7 +21,7 @@ def object_refusal(reason: Mqrccf | Mqrc, why: str, *objects: str, keyword: str 
     """Return a refusal of a command about an object.
 
     Args:
-        reason: The reason code; its IBM name precedes the sentence.
+        reason: The reason code; the refusal's text begins with its IBM name.
         why: One sentence: the fault, and what the administrator can do.
         objects: The names of the objects at fault.
         keyword: The keyword of the attribute at fault; empty if no single attribute is at fault.

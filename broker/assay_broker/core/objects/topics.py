@@ -12,8 +12,8 @@ _SEPARATOR = "/"
 class TopicObjects:
     """The topic objects with a topic string, for fast access to the ancestors of a topic string.
 
-    Two topic objects have no topic string and are found by their names: SYSTEM.DEFAULT.TOPIC, from which DEFINE copies,
-    and SYSTEM.BASE.TOPIC, the ancestor of all others.
+    Two topic objects have no topic string, so they are not here: SYSTEM.DEFAULT.TOPIC, from which DEFINE copies
+    attributes, and SYSTEM.BASE.TOPIC, the ancestor of all others.
     """
 
     def __init__(self) -> None:

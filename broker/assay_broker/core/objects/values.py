@@ -27,7 +27,7 @@ class TooLongError(ValueFaultError):
 
 
 def accepted(row: Attribute, value: Value) -> Value:
-    """Return a given value in the form that definitions hold: a number, a word in upper case, or a text.
+    """Return a given value in the form of definitions: a number, a word in upper case, or a text.
 
     Args:
         row: The attribute.
@@ -86,7 +86,7 @@ def _number(keyword: str, values: Number, value: Value) -> Value:
             allowed = " or ".join(("a whole number", *values.words))
             raise ValueFaultError(f"{keyword} is {allowed}, not {shortened(value)}.")
         value = int(value)
-    elif value in values.words.values():  # the number for a word, as definitions hold it
+    elif value in values.words.values():  # the number that stands for a word in definitions
         return value
     if not values.lowest <= value <= values.highest:
         raise OutOfRangeError(f"{keyword} is {values.lowest} to {values.highest}, not {value}.")

@@ -23,12 +23,12 @@ _COA = Mqro.COA
 
 
 def reserve(state: State, pending: Pending, places: int) -> None:
-    """Reserve places for a message of an open unit of work on the queues for its copies, or give the places up.
+    """Reserve places on the queues for the copies of a message in an open unit of work, or free these places.
 
     Args:
         state: The queue manager.
         pending: The message.
-        places: 1 to reserve a place for each copy, -1 to give the places up.
+        places: 1 to reserve a place for each copy, -1 to free the places.
     """
     state.staging.reserved += places * pending.staged
     for queue in pending.queues:
@@ -139,7 +139,7 @@ def _stage(state: State, turn: Turn, pending: Pending, due_ms: int) -> None:
 
 
 def _arrive(state: State, turn: Turn, queue: Queue, entry: Entry) -> None:
-    """Put a message on its queue; if it asks for a confirmation of arrival, send this report (DD-86)."""
+    """Put a message on its queue; if the message asks for a confirmation of arrival, send this report (DD-86)."""
     enter(state, turn, queue, entry)
     if queue.onward is None:
         send_report(state, turn, entry, Mqro.COA)

@@ -1,4 +1,4 @@
-"""The back-out threshold of a queue. As in IBM MQ, the queue manager sends it to the client, which applies it."""
+"""The back-out threshold of a queue. The queue manager sends it to the client, and the client applies it."""
 
 from __future__ import annotations
 

@@ -34,9 +34,9 @@ def pump(state: State, turn: Turn, queue: Queue) -> None:
         _send_on(state, turn, queue, queue.onward)
     while (pair := queue.next_pair()) is not None:
         receiver, entry = pair
-        if entry.unit is not None and entry.expired(turn.now_ms):  # expires only after the commit
+        if entry.unit is not None and entry.expired(turn.now_ms):  # an uncommitted copy expires only after the commit
             queue.disown(entry, entry.unit.owner)
-        elif entry.expired(turn.now_ms):  # DD-56: never delivered, even if its Tick has not come yet
+        elif entry.expired(turn.now_ms):  # DD-56: never delivered, even before the Tick that removes it
             discard_expired(state, turn, queue, entry)
         else:
             _hand_out(state, turn, queue, receiver, entry)
@@ -70,14 +70,14 @@ def _send_on(state: State, turn: Turn, queue: Queue, to: tuple[str, Address]) ->
 
 def _hand_out(state: State, turn: Turn, queue: Queue, receiver: Receiver, entry: Entry) -> None:
     number = state.connections.anywhere(receiver.connection).next_delivery()
-    gate = entry.batch if entry.batch > receiver.gate else receiver.gate  # noqa: FURB136  a call for each message
+    gate = entry.batch if entry.batch > receiver.gate else receiver.gate  # noqa: FURB136  `max` is a slow call
     if receiver.settled:  # at most once: the queue manager removes the copy when it sends it (QS-06)
         remove(state, turn, queue, entry, failed=False)
         if entry.recorded:  # the removal is on disk before the copy is sent, so that no kill causes a second delivery
             gate = turn.number
     else:
         queue.take(entry)
-    receiver.gate = gate  # PD-24: a copy is sent once it is on disk, and later copies on the link wait for it
+    receiver.gate = gate  # PD-24: a copy is sent after it is on disk, and later copies on the link wait
     delivery = Delivery(number, entry, queue, receiver, gate)
     if not receiver.settled:
         receiver.unsettled[number] = delivery
@@ -104,7 +104,7 @@ def remove(state: State, turn: Turn, queue: Queue, entry: Entry, *, failed: bool
         turn: The present turn.
         queue: The copy's queue.
         entry: The copy.
-        failed: Whether the delivery counts as failed if the store refuses the removal, so that the copy stays.
+        failed: Whether the delivery counts as failed if the copy stays because the store refuses the removal.
     """
     queue.remove(entry)
     if entry.expires_ms is not None:
@@ -157,10 +157,10 @@ def _restore_failed(state: State, queue: Queue, entry: Entry, turn: Turn) -> Non
 
 
 def _restore_to(unit: UnitOfWork | None, entry: Entry, restore: Callable[[Turn], None], turn: Turn) -> None:
-    """Undo `remove`, unless the unit of work that put the copy has ended since, because the copy ended with the unit.
+    """Undo `remove`; do nothing if the unit of work that put the copy has ended since, because the copy ended, too.
 
     Args:
-        unit: The unit of work that put the copy, as it was at the removal; None for none.
+        unit: The copy's unit of work at the removal (`Entry.unit`); None for none.
         entry: The copy.
         restore: The function that undoes the removal.
         turn: The turn that handles the store's refusal.
@@ -197,7 +197,7 @@ def give_back(state: State, turn: Turn, delivery: Delivery, *, failed: bool) -> 
 def annotate(delivery: Delivery, annotations: bytes) -> None:
     """Change the annotations of a delivery's message; the change is lost at a restart.
 
-    The change is not recorded, because a new record of the message needs room on a disk that may be full.
+    The change is not recorded, because a new record of the message needs space on a disk that may be full.
 
     Args:
         delivery: The delivery.
@@ -216,7 +216,7 @@ def _nothing(_turn: Turn) -> None:
 def take_back_unsent(state: State, turn: Turn, delivery: Delivery) -> None:
     """Take back a delivery whose batch failed: the message waits again, and the receiver gets its credit back.
 
-    If the receiver was closed before, its close has returned the message already, and another receiver may have the
+    If the receiver was closed before, the message has returned to the queue already, and another receiver may have the
     message.
     """
     receiver, entry = delivery.link, delivery.entry

@@ -19,7 +19,7 @@ class Line(Generic[ReceiverT]):
 
     Messages are ordered by priority, then arrival (JMS 2.0, 3.4.10), receivers by their last delivery, oldest first.
     All receivers with the same selector share a line, so each message is matched once for each selector, not for each
-    receiver. `Groups` keeps the members of message groups, because their next member depends on the receiver.
+    receiver. Members of message groups are in `Groups`, because the next member of a group depends on the receiver.
 
     Args:
         waiting: The queue's waiting messages by key. The line skips messages that no longer wait.
@@ -66,7 +66,7 @@ class Line(Generic[ReceiverT]):
             self._groups.look(group)
 
     def line_up(self, receiver: ReceiverT) -> None:
-        """Add a receiver that has got credit, before all receivers with a newer last delivery."""
+        """Add a receiver that has received credit; its place is before all receivers with a newer last delivery."""
         after: list[ReceiverT] = []
         for other in reversed(self.ready.values()):
             if other.served <= receiver.served:
@@ -123,7 +123,7 @@ class OwnLine(Line[ReceiverT]):
         super().__init__(waiting, selector, holders)
 
     def leave_out(self, entry: Entry, present: Mapping[int, Entry]) -> None:
-        """Never again offer a message to the line's receiver.
+        """Leave a message out of this line, so that the line never offers it to its receiver again.
 
         Args:
             entry: The message, which does not wait now.
@@ -152,6 +152,6 @@ class OwnLine(Line[ReceiverT]):
 
     def _first_plain(self) -> Entry | None:
         while (entry := super()._first_plain()) is not None and entry.key in self._left_out:
-            heappop(self._heap)  # added before the receiver returned the message
+            heappop(self._heap)  # the line added the message before the receiver returned it
             self._present.discard(entry.key)
         return entry

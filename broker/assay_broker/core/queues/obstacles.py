@@ -50,7 +50,7 @@ def obstacles(target: Target, message: Message, further: int = 1) -> list[Obstac
     Args:
         target: The resolved queue.
         message: The message.
-        further: The number of messages of this kind to put.
+        further: The number of such messages that the caller wants to put.
 
     Returns:
         All obstacles; empty if the queue can take the messages.
@@ -60,7 +60,7 @@ def obstacles(target: Target, message: Message, further: int = 1) -> list[Obstac
     if target.inhibited is not None:
         found.append(Obstacle(Mqrc.PUT_INHIBITED, target.inhibited, "is disabled for puts"))
     if queue is not None:
-        if size(message) > queue.definition.number("MAXMSGL"):  # a cheap test: otherwise the body fits
+        if size(message) > queue.definition.number("MAXMSGL"):  # if the whole message fits, the body fits
             found += limits(queue.definition, queue.name, length(message))
         if queue.fills(further):
             found.append(full(queue.name))
@@ -68,7 +68,7 @@ def obstacles(target: Target, message: Message, further: int = 1) -> list[Obstac
 
 
 def limits(definition: Definition, name: str, octets: int) -> list[Obstacle]:
-    """Return the obstacle of a message that is longer than MAXMSGL of a queue.
+    """Return the obstacle for a message that is longer than a queue's MAXMSGL.
 
     Args:
         definition: The queue's definition.
@@ -86,5 +86,5 @@ def limits(definition: Definition, name: str, octets: int) -> list[Obstacle]:
 
 
 def full(name: str) -> Obstacle:
-    """Return the obstacle of a queue that is full (MAXDEPTH)."""
+    """Return the obstacle for a queue that is full (MAXDEPTH)."""
     return Obstacle(Mqrc.Q_FULL, name, "cannot take another message")

@@ -88,10 +88,9 @@ class Receiver(Link):
         self.settled = settled
         self.credit = 0
         self.served = 0
-        """The number of the last delivery to the receiver, in the queue's count of all its deliveries.
+        """The number of the last delivery to the receiver; the queue counts all its deliveries.
 
-        Until the receiver gets a delivery, this is the number of the last delivery that the queue made before the
-        attach.
+        Before its first delivery, a receiver has the number of the queue's last delivery before the attach.
         """
         self.gate = 0
         """The number of the batch for which the last delivery to the receiver waits; later deliveries wait for it, too.
@@ -291,7 +290,7 @@ class Queue:
         receiver.served = self._turn
 
     def leave(self, receiver: Receiver, text: str | None) -> None:
-        """Remove a receiver that is closed, and its waiting line if it is the line's last receiver.
+        """Remove a receiver that is closed, and the receiver's waiting line if the line has no other receiver.
 
         Args:
             receiver: The receiver.
@@ -367,7 +366,7 @@ class Queue:
     def served(self, receiver: Receiver, entry: Entry) -> None:
         """Note a delivery: the receiver loses one credit, and becomes the last in its waiting line.
 
-        From now on the receiver holds the message group of the message, unless it has consumed the last member.
+        From now on the receiver holds the message's group, unless the receiver has consumed the group's last member.
         """
         group = entry.message.group_id
         if group and not (entry.place is Place.GONE and is_last(entry.message)):

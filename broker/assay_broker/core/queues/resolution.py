@@ -53,7 +53,7 @@ def resolve(state: State, address: Address, choice: Choice = _FREE) -> Target:
 
 
 def _unknown(state: State, name: str, choice: Choice) -> Target:
-    """Resolve a name without a definition here: to another queue manager's cluster queue, or to a queue made on use."""
+    """Resolve an undefined name: to another queue manager's cluster queue, or to a queue created on use."""
     elsewhere = _elsewhere(state, name, None, choice)
     if elsewhere is not None:
         return elsewhere
@@ -185,7 +185,7 @@ def managed(state: State, model: str) -> Definition:
 
 
 def recovered_model(state: State, model: str) -> Definition:
-    """Return the definition of `managed` during a recovery; a subscription survives the deletion of its model."""
+    """Return the definition of `managed` during a recovery, even if the model was deleted since."""
     return state.objects.queue(model) or Definition(Kind.QMODEL, model, defaults(Kind.QMODEL))
 
 
@@ -199,7 +199,7 @@ def onward_queue(state: State, home: str) -> Queue | None:
 def recovered(state: State, home: str) -> Queue | None:
     """Return the queue at a home, during the recovery of a queue manager; None if its subscription has ended (QS-31).
 
-    A queue that was created on use keeps its messages even if SYSTEM.DEFAULT.LOCAL.QUEUE was deleted since.
+    The messages of a queue that was created on use are recovered even if SYSTEM.DEFAULT.LOCAL.QUEUE was deleted since.
     """
     name = name_at(home)
     if name is None:

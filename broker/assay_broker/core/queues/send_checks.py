@@ -31,7 +31,7 @@ _TOPICS = (AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC)
 
 
 def prepare(state: State, connection: Connection, sender: Sender, message: Message, now_ms: int) -> Pending:
-    """Check a message, and find the queues or subscriptions that get it if it is sent now (DD-51).
+    """Check a message, and find the queues or subscriptions that receive it if it is sent now (DD-51).
 
     Args:
         state: The queue manager.
@@ -103,7 +103,7 @@ def _is_plain(message: Message, longest: int) -> bool:
 def _remembered(state: State, sender: Sender) -> Route | None:
     """Return the sender's last resolved and authorised destination; None if an object or authority has changed since.
 
-    The result is also None in a network or sharing group, because other queue managers influence the resolution there.
+    In a network or sharing group the result is always None, because other queue managers influence the resolution.
     """
     route = sender.route
     if route is None or not route.holds(state.objects.changes, state.authorities.changes):

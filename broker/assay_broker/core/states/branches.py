@@ -1,10 +1,10 @@
 """The state table of branches of global units of work (X/Open XA, C193, chapter 6).
 
-A session works in a branch until the client ends the work. The transaction manager then prepares the branch, and later
-commits it or backs it out; or it commits the branch in one phase. From `PREPARING` on, the state of the branch depends
-on the store's answers, not on connections. An operator may complete a prepared branch; the core then keeps the outcome
-until the transaction manager forgets the branch. If `BRANCHES` has no row for a state and an input, the input is a
-protocol error of the client (XAER_PROTO). `docs/units.md` draws the table.
+A session works in a branch until the client ends the work. The transaction manager then prepares the branch and later
+commits it or backs it out, or commits it in one phase. From `PREPARING` on, the state of the branch depends on the
+store's answers, not on connections. An operator may complete a prepared branch; the core then keeps the outcome until
+the transaction manager forgets the branch. If `BRANCHES` has no row for a state and an input, the input is a protocol
+error of the client (XAER_PROTO). `docs/units.md` draws the table.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ FAILURES: Mapping[BranchState, XaCode] = MappingProxyType(
 )
 """For each state of a branch, the XA code of the answer if the store refuses the branch's batch.
 
-A decision of an operator is refused with a reason code instead, as any administrator's command.
+A decision of an operator is refused with a reason code instead, like any administrator's command.
 """
 
 HINTS: Mapping[BranchState, str] = MappingProxyType(

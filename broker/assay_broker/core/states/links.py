@@ -1,6 +1,6 @@
 """The state table of senders and receivers.
 
-A link sends or receives from its attach on. It is closed once: by its client (`DETACH`), by the loss of its connection
+A link sends or receives from its attach on until it is closed: by its client (`DETACH`), by the loss of its connection
 (`LOST`) or by the broker (`REVOKED`, for example because its destination was deleted). If `LINKS` has no row for a
 state and an input, such as a put on a receiver, the input is an error of the client.
 """
@@ -50,7 +50,7 @@ class LinkAction(Enum):
     LEAVE = auto()
     """Close the link."""
     EXPEL = auto()
-    """Close the link, and give the client the reason."""
+    """Close the link, and send the client the reason."""
 
 
 LinkTable = Mapping[tuple[LinkState, LinkInput], tuple[LinkState, LinkAction]]

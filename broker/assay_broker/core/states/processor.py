@@ -3,7 +3,7 @@
 On distributed platforms the processor starts with the queue manager and restarts by itself after a failure (DD-60,
 DD-65). On z/OS:
 
-- The processor stops when the staging queue becomes unavailable (DD-61), and starts again with that queue (DD-62).
+- The processor stops when the staging queue becomes unavailable (DD-61), and starts when it becomes available (DD-62).
 - PUT(DISABLED) on the staging queue stops the processor (DD-64).
 - After any other failure the processor waits until an administrator disables and enables PUT (DD-63).
 

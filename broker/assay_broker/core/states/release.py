@@ -34,9 +34,9 @@ class Result(Enum):
     """The message's subscription has ended."""
     REFUSED = auto()
     REFUSED_DISCARD = auto()
-    """The target refused the message, which asks to be discarded in that case."""
+    """The target refused the message, and the message has the option MQRO_DISCARD_MSG."""
     REFUSED_PUBLICATION = auto()
-    """The dead-letter queue refused the message, which is the copy of a publication for a subscription."""
+    """The dead-letter queue refused the message, and the message is a subscription's copy of a publication."""
     REFUSED_PERSISTENT = auto()
     """The dead-letter queue refused the report on a persistent message.
 
@@ -47,7 +47,7 @@ class Result(Enum):
 
 
 class Act(Enum):
-    """The treatment of the puts that earlier steps have planned."""
+    """What happens to the puts that earlier steps have planned."""
 
     GO_ON = auto()
     """Keep the puts that earlier steps have planned."""

@@ -1,4 +1,4 @@
-"""All state tables of one queue manager; a defect may replace single cells."""
+"""The state tables of one queue manager, together; a defect may replace single cells."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def activate_subs(state: State) -> None:
 
 
 def deliver_retained_to_sub(state: State, turn: Turn, name: str) -> None:
-    """Put the retained publications for a new SUB object on its queue; leave out those that the queue cannot take."""
+    """Put the retained publications for a new SUB object on its queue, except those that the queue cannot take."""
     made = state.subscriptions.administered.get(name)
     if made is None:
         return

@@ -85,9 +85,9 @@ def publish(
 
     Raises:
         RefusalError: Publications on the topic are disabled (PUB), or a subscriber that the publication must reach
-            cannot take it. Or a delayed publication asks for retention (DD-16), or the topic's PMSGDLV (for a
-            persistent one) or NPMSGDLV (for a non-persistent one) is not ALLAVAIL (DD-82). Or the queue for retained
-            publications cannot take a publication that asks for retention.
+            cannot take it. For a delayed publication: it asks for retention (DD-16), or the topic's PMSGDLV (NPMSGDLV
+            for a non-persistent publication) is not ALLAVAIL (DD-82). For a publication that asks for retention: the
+            queue for retained publications cannot take it.
     """
     settings = topic_settings(state.objects, topic.name)
     if not settings.publishing:
@@ -105,7 +105,7 @@ def publish(
         check_retainable(state, topic, now_ms)
         retained = Retention(topic, connection.number, connection.client_id)
         message = without_mark(message)
-    if delayed and reach is not Reach.AVAILABLE:  # DD-82: the message's persistence decides between the two attributes
+    if delayed and reach is not Reach.AVAILABLE:  # DD-82: PMSGDLV or NPMSGDLV, by persistence
         keyword = "PMSGDLV" if message.durable else "NPMSGDLV"
         raise refusal(
             Mqrc.PUBLICATION_FAILURE,
@@ -120,7 +120,7 @@ def publish(
 
 def _filled(message: Message, settings: TopicSettings) -> Message:
     """Return a message with missing persistence or priority filled in from its topic."""
-    if message.durable is None:  # persistence that the sender set takes precedence (QS-32) over the topic's (QS-33)
+    if message.durable is None:  # the sender's choice (QS-32) precedes the topic's (QS-33)
         message = replace(message, durable=settings.persistent)
     return message if message.priority is not None else replace(message, priority=settings.priority)
 
@@ -138,8 +138,8 @@ def _copies(
 ) -> tuple[Copy, ...]:
     """Return copies for the subscribers that can take the publication (PMSGDLV, NPMSGDLV).
 
-    A copy that its subscriber cannot take goes to the dead-letter queue, if the topic allows this (USEDLQ) and the
-    dead-letter queue can take the copy. The subscriber then counts as reached.
+    If a subscriber cannot take its copy, the copy goes to the dead-letter queue, provided that the topic allows this
+    (USEDLQ) and the queue can take the copy. The subscriber then counts as reached.
 
     Args:
         state: The queue manager.

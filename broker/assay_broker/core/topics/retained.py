@@ -1,9 +1,10 @@
 """Retained publications: at most one for each topic string, for later subscribers.
 
 A publisher asks for retention with the property JMS_IBM_Retain = 1, which has no effect on queues. Present subscribers
-get the publication without the property. A later subscriber gets it at once, with the property, as applications of
-IBM's JMS client expect. A publication without a body is retained like any other; only `clear_retained` removes a
-retained publication. A persistent retained publication survives a restart.
+get the publication without the property. A later subscriber gets the publication at once, with the property, as
+applications of IBM's JMS client expect. A publication without a body is retained like any other; only
+an administrator can clear a retained publication (`ClearRetained`). A persistent retained publication survives a
+restart.
 """
 
 from __future__ import annotations

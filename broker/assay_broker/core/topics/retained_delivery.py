@@ -48,7 +48,7 @@ def deliver_retained(state: State, turn: Turn, subscription: Subscription) -> No
 def put_retained(state: State, turn: Turn, queue: Queue, one: RetainedCopy) -> None:
     """Put a copy of a retained publication on a queue.
 
-    If the store does not hold the copy, the copy is delivered only once the store holds the original (PD-24).
+    If the copy has no record in the store, it is delivered only after the retained publication is stored (PD-24).
     """
     copy = new_entry(state, queue.home, one.message, now_ms=turn.now_ms, expires_ms=one.expires_ms)
     enter(state, turn, queue, copy)
@@ -59,6 +59,6 @@ def put_retained(state: State, turn: Turn, queue: Queue, one: RetainedCopy) -> N
 
 
 def _take_away(state: State, queue: Queue, copy: Entry, _turn: Turn) -> None:
-    """Remove a copy, because the store refused the retained publication from which it was made."""
+    """Remove a copy, because the store refused the retained publication of which it is a copy."""
     queue.withdraw(copy)
     state.expiry.discard(copy.key)

@@ -28,7 +28,8 @@ def check_retainable(state: State, topic: Address, now_ms: int) -> None:
     """Refuse a publication to retain if SYSTEM.RETAINED.PUB.QUEUE does not allow it.
 
     Raises:
-        RefusalError: That queue is missing, disabled for puts, or full; no subscriber gets the publication.
+        RefusalError: SYSTEM.RETAINED.PUB.QUEUE is missing, disabled for puts, or full; no subscriber gets the
+            publication.
     """
     store = state.objects.queue(RETAINED_QUEUE)
     if store is None:
@@ -81,7 +82,7 @@ def clear_retained(state: State, turn: Turn, topic: Address) -> None:
 def _keep(state: State, turn: Turn, publication: RetainedPublication) -> None:
     """Set a topic's retained publication, and record the change if necessary.
 
-    A record is necessary if the store has to hold the new publication, or may hold the replaced publication.
+    A record is necessary if the new publication must be in the store, or if the replaced publication may be there.
     """
     topic = publication.kept.topic
     before = state.retained.at(topic)

@@ -23,9 +23,9 @@ class Terms(Struct, frozen=True, kw_only=True):
     Args:
         topic: The topic.
         client_id: The client id to which the subscription belongs; None for none.
-        name: The subscription's name; None only for an unshared non-durable subscription, which may have a name, too.
+        name: The subscription's name; None is valid only for an unshared non-durable subscription.
         selector: JMS selector; None for none.
-        no_local: Whether to leave out messages that the same connection or client id sent.
+        no_local: Whether to leave out messages sent by the same connection or under the same client id.
         shared: Whether several receivers may share the subscription.
         durable: Whether the subscription outlives its receivers.
         timeout_ms: How long a durable subscription outlives its last receiver, in milliseconds; None for ever.
@@ -239,7 +239,7 @@ def check_terms(terms: Terms) -> None:
 
     Raises:
         RefusalError: A durable or shared subscription has no name, or an unshared durable subscription has no client id
-            (PD-17, JMS 2.0, 8.3.3). Or the time to live is negative or belongs to a non-durable subscription.
+            (PD-17, JMS 2.0, 8.3.3). Or the time to live is negative, or a non-durable subscription has one above 0.
     """
     if (terms.durable or terms.shared) and not terms.name:
         raise refusal(
@@ -271,8 +271,8 @@ def check_reuse(found: Subscription, terms: Terms) -> bool:
         caller then ends the subscription and creates it anew.
 
     Raises:
-        RefusalError: The subscription is in use and unshared, or in use with other terms. Or the subscription is shared
-            and the terms are not, or the reverse.
+        RefusalError: The subscription is in use, and is unshared or has other terms. Or only one of the subscription
+            and the terms is shared.
     """
     name = str(terms.name)
     if found.terms.shared != terms.shared:

@@ -45,9 +45,9 @@ class _Node(Generic[Kept]):
 class Patterns(Generic[Kept]):
     """Items under topic strings with wildcards, such as subscriptions, in a tree of levels.
 
-    `fitting` finds all items that match a topic string in one walk along its levels. It keeps the set of nodes that the
-    levels so far can reach. So the cost is at most the number of levels times the number of nodes, however the
-    wildcards are nested.
+    To find all items that match a topic string, `fitting` goes through the levels of the topic string one time. After
+    each level, it has the set of nodes that the levels so far can reach. So the cost is at most the number of levels
+    times the number of nodes, however the wildcards are nested.
     """
 
     def __init__(self) -> None:
@@ -110,7 +110,7 @@ class Patterns(Generic[Kept]):
 
 
 def _with_no_level(nodes: list[_Node[Kept]]) -> tuple[_Node[Kept], ...]:
-    """Return the nodes, and the nodes below them that are reached because ``#`` matches no level; each node once."""
+    """Return the nodes, and the ``#`` nodes below them, because ``#`` also matches no level; each node once."""
     found: dict[_Node[Kept], None] = {}
     while nodes:
         node = nodes.pop()

@@ -1,8 +1,8 @@
 """The topic tree: the attributes that apply to a topic string.
 
-Each attribute comes from the nearest topic object, at the topic string or an ancestor, whose value is not ASPARENT. If
-no topic object sets it, SYSTEM.BASE.TOPIC does. If SYSTEM.BASE.TOPIC was deleted or has ASPARENT, the factory setting
-of SYSTEM.BASE.TOPIC applies.
+The value of an attribute comes from the nearest topic object, at the topic string or an ancestor, that does not have
+ASPARENT. If no such topic object exists, the value comes from SYSTEM.BASE.TOPIC. If SYSTEM.BASE.TOPIC was deleted or
+has ASPARENT, the factory setting of SYSTEM.BASE.TOPIC applies.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _AS_PARENT = {
     for attribute in ATTRIBUTES[Kind.TOPIC]
     if attribute.default == "ASPARENT" or attribute.keyword == "DEFPRTY"
 }
-"""The value that means ASPARENT, for each inheritable attribute, by keyword; it is also the factory setting."""
+"""The value that means ASPARENT, which is also the factory setting, by the keywords of inheritable attributes."""
 
 _SHIPPED = next(one for one in factory("", zos=False) if one.name == BASE_TOPIC)
 
@@ -73,7 +73,7 @@ def topic_settings(objects: Directory, topic: str) -> TopicSettings:
 
     Args:
         objects: The queue manager's objects.
-        topic: The topic string; wildcards in a subscription's topic string have no special meaning for this function.
+        topic: The topic string; this function treats wildcards as literal text.
     """
     base = objects.find(Namespace.TOPIC, BASE_TOPIC)
     nodes = (*objects.topics.above(topic), *((base,) if base is not None else ()), _SHIPPED)
@@ -90,6 +90,6 @@ def topic_settings(objects: Directory, topic: str) -> TopicSettings:
 
 
 def _node(nodes: tuple[Definition, ...], keyword: str) -> Definition:
-    """Return the nearest topic object that sets an attribute; the last one sets all."""
+    """Return the nearest topic object that sets an attribute; the last of the objects sets all attributes."""
     inherits = _AS_PARENT[keyword]
     return next(node for node in nodes if node.attributes[keyword] != inherits)

@@ -13,7 +13,7 @@ from assay_sdk.model.message import Address, AddressKind, Message
 class Topics:
     """All subscriptions by topic; a topic without subscriptions takes no memory (PD-34).
 
-    Subscriptions without wildcards are in a dictionary, those with wildcards in a tree (`Patterns`).
+    Subscriptions to topics without wildcards are in a dictionary, all others in a tree (`Patterns`).
     """
 
     def __init__(self) -> None:
