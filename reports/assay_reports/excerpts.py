@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from msgspec import Struct, structs
 
 from assay_evidence.events import (
+    Admin,
     AnyEvent,
     Call,
     Claim,
@@ -19,6 +20,7 @@ from assay_evidence.events import (
     Past,
     RefusedInfo,
     Return,
+    Scalar,
     ScenarioEnd,
     Seen,
     SessionEnded,
@@ -134,6 +136,8 @@ def describe(event: AnyEvent) -> str:  # noqa: C901, PLR0911 - a table with one 
             return _join(f"{rule} {predicate}", _pairs(of), _pairs(bounds))
         case SessionEnded(actor=actor, refused=refused):
             return f"the broker ended a session of {actor}: {error_of(refused)}"
+        case Admin(command=command, answer=answer):
+            return _join(command, administered(answer))
         case Fault(what=what, target=target, phase=phase) | Watch(actor=what, destination=target, phase=phase):
             return f"{phase} {what} on {target}"
         case ScenarioEnd(elapsed_ns=elapsed_ns, waited_ns=waited_ns, late_ns=late_ns):
@@ -161,6 +165,26 @@ def _message(msg: MessageRef | None) -> str:
 def refusal(refused: RefusedInfo) -> str:
     """Return a refusal in words."""
     return f"refused {error_of(refused)}"
+
+
+def administered(answer: Mapping[str, Scalar]) -> str:
+    """Return the answer to an administrator's command in words: its values, or that the broker accepted or refused it.
+
+    The result is empty if the journal has no answer, as in an imported log.
+    """
+    if answer.get("refused"):
+        mqrc, objects = answer.get("mqrc"), str(answer.get("objects") or "")
+        return refusal(
+            RefusedInfo(
+                kind=str(answer.get("kind") or ""),
+                checked=False,
+                text=str(answer.get("text") or ""),
+                mqrc=mqrc if isinstance(mqrc, int) else None,
+                objects=tuple(filter(None, objects.split("|"))),
+            )
+        )
+    values = ", ".join(f"{name} {value}" for name, value in answer.items() if name != "refused")
+    return values or ("accepted" if answer else "")
 
 
 def error_of(refused: RefusedInfo) -> str:

@@ -35,7 +35,7 @@ from assay_evidence.figures import duration
 from assay_evidence.names import plain
 from assay_reports.calls import Calls
 from assay_reports.clock import ScenarioClock
-from assay_reports.excerpts import describe, error_of, refusal
+from assay_reports.excerpts import administered, describe, error_of, refusal
 from assay_reports.moments import ahead_of, due_times
 
 LINES = 80
@@ -334,8 +334,7 @@ class _Teller:
             case Late(late_ns=late_ns):
                 return f"was {duration(late_ns)} late, because the machine was busy"
             case Admin(command=command, answer=answer):
-                values = ", ".join(f"{name} {value}" for name, value in answer.items())
-                return f"{command}{f': {values}' if values else ''}"
+                return ": ".join(filter(None, (command, administered(answer))))
             case _:
                 return describe(event)
 

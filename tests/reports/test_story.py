@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import shlex
 
+import pytest
 from msgspec.structs import replace
 from tests.reports.failing import EARLY, KEPT, failing
 from tests.reports.sample import EXPIRED, KILLED, Journal, message
 
-from assay_evidence.events import Admin, Begin, Fault, RefusedInfo, Seen, SessionEnded, Step, Wire
+from assay_evidence.events import Admin, Begin, Fault, RefusedInfo, Scalar, Seen, SessionEnded, Step, Wire
 from assay_features import load_catalogue
 from assay_reports import RunEvidence
 from assay_reports.excerpts import describe
@@ -150,3 +151,23 @@ def test_the_command_repeats_the_options_and_the_scenario_and_keeps_the_run() ->
     virtual = again(replace(begin, defect="early-delivery", capabilities={"virtual-time": ""}), "a.feature::b")
     assert virtual == "assay run --backend=reference --defect=early-delivery --scenario a.feature::b --out assay-again"
     assert again(None, "a.feature::b") == ""
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ({"refused": False}, "DEFINE QLOCAL('q'): accepted"),
+        ({"refused": False, "messages": 2, "reports": 0}, "DEFINE QLOCAL('q'): messages 2, reports 0"),
+        (
+            {"refused": True, "kind": "security", "mqrc": 2035, "objects": "q|r", "text": "not authorised"},
+            "DEFINE QLOCAL('q'): refused (security, MQRC 2035, q, r) not authorised",
+        ),
+        ({}, "DEFINE QLOCAL('q')"),
+    ],
+)
+def test_an_administrators_command_is_told_with_its_answer(answer: dict[str, Scalar], told: str) -> None:
+    journal = Journal("run", "w")
+    journal.scenario = "a.feature::b"
+    journal.write(Admin, 0, call="c", command="DEFINE QLOCAL('q')", answer=answer)
+    (chapter,) = story(journal.events).chapters
+    assert [line.text for line in chapter.lines] == [told]
