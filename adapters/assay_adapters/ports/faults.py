@@ -71,7 +71,7 @@ class BlockWrite(Struct, frozen=True, tag=True):
     """Fault: hold back all writes of records for a queue until `Injection.heal`.
 
     Args:
-        queue: The queue's name, as an administrator knows it.
+        queue: The queue's name in an administrator's commands.
     """
 
     queue: str
@@ -165,9 +165,9 @@ class SharedFaults(Protocol):
     """
 
     def meet(self) -> None:
-        """Wait until all scenarios that use the broker want its end; the scenario's next fault ends it.
+        """Wait until all scenarios that use the broker are ready for its end; the scenario's next fault ends it.
 
-        The scenario calls the method before the last action that the fault must follow at once.
+        If the fault must follow an action at once, the scenario calls this method before that action.
 
         Raises:
             BackendError: Another scenario takes too long, or the broker has failed.

@@ -193,7 +193,7 @@ class ClientSession(Protocol):
 
 
 class ClientConnection(Protocol):
-    """A connection of a client to a broker; a new connection is started."""
+    """A connection of a client to a broker; a new connection is already started."""
 
     def session(self, ack: AckMode) -> Outcome[ClientSession]:
         """Make a session with an acknowledgement mode."""
