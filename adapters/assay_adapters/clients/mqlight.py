@@ -61,7 +61,7 @@ CAPABILITIES: Mapping[Capability, Source] = dict.fromkeys(
     ),
     _SOURCE,
 )
-"""The capabilities of the face, with the source of the statement; driver and broker decide which a connection has."""
+"""The capabilities of the face, each with its source; a connection has those that driver and broker support."""
 
 _NUMBERS: Mapping[Qos, int] = {Qos.AT_MOST_ONCE: 0, Qos.AT_LEAST_ONCE: 1}
 

@@ -91,7 +91,7 @@ class _Line:
 
 
 class Proxy:
-    """A proxy for one broker, on a loopback port that stays the same until it is closed.
+    """A proxy for one broker, on a loopback port that stays the same until the proxy is closed.
 
     Args:
         broker: The port of the broker, which the caller may change while the proxy is shut.

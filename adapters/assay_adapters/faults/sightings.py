@@ -1,4 +1,4 @@
-"""The kit's messages and their settlements on one AMQP connection, as the proxy sees them.
+"""The kit's messages and their settlements on one AMQP connection, read from the frames that pass the proxy.
 
 `Conversation` takes frames, and returns the messages that they carry or settle, without I/O. It identifies a delivery
 by its id within its session and direction (OASIS AMQP 1.0, 2.6.12), and a session by the channel of each end (2.5.1).
@@ -89,8 +89,8 @@ class _Partial:
 class _Way:
     """The messages in one direction of a session.
 
-    The keys of incomplete messages are the handles of their links; the keys of unsettled messages are their delivery
-    ids.
+    `partial` has the incomplete messages by the handle of their link. `unsettled` has the kit's ids of the unsettled
+    messages by delivery id.
     """
 
     def __init__(self) -> None:
