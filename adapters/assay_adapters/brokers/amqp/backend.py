@@ -179,7 +179,7 @@ class ProductBackend(AmqpBackend):
         return available
 
     def provision(self, needs: Needs) -> ProductInstance | Unsupported:
-        """Return the shared instance, or for a scenario with faults the instance that the head of the module names.
+        """Return the shared instance, or for a scenario with faults the instance that the module's docstring names.
 
         Raises:
             BackendError: The instance cannot be started.

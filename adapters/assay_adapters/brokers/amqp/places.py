@@ -55,7 +55,8 @@ class JointPlace:
     Args:
         file: The file of the meeting.
         container: Makes a container that is not started yet.
-        owner_pid: The process after whose end the container is removed; None for this process.
+        owner_pid: The id of the container's owner: a later process removes the container after the owner has ended.
+            None for this process.
         runner: The runner that waits.
     """
 

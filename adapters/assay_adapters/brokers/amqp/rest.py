@@ -18,7 +18,7 @@ T = TypeVar("T")
 _HEADERS = {"Content-Type": "application/json"}
 _REFUSED_LOGINS = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 _SHOWN = 200
-"""The most characters of an answer that a refusal quotes."""
+"""The largest number of characters of an answer that a refusal quotes."""
 
 
 class Path(Struct, frozen=True):

@@ -62,7 +62,7 @@ def over_stomp(
 
     Args:
         product: The product over AMQP.
-        conventions: The choices of the product that STOMP leaves to brokers.
+        conventions: The product's choices in the points that STOMP leaves to brokers.
         has: The capabilities of the product's STOMP, each with its source.
         lacks: The capabilities that only the product's STOMP lacks, each with the reason.
     """

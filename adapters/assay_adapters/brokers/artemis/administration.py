@@ -22,9 +22,9 @@ _SECTION = "properties."
 _CORRELATION = f"{_SECTION}correlationId"
 _STOMP_CORRELATION = "JMSCorrelationID"
 _RESERVED = ("_AMQ", "__AMQ", "JMS")
-"""The beginnings of names that Artemis shows beside the properties of a message from STOMP."""
+"""The prefixes of names that Artemis itself adds to the properties of a message from STOMP."""
 _SHOWN = 200
-"""The most messages that Artemis shows in one answer (management-browse-page-size)."""
+"""The largest number of messages that Artemis shows in one answer (management-browse-page-size)."""
 _NS_PER_MS = 1_000_000
 
 
@@ -71,7 +71,7 @@ class ArtemisAdministrator(Administrator):
         return self._mbeans.run_on_queue(queue, "pause()" if held else "resume()")
 
     def depth(self, queue: str) -> Outcome[int]:
-        """Return the number of messages on a queue; subtract the delayed messages, which Artemis counts, too."""
+        """Return the number of messages on a queue, without the delayed messages that Artemis's count includes."""
         mbean = self._mbeans.queue(queue)
         if isinstance(mbean, Refused):
             return mbean

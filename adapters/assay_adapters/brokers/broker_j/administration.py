@@ -16,7 +16,7 @@ from assay_sdk.runners.machine_clock import MachineClock
 
 _ROOT = "/api/latest"
 _QUOTED = 2
-"""How often Broker-J decodes the percent-encoding of a name, so that a subscription's name can contain slashes."""
+"""How many times Broker-J decodes the percent-encoding of a name; a subscription's name can contain slashes."""
 _HOST = ("default", "default")
 """The names of the virtual host's node and of the virtual host in paths."""
 _TOPICS = "amq.topic"
@@ -126,7 +126,7 @@ class BrokerJAdministrator(Administrator):
         return RawMessage(descriptor=descriptor, properties={**properties}, body=None)
 
     def _key(self, queue: str, message: int) -> str:
-        """Return the kit's id in a message without properties; empty if it has none, or has just left its queue."""
+        """Return the kit's id in a message without properties; empty if it has no id, or has just left its queue."""
         asked = {"messageId": str(message), "limit": str(_BEGINNING)}
         content = self._rest.octets(_queue(queue, "getMessageContent"), asked)
         return "" if isinstance(content, Refused) else key_in_encoded(content.value)

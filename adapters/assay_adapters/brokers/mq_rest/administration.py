@@ -49,8 +49,8 @@ class RestAdmin:
     Args:
         rest: The queue manager's REST interface.
         turn: Starts (True) or stops (False) the queue manager; None if the kit can neither start nor stop it.
-        on_use: Whether the queue manager shows a queue that does not exist yet as it would create it on use, which is
-            an extension of the reference broker.
+        on_use: Whether to request the reference broker's extension by which it displays a queue that does not exist
+            yet, with the attributes that the queue would get on its first use.
     """
 
     def __init__(self, rest: MqRest, turn: Callable[[bool], None] | None = None, *, on_use: bool = True) -> None:

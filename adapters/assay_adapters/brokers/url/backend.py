@@ -174,7 +174,7 @@ class UrlBackend(AmqpBackend):
         return reach(self._plain_driver(), self._runner, endpoint, self._ca_file())
 
     def provision(self, needs: Needs) -> Place | Unsupported:
-        """Return the broker that scenarios share, or for a scenario with faults the broker for such scenarios.
+        """Return an instance of the shared broker, or for a scenario with faults, of the broker for such scenarios.
 
         Raises:
             BackendError: The broker cannot be started, or does not answer.

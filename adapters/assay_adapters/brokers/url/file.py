@@ -171,7 +171,7 @@ _WORDS = {
     "`array`": "an array",
     "`object`": "a table",
 }
-"""The words of TOML for the names of types that the texts of msgspec's errors contain."""
+"""TOML's word for each type name that the texts of msgspec's errors contain."""
 
 
 def _plain(problem: ValidationError) -> str:

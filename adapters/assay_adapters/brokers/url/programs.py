@@ -37,7 +37,7 @@ T = TypeVar("T")
 REFUSED = 3
 """The exit code of a program whose broker refuses the command."""
 _SHOWN = 200
-"""The most characters of a program's output that an error shows."""
+"""The largest number of characters of a program's output that an error shows."""
 
 
 Ended = subprocess.CompletedProcess[bytes]

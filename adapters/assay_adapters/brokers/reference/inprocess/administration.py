@@ -116,11 +116,11 @@ class AdminPeer:
     # Peer ------------------------------------------------------------------------------------------------------------
 
     def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
-        """Keep the queue manager's answer to a command, for `ask`.
+        """Store the queue manager's answer to a command, for `ask`.
 
         Args:
             answer: The answer.
-            sent: Called when the method has kept the answer; None if the queue manager requests no such call.
+            sent: Called when the method has stored the answer; None if the queue manager requests no such call.
         """
         self._answers[answer.token] = Ok(answer.value) if answer.refused is None else answer.refused
         if sent is not None:

@@ -83,7 +83,7 @@ class ReferenceInstance(SdkInstance[VirtualRunner, ReferenceFaults]):
         wire: A filter between the SDK's engine and its driver; None for no filter.
         id_prefix: The prefix of message ids.
         environment: The tested product.
-        disk: The name that the journal has for the disk under the store.
+        disk: The name of the store's disk in the journal.
     """
 
     def __init__(

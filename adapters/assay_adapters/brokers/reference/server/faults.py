@@ -1,4 +1,4 @@
-"""Faults of a reference server: its process ends, its connections break, or a control inside it causes a failure."""
+"""Faults of a reference server: its process ends, its connections break, or the kit makes a part of it fail."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ STOP_LIMIT_S = 30
 class ForkServer:
     """A fork server: one process that has loaded the broker's modules, and forks servers.
 
-    The fork server starts with the first server and ends with this process. Its servers end with it.
+    The fork server starts with the first server and ends with this process. Its end also ends its servers.
 
     Args:
         host: The host on which the fork server runs; None for a process of this machine.

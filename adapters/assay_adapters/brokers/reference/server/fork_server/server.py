@@ -4,8 +4,8 @@
 can still kill, stop and pause it as a process.
 
 The fork server reads requests and writes events (`assay_adapters.brokers.reference.server.fork_server.messages`) on
-standard input and output, or on the Unix socket that its argument names. When the requests end, because the kit has
-ended, it kills all its servers and ends.
+standard input and output, or on the Unix socket that its argument names. When the stream of requests ends, because the
+kit has ended, the fork server kills all its servers and ends.
 """
 
 from __future__ import annotations
