@@ -232,7 +232,7 @@ class _Client:
     def _settle(self, destination: str, message: str, at: int, unit: str | None) -> None:
         """Write the settlement of a message; a client without other unsettled messages is then ready for the next one.
 
-        The silence of a client counts only if it has no unsettled message: it may take the next one only afterwards.
+        A client's silence counts only while it has no unsettled message: it may receive the next one only afterwards.
         """
         attachment = self._attachments[destination]
         held = attachment.held.pop(message, None)

@@ -30,7 +30,7 @@ class Event(Struct, frozen=True):
 
 
 class Mark(Struct, frozen=True):
-    """The phase of a scenario that a judge looks at.
+    """The phase of a scenario that is judged.
 
     Args:
         begin_ms: Its beginning, in milliseconds since the beginning of the connection.
@@ -125,7 +125,7 @@ class Promise(Struct, frozen=True):
 
 
 class FormError(ValueError):
-    """The error for a header heart-beat in another form; the text is its value."""
+    """The error for a malformed header heart-beat; the error's text is the header's value."""
 
 
 class AbsentError(ValueError):

@@ -84,7 +84,7 @@ class Report(Struct, frozen=True, kw_only=True):
         refused: The number of messages whose send was refused, or whose unit of work was lost.
         skipped: The number of planned messages that were too late to be sent.
         seen: The number of messages that the client has received, each redelivery included.
-        late_ns: The sum of the delays with which the machine has let the client's process run, in nanoseconds.
+        late_ns: The sum of the delays with which the machine ran the client's process, in nanoseconds.
         closed: The slices whose consumers have ended.
         unfinished: The number of consumers that had to end before they were silent.
         is_done: Whether the client has carried out its plan.
@@ -183,7 +183,7 @@ class ClientProcess(ABC):
 
     @property
     def late_ns(self) -> int:
-        """The sum of the delays with which the machine has let this process run, in nanoseconds."""
+        """The sum of the delays with which the machine ran this process, in nanoseconds."""
         return self._around.heartbeat.late_ns or 0
 
     def reached(self) -> None:

@@ -194,7 +194,7 @@ class Soak:
         return How.WHOLE, ""
 
     def _go_on(self) -> None:
-        """Open and close slices, cause faults and take reports, until every client has carried out its plan.
+        """Open and close slices, cause faults and read reports, until every client has carried out its plan.
 
         Raises:
             ClientDownError: A client has ended too early, or does not end.
