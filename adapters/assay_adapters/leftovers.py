@@ -1,7 +1,7 @@
 """Removal of the containers, processes and temporary folders that ended runs of the kit have left on this machine.
 
 Each container and each folder names the process that made it (`assay_adapters.owners`). Each broker that the kit starts
-as a process has an environment variable with the broker's folder. While an owner runs, nothing of it is removed.
+as a process has an environment variable with the broker's folder. The containers and folders of running owners stay.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class Owner(Struct, frozen=True):
 
     @classmethod
     def named(cls, name: str) -> Self | None:
-        """Return the owner with a name; None if the text is no owner's name."""
+        """Return the owner with this name; None if the text does not have the form of an owner's name."""
         found = _FORM.fullmatch(name)
         return None if found is None else cls(found[1], int(found[2]), int(found[3]))
 

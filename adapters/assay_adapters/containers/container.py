@@ -64,7 +64,7 @@ class ContainerSpec(Struct, frozen=True, kw_only=True):
 
 @contextmanager
 def docker_client() -> Generator[Any]:
-    """Give a client of the Docker daemon (`docker.DockerClient`) to a ``with`` block, and close the client at its end.
+    """Provide a client of the Docker daemon (`docker.DockerClient`) for a ``with`` block, and close it at the end.
 
     Raises:
         docker.errors.DockerException: No Docker daemon answers.
@@ -205,7 +205,7 @@ class Container:
         self._pid: int | None = None
         """The id of the container's first process; None if this process cannot send signals to it."""
         self._mark: tempfile.TemporaryDirectory[str] | None = None
-        """An empty folder, from which a later run sees that this process may have left a container."""
+        """An empty folder; a later run that finds the folder asks Docker for containers that this process has left."""
         self._held: list[socket.socket] = []
         """The sockets that hold the published ports while the broker is down."""
         self.port = pick_port()

@@ -12,8 +12,8 @@ A member (one scenario) has one of these states:
 acting   The scenario runs, and the broker must stay as it is.
 asking   The scenario waits for the fault. When all members are asking, they agree on a moment. At this moment, each
          member continues with the action that the fault must follow, if it has one, and becomes ready.
-ready    The scenario has acted, and its proxy refuses connections. When all members are ready, the member that sees
-         this first ends the broker. This is usually the last one, which looks as soon as it is ready.
+ready    The scenario has acted, and its proxy refuses connections. When all members are ready, the member that reads
+         this in the file first ends the broker: usually the last one, which reads the file as soon as it is ready.
 ======== ============================================================================================================
 
 The broker has one of these states:
@@ -141,7 +141,7 @@ class Meeting:
         """
         places: list[Place] = []
 
-        def entered(state: _State) -> bool:  # looks and enters under one lock: otherwise a fault could begin between
+        def entered(state: _State) -> bool:  # checks and enters under one lock, or a fault could begin in between
             if state.broker is not BrokerState.UP and (state.members or state.performer is not None):
                 return False
             if state.broker in _LOST and state.place is not None:

@@ -52,7 +52,7 @@ class KnownOutcome(Struct, frozen=True, forbid_unknown_fields=True):
     tracker: str = ""
 
     def covers(self, scenario: str) -> bool:
-        """Return whether the pattern matches a scenario's id; brackets in the pattern stand for themselves."""
+        """Return whether the pattern matches a scenario's id; brackets have no special meaning in the pattern."""
         return matches(self.scenario, scenario)
 
     def permits(self, verdict: Verdict) -> bool:

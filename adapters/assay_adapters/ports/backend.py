@@ -157,7 +157,7 @@ class Watched(Protocol):
 
 
 class Whose(Enum):
-    """The owner of a broker that has stopped answering, which decides what becomes of the scenario."""
+    """The owner of a broker that has stopped answering; the owner decides the outcome of the scenario."""
 
     USER = auto()
     """The kit cannot start the broker again, for example because it is the user's.  The scenario is in error."""
@@ -187,10 +187,10 @@ class Reviving(Protocol):
     """
 
     def revive(self) -> Silence | None:
-        """Check whether the broker answers, and make sure that later scenarios have one that answers.
+        """Check whether the broker answers; if it does not, make sure that later scenarios get a broker that answers.
 
         Returns:
-            None if the broker has answered throughout the scenario.
+            A `Silence` if the broker stopped answering during the scenario; otherwise None.
 
         Raises:
             BackendError: The broker cannot be started again.

@@ -1,4 +1,4 @@
-"""The protocol of a product's interface for administrators, which `Product.management` names."""
+"""The Python protocol of `Product.management`: a product's interface for administrators."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Path(Struct, frozen=True):
     Args:
         kind: The object's kind, for the refusal if the broker has no such object.
         name: The object's name, for the same refusal.
-        names: The names that make the path.
+        names: The segments of the path, without percent-encoding.
     """
 
     kind: str

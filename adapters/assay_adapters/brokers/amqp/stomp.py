@@ -57,7 +57,7 @@ def over_stomp(
 ) -> Product:
     """Return a product with clients over STOMP instead of AMQP.
 
-    The container, the kit's own part and the administrator are the same. Like the backend
+    The result has the product's container, administrator, and the capabilities that the kit gives. Like the backend
     `reference-server+stomp`, the result claims no profile.
 
     Args:

@@ -130,7 +130,7 @@ def _of_queue(queue: str) -> str:
 
 
 def _queue_in(mbean: str) -> str:
-    """Return the queue's name in the name of its MBean."""
+    """Return a queue's name, which the name of its MBean contains."""
     named = mbean.partition(',queue="')[2]
     name = ""
     characters = iter(named)

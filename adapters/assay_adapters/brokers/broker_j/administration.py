@@ -16,16 +16,16 @@ from assay_sdk.runners.machine_clock import MachineClock
 
 _ROOT = "/api/latest"
 _QUOTED = 2
-"""How many times Broker-J decodes the percent-encoding of a name; a subscription's name can contain slashes."""
+"""How many times Broker-J decodes the percent-encoding of a name in a path: twice, so names can contain slashes."""
 _HOST = ("default", "default")
 """The names of the virtual host's node and of the virtual host in paths."""
 _TOPICS = "amq.topic"
 """The exchange whose binding keys are the topics."""
 _ABSENT = ("Held", "")
-"""The states of messages that are not on the queue: with a delay that is not over, or just removed."""
+"""The states of messages that do not count: their delay is not over, or they have just been removed."""
 _BEGINNING = 500
 """The number of octets at the beginning of a body in which the kit's id is searched for."""
-_PROPERTY = (str, int)  # and so bool
+_PROPERTY = (str, int)  # bool, too: it is a subclass of int
 _NS_PER_MS = 1_000_000
 
 

@@ -119,7 +119,7 @@ class MqManagement(Struct, frozen=True, kw_only=True):
         return IbmMqAdmin(self.rest(at, at.login), Messaging(self.rest(at, self.application)), lacks)
 
     def answers(self, at: Endpoint) -> bool:
-        """Return whether the queue manager answers a command: the web server may start later than the AMQP channel."""
+        """Return whether the queue manager answers a command; the web server may start later than the AMQP channel."""
         asked = Command(command="DISPLAY", qualifier="QMGR", response_parameters=_ALL)
         return isinstance(self.rest(at, at.login).run(asked), Ok)
 

@@ -79,7 +79,7 @@ class Messaging:
 
 
 def raw(answer: Answer) -> RawMessage:
-    """Return the message in an answer of v3 of the interface."""
+    """Return the message in an answer of version 3 of the REST interface."""
     given = answer.headers
     descriptor: dict[str, Scalar] = {
         "MsgId": native_id(given["ibm-mq-md-messageid"]).hex(),

@@ -103,7 +103,7 @@ class XaResource(Protocol):
         ...
 
     def prepare(self, xid: bytes) -> Outcome[bool]:
-        """Prepare a branch; return True if the branch is prepared, or False if it was empty and has ended."""
+        """Prepare a branch; return True if the branch is prepared, or False if it was read-only and has ended."""
         ...
 
     def commit(self, xid: bytes, *, one_phase: bool = False) -> Outcome[None]:

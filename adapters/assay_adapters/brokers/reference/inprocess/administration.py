@@ -178,7 +178,7 @@ class ReferenceAdmin:
         return Ok(None)
 
     def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Outcome[Mapping[str, Scalar]]:
-        """Return an object's attributes; for the kinds queue, alias and model, the queue may have any type."""
+        """Return an object's attributes; with the kind queue, alias or model, those of a queue of any type."""
         kinds = _QUEUES if kind in {ObjectKind.QUEUE, ObjectKind.ALIAS, ObjectKind.MODEL} else (_KINDS[kind],)
         on_use = not name.startswith(_SYSTEM)
         outcome = self._peer(member).ask(changes.DisplayObjects(kinds=kinds, name=name, on_use=on_use))

@@ -214,7 +214,7 @@ class ReferenceBackend(SdkBackend):
         )
 
     def _members(self, runner: VirtualRunner, needs: Needs) -> Mapping[str, MemberUnderFault]:
-        """Return one queue manager with its store, or two for a topology with several, by name.
+        """Return the queue managers with their stores, by name: one for the topology ``single``, else two.
 
         A queue-sharing group is always on z/OS, because no other platform has such groups.
         """

@@ -31,7 +31,7 @@ class FaultTarget(Stoppable, Protocol):
 
 
 class ServerFaults(ProxiedFaults):
-    """Faults of one reference server, the only member of its instance.
+    """Faults of one reference server; the server is the only member of its instance.
 
     Args:
         broker: The broker.

@@ -33,7 +33,7 @@ from assay_evidence.interrupts import ctrl_c_deferred
 T = TypeVar("T")
 
 START_LIMIT_S = 60
-"""The time within which a server must be ready, in seconds: long, because many start at once on a busy machine."""
+"""The time within which a server must be ready, in seconds: long, because many servers may start at once."""
 CONTROL_LIMIT_S = 10
 """The time within which a server must carry out a control, in seconds."""
 STOP_LIMIT_S = 30

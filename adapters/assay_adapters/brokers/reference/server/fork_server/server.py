@@ -52,7 +52,7 @@ def main() -> None:
     """Carry out requests until their stream ends."""
     for name in _PRELOADED:
         importlib.import_module(name)
-    gc.freeze()  # because the kernel copies each shared page to which a garbage collection in a fork writes
+    gc.freeze()  # otherwise garbage collections in forks write to shared pages, which the kernel must copy
     if len(sys.argv) > 1:
         with socket.socket(socket.AF_UNIX) as line:
             line.connect(sys.argv[1])
