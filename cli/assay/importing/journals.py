@@ -284,7 +284,7 @@ class _Client:
             self._write(events.Unit, at, destination, actor=self._name, unit=unit, op=row.event.value)
 
     def _join(self, row: Row) -> None:
-        """Note the destination of the client, and of the row's unit of work."""
+        """Note that the client, and the row's unit of work, use the row's destination."""
         self._attachments[row.destination]
         if row.transaction is not None:
             self._units[row.transaction].add(row.destination)

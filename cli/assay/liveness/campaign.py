@@ -31,15 +31,17 @@ _OF_SERVERS: Mapping[str, tuple[str, ...]] = {
     "mute": ("SL-04", "SL-05"),
     "none": ("SL-06",),
 }
-"""The rules that each script judges."""
+"""The rules that the record of each script decides, by the script's phase."""
 _OF_CLIENTS: Sequence[tuple[int, str, tuple[str, ...]]] = (
     (1, "idle", ("SL-07", "SL-08", "SL-10")),
     (1, "busy", ("SL-09", "SL-10")),
     (1, "silent", ("SL-11", "SL-12")),
     (2, "idle", ("SL-13",)),
 )
-"""The rules that each phase of a client's connections judges: the number of the connection with the phase, the phase,
-the rules."""
+"""The rules that the records of a client's connections decide.
+
+Each row has the number of the connection, the name of its phase, and the rules.
+"""
 _WORST = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.NOT_PROMISED, Verdict.RECORDED, Verdict.PASS)
 
 
@@ -87,7 +89,7 @@ def summed(found: Iterable[Finding], ours: Mapping[Side, bool]) -> list[Finding]
 
 
 def _counted(one: Finding, ours: Mapping[Side, bool]) -> Finding:
-    """Return a finding; a product that breaks a rule of the kit's own gets "recorded", because STOMP permits it."""
+    """Return a finding, with "recorded" in place of a product's fail of a rule that STOMP does not demand."""
     rule = BY_ID[one.rule]
     if one.verdict is Verdict.FAIL and rule.strength is Strength.KIT and not ours[rule.judged]:
         return Finding(one.rule, Verdict.RECORDED, one.scenario, one.text)

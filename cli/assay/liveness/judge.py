@@ -26,7 +26,7 @@ class Verdict(StrEnum):
     PASS = "pass"  # noqa: S105  no password
     FAIL = "fail"
     NOT_PROMISED = "not promised"
-    """The end sends no heart-beats, or wants none, so there is nothing to judge."""
+    """One end sends no heart-beats, or the other end requests none, so there is nothing to judge."""
     INCONCLUSIVE = "inconclusive"
     """The kit itself was late, or the connection ended before the judged phase was over."""
     RECORDED = "recorded"

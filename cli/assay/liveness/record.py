@@ -117,7 +117,7 @@ class Promise(Struct, frozen=True):
 
     Args:
         sends_ms: The shortest interval that the end can keep; 0 if it sends no heart-beats.
-        wants_ms: The interval that it wants; 0 if it wants none.
+        wants_ms: The interval that it requests of the other end; 0 if it requests no heart-beats.
     """
 
     sends_ms: int

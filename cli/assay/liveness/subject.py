@@ -112,7 +112,7 @@ class StompPySubject:
         user, password = (None, None) if login is None else (login.user, login.password)
         try:
             self._connection.connect(user, password, wait=True)
-        except (StompException, OSError) as error:  # the second if the broker ends the socket amid a send
+        except (StompException, OSError) as error:  # OSError if the broker ends the socket during a send
             raise ConnectionError(f"stomp.py cannot connect ({type(error).__name__})") from error
 
     def busy(self, seconds: float) -> threading.Event:

@@ -218,9 +218,9 @@ class SliceConsumer:
     def end(self) -> None:
         """End the consumer, which does not return, and remove its durable subscription.
 
-        The journal does not show the removal.  It comes after all evidence about the subscription, and the judge does
-        not examine the missing messages of a subscription that a client has tried to delete.  A shared subscription
-        stays, because another consumer may still use it.
+        The removal comes after all evidence about the subscription.  The journal does not record it, because the judge
+        does not examine the missing messages of a subscription that a client has tried to delete.  A shared
+        subscription stays, because another consumer may still use it.
         """
         workload = self._workload
         own = workload.durable and not workload.shared

@@ -81,15 +81,15 @@ class Workload(Struct, frozen=True, kw_only=True):
         kind: Whether the messages go to a queue or to a topic.
         share: The share of the messages, relative to the other workloads.
         delays: The distribution of the delays.
-        expires: Whether the messages have a time to live: as long as their delay, or 300 ms to `LONGEST_MS` if they
-            have none.
+        expires: Whether the messages have a time to live: as long as their delay, or 300 ms to `LONGEST_MS` without a
+            delay.
         persistent_percent: The percentage of persistent messages.
         in_units: Whether the messages are sent in units of work; one in three is rolled back.
         grouped: Whether the messages of one act form a message group.
         together: The smallest and the largest number of messages that a producer sends in one act.
         qos: The quality of service of an MQ Light producer; None for a JMS client.
         reading: How the consumers receive messages.
-        readers: The settings of the consumers; one consumer after the other gets the next entry.
+        readers: The settings of the consumers, which differ between processes, slices and consumers in turn.
         at_once: The number of consumers that each process has in each slice.
         durable: Whether each consumer has a durable subscription of its own.
         shared: Whether all consumers of a slice share one subscription.
