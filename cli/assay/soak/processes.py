@@ -89,7 +89,11 @@ class Clients:
         return tuple(one.report for one in self._running)
 
     def tell(self, word: object) -> None:
-        """Send a message to all clients."""
+        """Send a message to all clients.
+
+        Raises:
+            ClientDownError: A client has failed, or has ended by itself.
+        """
         for one in self._running:
             try:
                 one.control.send(word)
