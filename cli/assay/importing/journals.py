@@ -236,7 +236,7 @@ class _Client:
         """
         attachment = self._attachments[destination]
         held = attachment.held.pop(message, None)
-        if held is None:  # a lost connection, or the end of the unit of work, came before
+        if held is None:  # the loss of the connection or the end of the unit of work came first
             return
         link = self._link(destination)
         self._write(

@@ -42,5 +42,5 @@ class Interface(Protocol):
         ...
 
     def answers(self, at: Endpoint) -> bool:
-        """Return whether a broker whose AMQP port answers has started completely."""
+        """Return whether a broker has started completely; its AMQP port answers already, perhaps too early."""
         ...

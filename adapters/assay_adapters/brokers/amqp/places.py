@@ -117,7 +117,7 @@ class JointPlace:
         return Place(self._started.id, self._started.port, self._started.admin_port)
 
     def _remove(self, place: Place) -> None:
-        with suppress(BackendError):  # it is gone already; otherwise every later scenario would get this error
+        with suppress(BackendError):  # if the container is gone, this error must not fail every later scenario
             remove_place(place, self._make())
 
 

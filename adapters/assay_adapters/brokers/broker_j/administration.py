@@ -73,7 +73,7 @@ class BrokerJAdministrator(Administrator):
         shown = self._shown(queue)
         if isinstance(shown, Refused):
             return shown
-        if not shown.value:  # without ids, Broker-J deletes all
+        if not shown.value:  # a request without ids deletes all messages
             return Ok(None)
         named = {"messageIds": [one.id for one in shown.value]}
         return self._rest.change("POST", _queue(queue, "deleteMessages"), named)

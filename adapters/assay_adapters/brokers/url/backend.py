@@ -211,7 +211,7 @@ class UrlBackend(AmqpBackend):
         ends = needs.own_instance and bool(needs.capabilities & _ENDS)
         turn = Turn(url, alone=ends) if self._controlled else None
         if turn is not None:
-            turn.take()  # otherwise the broker may not answer because of another scenario's fault
+            turn.take()  # because the broker may not answer during another scenario's fault
         try:
             answer = self.reach()
         finally:

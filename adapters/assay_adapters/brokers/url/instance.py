@@ -111,7 +111,7 @@ class Place(SdkInstance[Runner, ProxiedFaults | None]):
             if self._destinations is not None:
                 self._destinations.delete()
         except BackendError:
-            pass  # the scenario is over; a program that always fails also fails at the next creation of a destination
+            pass  # the scenario is over; if the program always fails, the next creation of a destination reports this
         finally:
             if self._turn is not None:
                 self._turn.give_back()

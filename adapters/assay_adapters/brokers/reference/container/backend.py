@@ -54,7 +54,7 @@ INSIDE = frozenset(
         Capability.RESTART_AT_LEVEL,
     }
 )
-"""Capabilities that need control from inside the broker's process, or other options of the broker after a restart."""
+"""Capabilities that need control from inside the broker's process, or a restart with other options."""
 
 ALONE = frozenset({Capability.DATA_FOLDER, Capability.KILL_AT_ANSWER})
 """Capabilities for which a broker gets its own container: to read its files, or to kill it at a certain answer.
