@@ -67,7 +67,7 @@ class CreatingDriver:
         return self._behind.name
 
     def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> Wire:
-        """Start to connect, with the driver behind this one."""
+        """Start to connect with the driver that connects; the returned wire creates destinations."""
         return _CreatingWire(self._behind.connect(target, sink, runner), self._destinations, sink, runner)
 
 

@@ -157,7 +157,7 @@ class Watched(Protocol):
 
 
 class Whose(Enum):
-    """The owner of a broker that has stopped answering; the owner decides the outcome of the scenario."""
+    """The kind of owner of a broker that has stopped answering; the outcome of the scenario depends on it."""
 
     USER = auto()
     """The kit cannot start the broker again, for example because it is the user's.  The scenario is in error."""

@@ -89,7 +89,7 @@ class BrokerJAdministrator(Administrator):
         return self._rest.change("POST", _queue(queue), limited)
 
     def browse(self, queue: str) -> Outcome[tuple[RawMessage, ...]]:
-        """Return the messages on a queue, also those that a consumer holds, without their bodies."""
+        """Return the messages on a queue, also those that are delivered and not settled, without their bodies."""
         shown = self._shown(queue)
         if not isinstance(shown, Refused):
             return Ok(tuple(self._raw(queue, one) for one in shown.value))

@@ -71,7 +71,7 @@ class IbmMqAdmin(RestAdmin):
         shown = self.inspect(ObjectKind.QUEUE, queue)
         if isinstance(shown, Refused):
             return Ok(()) if is_unknown(shown) else shown
-        # IBM MQ lists no messages of a queue with GET(DISABLED), and never lists messages that a consumer holds.
+        # IBM MQ lists no messages of a queue with GET(DISABLED), and no messages that are delivered and not settled.
         if (depth := shown.value.get("CURDEPTH")) != len(browsed.value):
             text = f"IBM MQ counts {depth} messages on {queue}, and its REST interface shows {len(browsed.value)}"
             return Refused(JmsErrorKind.UNSUPPORTED, text, objects=(queue,))
