@@ -1,7 +1,7 @@
 """Removal of the containers, processes and temporary folders that ended runs of the kit have left on this machine.
 
-Each container and each folder names the process that made it (`assay_adapters.owners`), and each broker that the kit
-starts as a process has the name of its folder in its environment. Everything of a running process stays.
+Each container and each folder names the process that made it (`assay_adapters.owners`). Each broker that the kit starts
+as a process has an environment variable with the broker's folder. The containers and folders of running owners stay.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FOLDER_VARIABLE = "ASSAY_TEMPORARY_FOLDER"
 _END_LIMIT_MS = 2_000
 """The longest wait for the end of a killed process, in milliseconds."""
 _ROUNDS = 5
-"""The most searches for processes of one folder: a killed process may have started another one."""
+"""The largest number of searches for a folder's processes; a killed process may have started another one."""
 
 
 class Leftovers(Struct, frozen=True, kw_only=True):
@@ -69,9 +69,9 @@ def remove_leftovers() -> Leftovers:
 
 
 def remove_before_a_run() -> Leftovers:
-    """Remove leftovers before a run; ask Docker only if a run has left a folder, because this question takes long.
+    """Remove leftovers before a run; ask Docker only if an ended run has left a folder, because Docker answers slowly.
 
-    A process that starts containers has a temporary folder as long as one of them exists.
+    An owner of containers has a temporary folder as long as one of them exists, so this check misses no container.
     """
     return remove_leftovers() if any(folder.owner.has_ended for folder in owned_folders()) else Leftovers()
 

@@ -25,4 +25,4 @@ def lacking(whole: object, port: type) -> str:
 def _has(whole: object, name: str) -> bool:
     if inspect.getattr_static(whole, name, _MISSING) is not _MISSING:
         return True
-    return hasattr(type(whole), "__getattr__") and hasattr(whole, name)  # a wrapper that passes members on
+    return hasattr(type(whole), "__getattr__") and hasattr(whole, name)  # a wrapper passes on members by `__getattr__`

@@ -1,7 +1,7 @@
 """The owner of a container or a temporary folder: the process that made it.
 
-A container's label and a folder's name contain the owner's name.  So any later process can tell whether the owner still
-runs, and remove what an ended owner has left.
+A container's label and a folder's name contain the owner's name.  So any later process can check whether the owner
+still runs, and remove the containers and folders of an owner that has ended.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _STATE, _START = 0, 19
 """The places of a process's state and start in ``/proc/<pid>/stat``, counted after the program's name (proc(5))."""
 _ZOMBIE = "Z"
 _UNKNOWN = 0
-"""The value for the start of a process if the system does not tell it."""
+"""The value for the start of a process if the system does not report it."""
 
 
 class Owner(Struct, frozen=True):
@@ -35,7 +35,7 @@ class Owner(Struct, frozen=True):
     Args:
         place: Names the boot of the machine and the process namespace, in eight hexadecimal digits.
         pid: The process's id.
-        start: The time of its start in the kernel's ticks since the boot; 0 if the system does not tell it.
+        start: The time of its start in the kernel's ticks since the boot; 0 if the system does not report it.
     """
 
     place: str
@@ -49,7 +49,7 @@ class Owner(Struct, frozen=True):
 
     @classmethod
     def named(cls, name: str) -> Self | None:
-        """Return the owner with a name; None if the text is no owner's name."""
+        """Return the owner with this name; None if the text does not have the form of an owner's name."""
         found = _FORM.fullmatch(name)
         return None if found is None else cls(found[1], int(found[2]), int(found[3]))
 
@@ -110,7 +110,7 @@ def _place() -> str:
 
 
 def _stat(pid: int) -> tuple[str, int]:
-    """Return the state and the start of a process; an empty text and 0 if the system does not tell them."""
+    """Return the state and the start of a process; an empty text and 0 if the system does not report them."""
     fields = _read(Path(f"/proc/{pid}/stat")).rpartition(")")[2].split()
     return (fields[_STATE], int(fields[_START])) if len(fields) > _START else ("", _UNKNOWN)
 

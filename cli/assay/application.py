@@ -96,7 +96,10 @@ def _group(
         bool, typer.Option("--version", is_eager=True, help="Print the version and stop.", callback=_print_version)
     ] = False,
 ) -> None:
-    """Handle the options before the subcommand. Without this callback, typer rejects a sole subcommand's name."""
+    """Handle the options before the subcommand.
+
+    Without this callback, typer would reject the subcommand's name if `application` has loaded only one subcommand.
+    """
     del version
 
 

@@ -16,7 +16,7 @@ def main() -> None:
     subcommand normally.
     """
     by_python = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if by_python:  # a shell starts background commands with SIGINT ignored: keep that
+    if by_python:  # a shell starts background commands with SIGINT ignored: it stays ignored
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     from assay.application import load, outcome, stopped_early
     from assay.terminal import open_missing_streams
@@ -47,7 +47,7 @@ def main() -> None:
         if by_python:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGTERM, stopped)
-        if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # nohup ignores SIGHUP: keep that
+        if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # nohup ignores SIGHUP: it stays ignored
             signal.signal(signal.SIGHUP, hung_up)
         code = outcome(loaded, sys.argv[1:])
     except KeyboardInterrupt:  # Ctrl-C before or after the subcommand

@@ -125,9 +125,9 @@ def connected(url: str, login: Login | None, authority: Path | None, mode: AckMo
         mode: The session's acknowledgement mode.
 
     Raises:
-        UsageProblem: No driver serves the URL.
-        CannotRunError: The broker cannot be reached, or refuses the login.
-        RefusedMessageError: The broker refuses an operation.
+        UsageProblem: No driver serves the URL, `authority` is given without TLS, or a selector is invalid.
+        CannotRunError: The broker cannot be reached, refuses the login, lacks an operation, or loses the connection.
+        RefusedMessageError: The broker refuses an operation for another reason.
     """
     if authority is not None and url.partition(":")[0].lower() != "amqps":
         raise UsageProblem("--ca is only for a broker with TLS: begin the --url with amqps://.")

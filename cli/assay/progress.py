@@ -21,7 +21,8 @@ LINES = 10
 class RunProgress:
     """A pytest plugin that counts and shows the finished scenarios.
 
-    pytest captures the process's output.  The plugin therefore writes to a duplicate of standard error, made earlier.
+    pytest captures the process's output.  So the plugin writes to a duplicate of standard error, made before pytest
+    starts.
 
     Args:
         title: The title of the bar.

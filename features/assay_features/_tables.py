@@ -103,7 +103,7 @@ class _Reader:
             what = match["what"] if match else str(error)
             self._refuse(line, f"this is not TOML, correct it: {what[:1].lower()}{what[1:]}.")
         except ValueError:
-            # Only int() raises another ValueError: it refuses a number of thousands of digits, without its line.
+            # Any other ValueError is from int(), which refuses a number of thousands of digits and names no line.
             self._refuse(_line_of_longest_number(text), "this number has too many digits; shorten it.")
 
     def _entries(self, array: str, kind: type[_Entry]) -> tuple[_Entry, ...]:

@@ -33,7 +33,7 @@ _SHORT = 12
 _LOOSE_ID = re.compile(r"([A-Z]{2})[-_ ]?([0-9]{1,2})")
 
 
-class Catalogue(msgspec.Struct, frozen=True, dict=True):  # dict: cached properties need one
+class Catalogue(msgspec.Struct, frozen=True, dict=True):  # cached properties need a `__dict__`
     """The catalogue: all rules, and the documents that demand them; `load_catalogue` returns it."""
 
     documents: tuple[Document, ...]

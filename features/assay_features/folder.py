@@ -6,5 +6,5 @@ from pathlib import Path
 
 @cache
 def feature_root() -> Path:
-    """Return the folder whose subfolders `delay`, `persistence`, `qos` and `batch` hold the `.feature` files."""
+    """Return the folder whose subfolders, such as `delay` and `probes`, contain the `.feature` files."""
     return Path(__file__).resolve().parent

@@ -1,6 +1,6 @@
-"""Values computed from the features, which files keep for later processes, as Python keeps compiled modules.
+"""Values computed from the features and stored in files for later processes, as Python stores compiled modules.
 
-To compute them takes a process over a second, mostly in Gherkin's parser.
+Computing the values takes more than a second, mostly in Gherkin's parser.
 """
 
 import os
@@ -36,7 +36,7 @@ def kept(kind: type[T], compute: Callable[[], T], sources: Iterable[Path], place
         kind: The type of the value, which JSON can hold.
         compute: Computes the value.
         sources: The files that decide the value: features and modules. Gherkin's version decides it, too.
-        place: The file that keeps the value.
+        place: The file in which the value is stored.
     """
     digest = _digest(sources)
     with suppress(OSError, msgspec.MsgspecError):

@@ -11,13 +11,13 @@ class Strength(StrEnum):
     """The degree to which a rule is binding."""
 
     MUST = "must"
-    """A document demands it; a broker or client that breaks the rule fails."""
+    """A document demands the rule; a broker or client that breaks the rule fails."""
     MAY = "may"
-    """The document permits several outcomes; the report discloses the outcome that occurred."""
+    """A document permits several outcomes; the report discloses the outcome that occurred."""
     KIT = "kit"
-    """Users expect it, but no document demands it; only the kit's own broker and client can fail it."""
+    """Users expect the rule, but no document demands it; only the kit's own broker and client can fail it."""
     NOTE = "note"
-    """No scenario can observe it; the rule's note gives the reason."""
+    """No scenario can test the rule; the rule's note gives the reason."""
 
 
 class Judged(StrEnum):

@@ -51,7 +51,7 @@ class SdkInstance(Generic[RunnerT, FaultsT]):
     Args:
         faces: The faces of the SDK that the clients use; the first is the default.
         runner: The runner that runs the clients' jobs and has the clock.
-        driver: The driver of the clients, with the run's filter.
+        driver: The driver of the clients, with the filter that a run may give (`BackendOptions.wire`).
         environment: The tested product.
         faults: The faults that scenarios can cause; None for a shared instance.
     """

@@ -1,8 +1,8 @@
 """Creation of queues and topics before a client uses them, for a broker that does not create them on first use.
 
-`CreatingDriver` stands between the SDK's engine and its driver. Before the first use of a destination it creates the
-destination, on a thread of its own, and then passes the command on. A message that names a new destination holds back
-all later commands of its connection, so that the order of messages remains.
+`CreatingDriver` is a driver between the SDK's engine and the driver that connects. Before the first use of a
+destination it creates the destination, on a thread of its own, and then passes the command on. While it creates the
+destination that a message names, all later commands of the connection wait, so that messages stay in order.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class CreatingDriver:
         return self._behind.name
 
     def connect(self, target: Target, sink: Callable[[DriverEvent], None], runner: Runner) -> Wire:
-        """Start to connect, with the driver behind this one."""
+        """Start to connect with the driver that connects; the returned wire creates destinations."""
         return _CreatingWire(self._behind.connect(target, sink, runner), self._destinations, sink, runner)
 
 

@@ -34,7 +34,7 @@ class Answer(Struct, frozen=True):
 
 
 class HttpServer:
-    """A server that takes requests over HTTP, each with the same login.
+    """A server to which the kit sends HTTP requests, each with the same login.
 
     Args:
         host: The server's address.

@@ -85,7 +85,7 @@ def _unit_name(unit: int | bytes | None) -> str | None:
 class EventMaker:
     """A maker of the `Client` port's events for one connection of the SDK.
 
-    It keeps the names that the consumers have in the scenario.
+    It stores the names that the consumers have in the scenario.
 
     Args:
         tell: Called with each event of the port.

@@ -33,7 +33,7 @@ def key_in_encoded(encoded: bytes) -> str:
     """
     for begins in _DATA_BEGINS:
         _, found, body = encoded.partition(begins)
-        if found and (key := key_in(body[1:])):  # after the length, of one octet
+        if found and (key := key_in(body[1:])):  # the first octet is the length
             return key
     return ""
 

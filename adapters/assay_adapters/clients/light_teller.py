@@ -62,7 +62,7 @@ class LightTeller(EventMaker):
                 pass  # MQ Light has no units of work
 
     def _tell_frame(self, frame: Frame) -> None:
-        """Report the message in a frame, and the outcomes and settlements of earlier messages in it."""
+        """Report the message in a frame, and the frame's outcomes and settlements of earlier messages."""
         carried = (*((frame.transfer,) if frame.transfer else ()), *frame.dispositions)
         for one in carried:
             key = key_of(one.message)

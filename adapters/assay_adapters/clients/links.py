@@ -54,7 +54,7 @@ def attempt(action: Callable[[], T]) -> Outcome[T]:
 
 
 def acknowledge_message(message: KitMessage) -> None:
-    """Acknowledge a message, as JMS applications do."""
+    """Acknowledge a message with the method of the message object, as JMS applications do."""
     message.acknowledge()
 
 

@@ -20,8 +20,8 @@ class ScriptedFailureError(RuntimeError):
 class ScriptedListener(Generic[T]):
     """A listener that carries out a script in each callback.
 
-    A callback can have these steps, in this order: wait, raise an exception, acknowledge, commit, roll back, set the
-    listener on its consumer again, close the consumer.  The script says which steps a callback has.
+    A callback can have these steps, in this order: wait, acknowledge, commit, roll back, set the listener on its
+    consumer again, close the consumer, raise an exception.  The script says which steps a callback has.
 
     Args:
         script: The script.
@@ -57,7 +57,7 @@ class ScriptedListener(Generic[T]):
     def __call__(self, messages: Sequence[T]) -> None:
         """Carry out the script for one callback.
 
-        A callback that fails may close its consumer first, and does nothing else.
+        A callback that fails only waits and closes its consumer, if the script says so, before it raises the exception.
 
         Args:
             messages: The messages of the callback: one, or a batch.
@@ -81,7 +81,7 @@ class ScriptedListener(Generic[T]):
             raise ScriptedFailureError(f"callback {self._callbacks} fails, as its script says")
 
     def _act(self, messages: Sequence[T], before: int) -> None:
-        """Take the actions that the script plans for a callback without a failure; the caller closes the consumer.
+        """Carry out the script's steps for a callback that does not fail, except the closing of the consumer.
 
         Args:
             messages: The messages of the callback.

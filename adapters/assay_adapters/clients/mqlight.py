@@ -61,7 +61,7 @@ CAPABILITIES: Mapping[Capability, Source] = dict.fromkeys(
     ),
     _SOURCE,
 )
-"""The capabilities of the face, with the source of the statement; driver and broker decide which a connection has."""
+"""The capabilities of the face, each with its source; a connection has those that driver and broker support."""
 
 _NUMBERS: Mapping[Qos, int] = {Qos.AT_MOST_ONCE: 0, Qos.AT_LEAST_ONCE: 1}
 
@@ -271,7 +271,7 @@ class LightSession:
         return attempt(subscribe)
 
     def handed(self, delivery: Delivery) -> Seen:
-        """Remember a delivery, so that the application can acknowledge it, and return the delivery's message."""
+        """Store a delivery, so that the application can acknowledge it, and return the delivery's message."""
         self._deliveries[delivery.number] = delivery
         return seen_of(delivery.handed(), delivery.number)
 
@@ -339,7 +339,7 @@ class LightConnection:
         self._runner = runner
 
     def session(self, ack: AckMode) -> Outcome[LightSession]:
-        """Make a session, whose mode is the default for confirmation by its subscriptions."""
+        """Make a session; its mode sets the default of ``auto_confirm`` for its subscriptions."""
         auto_confirm = _CONFIRMS.get(ack)
         if auto_confirm is None:
             return _unsupported(f"sessions in {ack.value} mode")

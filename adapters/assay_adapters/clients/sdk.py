@@ -71,12 +71,12 @@ CAPABILITIES: Mapping[Capability, Source] = dict.fromkeys(
     ),
     _SOURCE,
 )
-"""The capabilities of both faces, with the source of the statement; driver and broker decide which a connection has."""
+"""The capabilities of both faces, each with its source; a connection has those that driver and broker support."""
 
 NAMED_BY_CONTAINER = Source(
     "Over AMQP 1.0 each connection has a client id: the id of its container.", "OASIS AMQP 1.0, 2.7.1"
 )
-"""The reason why no AMQP connection lacks a client id."""
+"""The reason why every AMQP connection has a client id."""
 
 
 class SdkSession:

@@ -1,4 +1,4 @@
-"""The SDK's XA resource behind the `Client` port; makes the SDK's xids from the port's names of branches."""
+"""The SDK's XA resource behind the `Client` port, which converts the port's names of branches to the SDK's xids."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The names of branches of global units of work in the port, in the SDK and in journals.
 
-The port has bytes, the SDK an xid with these bytes as its global id, and journals have the bytes as text.
+The port names a branch with bytes. The SDK uses an xid whose global id is these bytes; journals contain them as text.
 """
 
 from __future__ import annotations

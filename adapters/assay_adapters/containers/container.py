@@ -31,7 +31,7 @@ OWNER_LABEL = "org.assay.owner"
 _FIRST_POLL_NS = 50_000_000
 """The shortest pause between two checks of a starting broker, in nanoseconds."""
 _WAITS_PER_PAUSE = 8
-"""A pause lasts at least the time since the start, divided by this number, because checks slow the start down."""
+"""Each pause is at least one eighth of the time since the start, because frequent checks slow the start down."""
 
 STOP_LIMIT_S = 30
 """The longest time that a broker may take for a normal stop, in seconds."""
@@ -64,7 +64,7 @@ class ContainerSpec(Struct, frozen=True, kw_only=True):
 
 @contextmanager
 def docker_client() -> Generator[Any]:
-    """Give a client of the Docker daemon (`docker.DockerClient`) to a ``with`` block, and close the client at its end.
+    """Provide a client of the Docker daemon (`docker.DockerClient`) for a ``with`` block, and close it at the end.
 
     Raises:
         docker.errors.DockerException: No Docker daemon answers.
@@ -205,7 +205,7 @@ class Container:
         self._pid: int | None = None
         """The id of the container's first process; None if this process cannot send signals to it."""
         self._mark: tempfile.TemporaryDirectory[str] | None = None
-        """An empty folder, from which a later run sees that this process may have left a container."""
+        """An empty folder; a later run that finds the folder asks Docker for containers that this process has left."""
         self._held: list[socket.socket] = []
         """The sockets that hold the published ports while the broker is down."""
         self.port = pick_port()
@@ -257,7 +257,8 @@ class Container:
         """Create and start the container, and wait until the broker answers. After an error the container is removed.
 
         Args:
-            owner_pid: The process after whose end the container is removed (`sweep`); None for this process.
+            owner_pid: The id of the container's owner; `sweep` removes the container after this process has ended. None
+            for the calling process.
 
         Raises:
             BackendError: The container cannot be started, or the broker ended before it answered; then the error
@@ -273,7 +274,7 @@ class Container:
         try:
             self._held = [hold_port(port) for port in (self.port, self.admin_port) if port is not None]
             _load(self._spec.image)
-            if owner_pid is None:  # another owner has a mark of its own
+            if owner_pid is None:  # another owner makes its own folder
                 self._mark = tempfile.TemporaryDirectory(prefix=folder_prefix("container"))
             box = DockerContainer(self._spec.image).with_kwargs(labels={OWNER_LABEL: owner(owner_pid)})
             for name, value in self._spec.environment.items():

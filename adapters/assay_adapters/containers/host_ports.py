@@ -1,4 +1,4 @@
-"""Ports of the loopback address for brokers and proxies, which keep them over a restart.
+"""Ports of the loopback address for brokers and proxies, each of which keeps its port over a restart.
 
 While a broker is down or a proxy is shut, any program could take its port.  So the kit holds the port with a socket
 that is bound to the port and never listens.  Other processes of the kit then cannot choose the port.  The broker can
@@ -39,7 +39,7 @@ def hold_port(port: int | None = None) -> socket.socket:
         port: The port; None for a free one.
 
     Raises:
-        BackendError: The port is in use, or 200 ports chosen at random are.
+        BackendError: The port is in use; or, for a free port, 200 ports chosen at random are all in use.
     """
     for candidate in [port] if port else random.sample(_PORTS, k=_TRIES):
         held = socket.socket()

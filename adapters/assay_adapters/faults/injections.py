@@ -23,8 +23,8 @@ class HalvesInjection:
 
     Args:
         runner: The runner that waits and has the clock.
-        down: Takes the broker down; may return the time at which the fault struck, in nanoseconds of the runner's
-            monotonic clock, if this was later than the call.
+        down: Ends the broker or its connections. If the fault began later than the call, it returns the fault's begin
+            in nanoseconds of the runner's monotonic clock; else None.
         heal: Brings the broker back, and waits until it answers.
         lasts: Whether the fault lasts until `heal` is called; otherwise it ends by itself.
     """

@@ -1,19 +1,19 @@
 """A meeting of scenarios that share one broker and one restart or kill: the broker ends once for all of them.
 
 A product in a container takes seconds of processor time to start. If ten scenarios each need a restart, they use the
-same broker at the same time, each in a process of its own, and meet before the restart. Scenarios that share a kill
-meet before the last action that the kill must follow at once; then they act at the same moment, and the last one that
-has acted kills the broker. The meeting's state is a JSON file, which a process locks for each change; a process that
-died is no longer a member.
+same broker at the same time, each in a process of its own, and meet before the restart. If a kill must follow an action
+at once, the scenarios meet before this action. Then all of them act at the same moment, and the scenario that completes
+its action last kills the broker. The meeting's state is a JSON file, which a process locks for each change. A process
+that died is no longer a member.
 
 A member (one scenario) has one of these states:
 
 ======== ============================================================================================================
 acting   The scenario runs, and the broker must stay as it is.
-asking   The scenario wants the fault. When all members are asking, they agree on a moment, continue at this moment
-         with the action that the fault follows, if they have one, and become ready.
-ready    The scenario has acted, and its proxy refuses connections. When all members are ready, the member that sees
-         this first ends the broker. This is usually the last one, which looks as soon as it is ready.
+asking   The scenario waits for the fault. When all members are asking, they agree on a moment. At this moment, each
+         member continues with the action that the fault must follow, if it has one, and becomes ready.
+ready    The scenario has acted, and its proxy refuses connections. When all members are ready, the member that reads
+         this in the file first ends the broker: usually the last one, which reads the file as soon as it is ready.
 ======== ============================================================================================================
 
 The broker has one of these states:
@@ -119,7 +119,7 @@ class Meeting:
 
     Args:
         file: The meeting's file. The first process that enters creates it.
-        runner: The runner that waits for the other members' requests, while the scenario's connections stay alive.
+        runner: The runner that waits for the other members, and keeps the scenario's connections alive meanwhile.
     """
 
     def __init__(self, file: Path, runner: Runner) -> None:
@@ -141,7 +141,7 @@ class Meeting:
         """
         places: list[Place] = []
 
-        def entered(state: _State) -> bool:  # looks and enters under one lock: otherwise a fault could begin between
+        def entered(state: _State) -> bool:  # checks and enters under one lock, or a fault could begin in between
             if state.broker is not BrokerState.UP and (state.members or state.performer is not None):
                 return False
             if state.broker in _LOST and state.place is not None:

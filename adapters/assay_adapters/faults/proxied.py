@@ -1,4 +1,4 @@
-"""Faults of a broker behind the kit's proxy: of its process and of its connections."""
+"""Faults of the process and of the connections of a broker behind the kit's proxy."""
 
 from __future__ import annotations
 
@@ -80,15 +80,15 @@ class Pausable(Protocol):
 
 
 class ProxiedFaults:
-    """Faults of one broker behind the kit's proxy, the only member of its instance.
+    """Faults of one broker behind the kit's proxy; the broker is the only member of its instance.
 
     Args:
         broker: The broker.
         proxy: The proxy to which the broker's clients connect.
         runner: The runner that waits for triggers.
         history: Gets a note of each fault; None for no notes.
-        gather: Waits until all scenarios that use the broker want the fault.  It is called before a fault that ends the
-            broker at once, or earlier by `meet`.  None if the scenario has the broker for itself.
+        gather: Waits until all scenarios that use the broker ask for the fault.  `inject` calls it before a fault that
+            ends the broker, unless `meet` has called it already.  None if only one scenario uses the broker.
     """
 
     def __init__(

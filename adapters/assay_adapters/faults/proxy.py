@@ -1,7 +1,7 @@
 """A TCP proxy between clients and a broker, for faults of connections.
 
-The proxy cuts connections, and stops one direction of them (half-open connections). It also causes faults at an instant
-of the protocol: before or after the broker's answer to a message, or when a consumer receives a message.
+The proxy can cut connections, and stop one direction of all connections (half-open connections). It also causes faults
+at an instant of the protocol: before or after the broker's answer to a message, or when a consumer receives a message.
 
 The proxy reads AMQP 1.0 frames and changes nothing in them; it passes other protocols on unread. One asyncio loop on
 its own thread does all the work. Any other thread may call the methods.
@@ -34,7 +34,7 @@ _STOP_LIMIT_S = 10
 """The time within which the proxy's thread must end, in seconds, after all connections have been cut."""
 
 Strike = Callable[[], None]
-"""A function that causes a fault. It runs on a separate thread; the proxy forwards the triggering frame afterwards."""
+"""A function that causes a fault, on a thread of its own; later frames of the triggering frame's direction wait."""
 
 Instant = BeforeAnswer | AfterAnswer | FirstSight
 
@@ -91,7 +91,7 @@ class _Line:
 
 
 class Proxy:
-    """A proxy for one broker, on a loopback port that stays the same until it is closed.
+    """A proxy for one broker, on a loopback port that stays the same until the proxy is closed.
 
     Args:
         broker: The port of the broker, which the caller may change while the proxy is shut.

@@ -1,6 +1,6 @@
-"""The kit's messages and their settlements on one AMQP connection, as the proxy sees them.
+"""The kit's messages and their settlements on one AMQP connection, read from the frames that pass the proxy.
 
-`Conversation` takes frames, and returns the messages that they carry or settle, without I/O. It identifies a delivery
+`Conversation` reads frames, and returns the messages that they carry or settle, without I/O. It identifies a delivery
 by its id within its session and direction (OASIS AMQP 1.0, 2.6.12), and a session by the channel of each end (2.5.1).
 The kit's id of a message is an application property (AMQP 1.0, 3.2.5), or the beginning of the body.
 `Conversation` ignores invalid frames.
@@ -78,7 +78,7 @@ _ENDS: Mapping[Direction, What] = {Direction.TO_BROKER: What.ANSWERED, Direction
 
 
 class _Partial:
-    """A message whose last frame the proxy has not seen yet."""
+    """A message whose last frame has not passed the proxy yet."""
 
     def __init__(self, delivery: int) -> None:
         self.delivery = delivery
@@ -89,8 +89,8 @@ class _Partial:
 class _Way:
     """The messages in one direction of a session.
 
-    The keys of incomplete messages are the handles of their links; the keys of unsettled messages are their delivery
-    ids.
+    `partial` has the incomplete messages by the handle of their link. `unsettled` has the kit's ids of the unsettled
+    messages by delivery id.
     """
 
     def __init__(self) -> None:

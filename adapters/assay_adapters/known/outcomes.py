@@ -37,7 +37,7 @@ class KnownOutcome(Struct, frozen=True, forbid_unknown_fields=True):
         reason: The reason for this verdict, in one sentence.
         reference: The broker's documentation, source file or issue that supports the reason.
         owner: The person who maintains the entry.
-        expires: The first day on which the entry no longer counts.
+        expires: The first day on which a run reports the entry as expired.
         sometimes: How often the scenario had this verdict, such as ``1 of 3``, and passed otherwise; empty for always.
         tracker: The URL of the issue in the product's tracker; empty without an issue.
     """
@@ -52,7 +52,7 @@ class KnownOutcome(Struct, frozen=True, forbid_unknown_fields=True):
     tracker: str = ""
 
     def covers(self, scenario: str) -> bool:
-        """Return whether the pattern matches a scenario's id; brackets in the pattern stand for themselves."""
+        """Return whether the pattern matches a scenario's id; brackets have no special meaning in the pattern."""
         return matches(self.scenario, scenario)
 
     def permits(self, verdict: Verdict) -> bool:

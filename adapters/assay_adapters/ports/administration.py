@@ -83,13 +83,13 @@ QUEUE_MANAGER = "queue manager"
 
 
 class Start(Struct, frozen=True, tag=True):
-    """Change: start a component (`QUEUE_MANAGER`) of the member that the call names, unless it runs."""
+    """Change: start a component (`QUEUE_MANAGER`) of the call's `member`; no effect on a component that runs."""
 
     what: str
 
 
 class Stop(Struct, frozen=True, tag=True):
-    """Change: stop a component (`QUEUE_MANAGER`) of the member that the call names, until `Start`."""
+    """Change: stop a component (`QUEUE_MANAGER`) of the call's `member`, until `Start`."""
 
     what: str
 

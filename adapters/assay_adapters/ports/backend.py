@@ -21,20 +21,20 @@ WireProtocol = Literal["amqp", "stomp", "http", "in-process"]
 
 
 class BackendError(RuntimeError):
-    """The error of a backend that cannot do its work, because of the kit or its environment; no rule is broken."""
+    """Error: the kit or its environment prevents a backend from doing its work. The broker has broken no rule."""
 
 
 class SharedFaultError(BackendError):
-    """The error if a fault that several scenarios shared has failed, or if they did not meet for it in time.
+    """Error: a fault that several scenarios share has failed, or the scenarios did not meet for the fault in time.
 
-    The other scenarios may have caused it, so the kit tries a scenario with this error again, with a broker for itself.
+    Another scenario may be the cause, so the kit repeats a scenario that has this error, with a broker of its own.
     """
 
 
 class NoReturnError(RuntimeError):
-    """The error if, by its own fault, a broker does not end in order or does not start again on its own files.
+    """Error: by its own fault, a broker does not shut down normally or does not start again on its own files.
 
-    A backend raises it only if it can tell that neither the kit nor the machine is at fault.
+    A backend raises this error only after it has excluded the kit and the machine as the cause.
     """
 
 
@@ -126,7 +126,7 @@ class Instance(Protocol):
         ...
 
     def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:
-        """Report each disk write, flush and loss of the kit's messages to an observer, if the kit can see them."""
+        """Call an observer for each disk write, flush and loss of the kit's messages, if the kit can observe them."""
         ...
 
     def storage_holds(self, octets: bytes) -> Outcome[bool]:
@@ -157,18 +157,18 @@ class Watched(Protocol):
 
 
 class Whose(Enum):
-    """The owner of a broker that has stopped answering, which decides what becomes of the scenario."""
+    """The kind of owner of a broker that has stopped answering; the outcome of the scenario depends on it."""
 
     USER = auto()
     """The kit cannot start the broker again, for example because it is the user's.  The scenario is in error."""
     SHARED = auto()
     """The kit has started the broker again.  Any scenario that used it may be the cause, so the kit repeats each."""
     SCENARIO = auto()
-    """Only this scenario used the broker.  It is inconclusive, unless it fails."""
+    """Only this scenario used the broker.  The scenario is inconclusive, unless it fails."""
 
 
 class Silence(Struct, frozen=True):
-    """The finding that a broker has stopped answering, although no scenario has caused a fault on it.
+    """The report that a broker has stopped answering, although no scenario has caused a fault on it.
 
     Args:
         text: What happened, in a sentence without its full stop.
@@ -187,10 +187,10 @@ class Reviving(Protocol):
     """
 
     def revive(self) -> Silence | None:
-        """Check whether the broker answers, and make sure that later scenarios have one that answers.
+        """Check whether the broker answers; if it does not, make sure that later scenarios get a broker that answers.
 
         Returns:
-            None if the broker has answered throughout the scenario.
+            A `Silence` if the broker stopped answering during the scenario; otherwise None.
 
         Raises:
             BackendError: The broker cannot be started again.

@@ -40,7 +40,7 @@ SHARED_FAULTS = frozenset({Capability.RESTART, Capability.KILL, Capability.CUT})
 """The faults that several scenarios can share, if their steps permit it (`assay_steps.processes.meetings`)."""
 
 TIMED = frozenset({Capability.DELIVERY_DELAY, Capability.TIME_TO_LIVE, Capability.SUBSCRIPTION_TTL})
-"""The capabilities of scenarios with delays or expiry, which cannot wait for other scenarios while this time runs."""
+"""The capabilities of scenarios with delays or expiry: while such a time runs, a scenario cannot wait for others."""
 
 
 class Unsupported(Struct, frozen=True):

@@ -59,7 +59,7 @@ class BackendEntry(Struct, frozen=True):
         has_variants: Whether the backend supports `BackendOptions.variant`.
         known: The files of the backend's known outcomes (docs/known-outcomes.md); two backends may share a file.
         takes_file: Whether a colon and a file follow the backend's name, as in ``url:acme.toml``.
-        known_of: Returns the file of known outcomes that such a file names; None if it names none.
+        known_of: Returns the file of known outcomes that the file after the colon names; None if it names none.
         not_run_here: For ``assay backends``, a sentence that tells the user that the backend's authors have never run
             its broker; empty if they have. The environment of the backend's instances has the same sentence
             (`NOT_RUN_HERE`).

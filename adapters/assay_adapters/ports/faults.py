@@ -38,10 +38,10 @@ class Pause(Struct, frozen=True, tag=True):
 
 
 class Slow(Struct, frozen=True, tag=True):
-    """Fault: hold back all data between clients and broker for some time, until `Injection.heal`.
+    """Fault: delay all data between clients and broker, until `Injection.heal`.
 
     Args:
-        latency_ms: The time for which each piece of data is held back, in milliseconds.
+        latency_ms: The delay of each piece of data, in milliseconds.
     """
 
     latency_ms: int = 200
@@ -58,7 +58,7 @@ class StoreError(Struct, frozen=True, tag=True):
 
 
 class WorkerDies(Struct, frozen=True, tag=True):
-    """Fault: end the worker of a component; the broker decides whether a new worker continues.
+    """Fault: end the worker of a component; the broker decides whether it starts a new worker.
 
     Args:
         what: The component.
@@ -71,7 +71,7 @@ class BlockWrite(Struct, frozen=True, tag=True):
     """Fault: hold back all writes of records for a queue until `Injection.heal`.
 
     Args:
-        queue: The queue's name, as an administrator knows it.
+        queue: The queue's name in an administrator's commands.
     """
 
     queue: str
@@ -165,9 +165,9 @@ class SharedFaults(Protocol):
     """
 
     def meet(self) -> None:
-        """Wait until all scenarios that use the broker want its end; the scenario's next fault ends it.
+        """Wait until all scenarios that use the broker are ready for its end; the scenario's next fault ends it.
 
-        The scenario calls the method before the last action that the fault must follow at once.
+        If the fault must follow an action at once, the scenario calls this method before that action.
 
         Raises:
             BackendError: Another scenario takes too long, or the broker has failed.
@@ -176,11 +176,11 @@ class SharedFaults(Protocol):
 
 
 class DiskEvent(Struct, frozen=True):
-    """A write, a flush, or a loss of unflushed messages of the kit on a disk, for the journal's ``disk`` event.
+    """An event of a disk, for the journal's ``disk`` event: a write, flush or loss of the kit's messages.
 
     Args:
         source: The disk's name.
-        op: The disk's operation.
+        op: The operation: ``drop`` is the loss of messages that were not flushed.
         keys: The keys of the messages.
         mono_ns: The time on the instance's monotonic clock, in nanoseconds; None for the present time.
     """

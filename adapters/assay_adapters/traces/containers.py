@@ -1,4 +1,4 @@
-"""The log and the past of a broker in a container, as Docker and the kit know them."""
+"""The log and the past of a broker in a container, from Docker and from the kit's own record."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from assay_adapters.traces.history import History
 from assay_adapters.traces.lines import few, safe, time_in
 
 READ_LIMIT = 5_000
-"""The number of a log's last lines that are read."""
+"""The number of lines that are read from the end of a log."""
 _RESTARTED_NS = 10 * 10**9
-"""A container whose start is more than this time after its creation was started again; in nanoseconds."""
+"""If more than this time is between a container's creation and its start, it was started again; in nanoseconds."""
 
 T = TypeVar("T")
 Find = Callable[[Any], Any]

@@ -11,11 +11,11 @@ from assay_adapters.traces.history import History
 from assay_adapters.traces.lines import few, safe, time_in
 
 READ_LIMIT = 1 << 20
-"""The number of a log's last octets that are read."""
+"""The number of octets that are read from the end of a log."""
 UNKNOWN = "Assay has no log file of this broker; if the broker's file can name one on this machine, add log-file to it"
-"""The sentence in the place of the log, if the broker's log is unknown."""
+"""The sentence that replaces the log if the kit has no log file of the broker."""
 _SLACK_NS = 5 * 10**9
-"""How far outside the scenario a line's time may be, in nanoseconds; any other time in the line is ignored."""
+"""How long before or after the scenario a line's time may lie, in nanoseconds; any other time is ignored."""
 
 
 class FileTrace:

@@ -9,9 +9,9 @@ from typing import TypeVar
 
 T = TypeVar("T")
 FIRST, LAST = 40, 40
-"""The most lines from the beginning and from the end of a scenario's part of a log."""
+"""The largest numbers of lines from the beginning and from the end of a scenario's part of a log."""
 LONGEST = 500
-"""The most characters of a line."""
+"""The largest number of characters of a line."""
 _HIDDEN = "***"
 _LEAST = 4
 """A given password with fewer characters than this is not hidden, because it also occurs within other words."""
@@ -29,10 +29,10 @@ _IN_URL = re.compile(r"(://[^\s/:@]+:)[^\s/@]+(?=@)")
 _STYLES = re.compile(r"\x1b\[[0-9;]*m")
 """Sequences that set colours and styles of a terminal."""
 _READ = 4 * LONGEST
-"""The length to which `safe` cuts a line before it hides passwords: above `LONGEST`, as hiding shortens the line."""
+"""The length to which `safe` first cuts a line; above `LONGEST`, because the hiding of passwords shortens the line."""
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?")
 _HEAD = 1_000
-"""The number of characters at a line's beginning that may contain its time; in JSON, the time may come late."""
+"""How many characters at a line's beginning are searched for its time; in JSON, the time may not come first."""
 
 
 def few(lines: Sequence[T]) -> list[tuple[T, int]]:
@@ -62,9 +62,9 @@ def safe(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def time_in(text: str) -> int | None:
-    """Return the first time in a line's first 1,000 characters, in nanoseconds since the epoch; None without a time.
+    """Return the first timestamp in a line's first 1,000 characters, in nanoseconds since the epoch; None without one.
 
-    A time without a zone is in this machine's zone.
+    A timestamp without a time zone is in this machine's zone.
     """
     found = _TIME.search(text[:_HEAD])
     if found is None:

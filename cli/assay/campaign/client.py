@@ -47,7 +47,7 @@ class Role(StrEnum):
     WATCHER = "watcher"
     """Waits for delayed messages."""
     SUBSCRIBER = "subscriber"
-    """Holds the durable subscriptions."""
+    """Creates the durable subscriptions and receives their messages."""
 
 
 class ClientOrder(Struct, frozen=True, kw_only=True):

@@ -42,7 +42,7 @@ class ClientConnection:
         recorder: Records the calls in the journal.
         runner: The process's runner.
         client_id: The JMS client id; None for a connection without a client id.
-        brief: Whether the journal gets no frames and the memory keeps no events, for a run under load.
+        brief: Whether to write no frames to the journal and to store no events in memory, for a run under load.
     """
 
     def __init__(

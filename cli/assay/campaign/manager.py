@@ -27,7 +27,7 @@ class Manager:
         self._cases: dict[str, Case] = {}
 
     def prepare(self, case: Case, connection: ClientConnection) -> None:
-        """Prepare a branch; the manager keeps the branch before the call, because the answer may be lost.
+        """Prepare a branch; the manager stores the branch before the call, because the answer may be lost.
 
         Raises:
             LostError: The broker cannot be reached, or refused a call.

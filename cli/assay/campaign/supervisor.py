@@ -47,14 +47,22 @@ class Supervisor:
 
     @property
     def process(self) -> ForkServerProcess:
-        """The running broker process."""
+        """The running broker process.
+
+        Raises:
+            BrokerDownError: No process was started.
+        """
         if self._process is None:
             raise BrokerDownError("The broker's process was not started.")
         return self._process
 
     @property
     def control(self) -> Connection:
-        """The connection to the running broker process."""
+        """The connection to the running broker process.
+
+        Raises:
+            BrokerDownError: No process was started.
+        """
         if self._control is None:
             raise BrokerDownError("The broker's process was not started.")
         return self._control

@@ -30,7 +30,7 @@ class Proposal(Struct, frozen=True):
         scenario: The failed scenario, from the first run in which it failed.
         failed: The number of runs in which it failed.
         decided: The number of runs in which it failed or passed.
-        expires: The first day on which the entry no longer counts.
+        expires: The first day on which a run reports the entry as expired.
     """
 
     scenario: ScenarioVerdict

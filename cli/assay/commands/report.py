@@ -133,7 +133,7 @@ def writable(folder: Path) -> Generator[None, None, None]:
 
 
 def surprises_of(folder: Path, run: RunEvidence) -> list[Surprise]:
-    """List the verdicts that differ from the run's known outcomes; expired known outcomes do not count.
+    """List the verdicts that the run's known outcomes do not expect, and the known outcomes that have expired.
 
     Raises:
         SourceError: The run's known outcomes are malformed.

@@ -58,7 +58,7 @@ _IDLE = frozenset({"--collect-only", "--co", "--fixtures", "--markers", "--setup
 _WORKERS = re.compile(r"-n(\d+|auto|logical)?|--numprocesses(=.*)?|--dist(=.*)?|-d")
 """The arguments with which pytest-xdist starts processes; only this command may decide about processes."""
 EACH = 4
-"""On a backend in real time, a run of few scenarios has one process for each group of this many scenarios."""
+"""The number of scenarios for each process, in a run of few scenarios on a backend in real time."""
 
 
 def run(
@@ -286,7 +286,10 @@ class Runs:
         self.worst = max(self.worst, ended, key=SEVERITY.index)
 
     def _keep(self, options: SuiteOptions, problem: CannotRunError | StoppedError) -> None:
-        """Keep the verdicts of an incomplete run; without verdicts, keep the reason and remove the run's folder."""
+        """Store the verdicts of an incomplete run.
+
+        If the run has no verdicts and the user asked for several runs, store the reason and remove the run's folder.
+        """
         if isinstance(problem, StoppedError) and problem.concluded is not None:
             self.tried[options.out] = problem.concluded
         elif self.several:

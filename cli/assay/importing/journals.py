@@ -232,11 +232,11 @@ class _Client:
     def _settle(self, destination: str, message: str, at: int, unit: str | None) -> None:
         """Write the settlement of a message; a client without other unsettled messages is then ready for the next one.
 
-        The silence of a client counts only if it has no unsettled message: it may take the next one only afterwards.
+        A client's silence counts only while it has no unsettled message: it may receive the next one only afterwards.
         """
         attachment = self._attachments[destination]
         held = attachment.held.pop(message, None)
-        if held is None:  # a lost connection, or the end of the unit of work, came before
+        if held is None:  # the loss of the connection or the end of the unit of work came first
             return
         link = self._link(destination)
         self._write(
@@ -284,7 +284,7 @@ class _Client:
             self._write(events.Unit, at, destination, actor=self._name, unit=unit, op=row.event.value)
 
     def _join(self, row: Row) -> None:
-        """Note the destination of the client, and of the row's unit of work."""
+        """Note that the client, and the row's unit of work, use the row's destination."""
         self._attachments[row.destination]
         if row.transaction is not None:
             self._units[row.transaction].add(row.destination)

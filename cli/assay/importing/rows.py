@@ -134,7 +134,7 @@ def _convert(value: object, name: str, form: ColumnName, of: Type) -> object:
 
 def _as_text(value: object, _unit: str) -> str:
     text = _text(value)
-    text.encode()  # half of a surrogate pair is no text
+    text.encode()  # raises a ValueError for half of a surrogate pair
     return text
 
 

@@ -1,4 +1,4 @@
-"""The scenarios of stomp-liveness: they run a broker and a client through relays, and have their records judged."""
+"""The scenarios of stomp-liveness: they connect clients to a broker through relays, and judge the relays' records."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WIRE = "wire"
 """The folder of the records, in the folder of the evidence."""
 _LIMIT_S = 15.0
 _IDLE, _BUSY = 6, 4
-"""The number of intervals of a client's phases."""
+"""The lengths of a client's phases `idle` and `busy`, in intervals of its heart-beats."""
 
 _OF_SERVERS: Mapping[str, tuple[str, ...]] = {
     "idle": ("SL-01", "SL-02", "SL-03"),
@@ -31,15 +31,17 @@ _OF_SERVERS: Mapping[str, tuple[str, ...]] = {
     "mute": ("SL-04", "SL-05"),
     "none": ("SL-06",),
 }
-"""The rules that each script judges."""
+"""The rules that the record of each script decides, by the script's phase."""
 _OF_CLIENTS: Sequence[tuple[int, str, tuple[str, ...]]] = (
     (1, "idle", ("SL-07", "SL-08", "SL-10")),
     (1, "busy", ("SL-09", "SL-10")),
     (1, "silent", ("SL-11", "SL-12")),
     (2, "idle", ("SL-13",)),
 )
-"""The rules that each phase of a client's connections judges: the number of the connection with the phase, the phase,
-the rules."""
+"""The rules that the records of a client's connections decide.
+
+Each row has the number of the connection, the name of its phase, and the rules.
+"""
 _WORST = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.NOT_PROMISED, Verdict.RECORDED, Verdict.PASS)
 
 
@@ -47,7 +49,7 @@ class Settings(Struct, frozen=True):
     """The settings of a run.
 
     Args:
-        interval_ms: The heart-beats that the kit's clients offer and want, in milliseconds.
+        interval_ms: The interval of heart-beats that the kit's clients offer and request, in milliseconds.
         ours: Whether broker and client are the kit's own, so that kit rules can fail.
         out: The folder of the evidence.
         defect: The defect to simulate; None for none.
@@ -87,7 +89,7 @@ def summed(found: Iterable[Finding], ours: Mapping[Side, bool]) -> list[Finding]
 
 
 def _counted(one: Finding, ours: Mapping[Side, bool]) -> Finding:
-    """Return a finding; a product that breaks a rule of the kit's own gets "recorded", because STOMP permits it."""
+    """Return a finding, with "recorded" in place of a product's fail of a rule that STOMP does not demand."""
     rule = BY_ID[one.rule]
     if one.verdict is Verdict.FAIL and rule.strength is Strength.KIT and not ours[rule.judged]:
         return Finding(one.rule, Verdict.RECORDED, one.scenario, one.text)
@@ -159,7 +161,7 @@ class NotHeardError(RuntimeError):
 
 
 def _live(relay: Relay, subject: Subject, interval_s: float) -> None:
-    """Let a client be idle, have a busy listener, lose its server, and connect again."""
+    """Take a client through its phases: idle, with a busy listener, with a silent server, and connected again."""
     line = _connect(relay, subject)
     line.begin("idle")
     line.over.wait(_IDLE * interval_s)
@@ -186,7 +188,7 @@ def _live(relay: Relay, subject: Subject, interval_s: float) -> None:
 
 
 def _listening(relay: Relay, line: Line) -> Line:
-    """Return the connection that brought the listener its message; by default the client's first one."""
+    """Return the connection over which the server sent the listener's message; by default the client's first one."""
     return next((one for one in reversed(relay.lines) if b"MESSAGE\n" in one.said(Side.SERVER)), line)
 
 

@@ -1,4 +1,4 @@
-"""Defects that prove that each rule of stomp-liveness can fail; the relay simulates each with a correct end."""
+"""Defects that prove that each rule of stomp-liveness can fail; the relay simulates them, and the ends are correct."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class _Ends(Faithful):
         counts: Returns whether the end counts octets of the other end as a sign of life.
         after_ms: The longest silence that it permits, in milliseconds.
         phase: The phase in which it ends the connection; None for all.
-        wants: Whether it does so only if the other end has promised heart-beats (True), or only if not (False).
+        wants: True if the end does so only if the other end has promised heart-beats; False for the opposite.
     """
 
     def __init__(

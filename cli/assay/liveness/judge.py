@@ -26,7 +26,7 @@ class Verdict(StrEnum):
     PASS = "pass"  # noqa: S105  no password
     FAIL = "fail"
     NOT_PROMISED = "not promised"
-    """The end sends no heart-beats, or wants none, so there is nothing to judge."""
+    """One end sends no heart-beats, or the other end requests none, so there is nothing to judge."""
     INCONCLUSIVE = "inconclusive"
     """The kit itself was late, or the connection ended before the judged phase was over."""
     RECORDED = "recorded"
@@ -128,9 +128,10 @@ def _longest(side: Side, record: Record, until_ms: float) -> float:
 
 
 def _silence(side: Side, record: Record) -> tuple[int, float, float | None] | _Found:
-    """Return the interval that the silent end has promised, and two times in milliseconds.
+    """Return the interval that the silent end has promised, and two times, all in milliseconds.
 
-    The times are that of its last octet, and that at which the judged end ended the connection, None if it did not.
+    The first time is that of the silent end's last octet. The second is the time at which the judged end ended the
+    connection, or None if that end did not end it.
     """
     interval = _interval(side.other, record)
     if isinstance(interval, _Found):

@@ -43,8 +43,8 @@ class Script(Struct, frozen=True):
     Args:
         phase: The name of the phase, and of the scenario.
         sends: Whether the client promises heart-beats.
-        wants: Whether it wants heart-beats.
-        says: Returns what the client sends next, by a number that rises; None for a silent client.
+        wants: Whether the client requests heart-beats.
+        says: Takes the number of a send, from 0, and returns the octets to send; None for a silent client.
     """
 
     phase: str

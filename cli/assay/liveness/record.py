@@ -30,7 +30,7 @@ class Event(Struct, frozen=True):
 
 
 class Mark(Struct, frozen=True):
-    """The phase of a scenario that a judge looks at.
+    """The phase of a scenario that is judged.
 
     Args:
         begin_ms: Its beginning, in milliseconds since the beginning of the connection.
@@ -117,7 +117,7 @@ class Promise(Struct, frozen=True):
 
     Args:
         sends_ms: The shortest interval that the end can keep; 0 if it sends no heart-beats.
-        wants_ms: The interval that it wants; 0 if it wants none.
+        wants_ms: The interval that it requests of the other end; 0 if it requests no heart-beats.
     """
 
     sends_ms: int
@@ -125,7 +125,7 @@ class Promise(Struct, frozen=True):
 
 
 class FormError(ValueError):
-    """The error for a header heart-beat in another form; the text is its value."""
+    """The error for a malformed header heart-beat; the error's text is the header's value."""
 
 
 class AbsentError(ValueError):

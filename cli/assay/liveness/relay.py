@@ -1,4 +1,4 @@
-"""A relay between a client and a broker, which records the octets of both and when they came.
+"""A relay between a client and a broker, which records the octets of both with the times of their arrival.
 
 The relay passes octets on unchanged, unless it holds the server's octets back in the phase `silent`, or a defect
 (`Breaker`) changes what the record shows or what an end gets.  One thread serves all connections of a relay, and

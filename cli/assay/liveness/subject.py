@@ -26,7 +26,7 @@ class Subject(Protocol):
         ...
 
     def busy(self, seconds: float) -> threading.Event:
-        """Receive a message with a listener that runs for some seconds; return an event that is set when it begins."""
+        """Receive a message with a listener that runs for some seconds; return an event that is set at its begin."""
         ...
 
     def close(self) -> None:
@@ -39,7 +39,7 @@ class SdkSubject:
 
     Args:
         target: The broker and the login.
-        interval_ms: The heart-beats that the client offers and wants, in milliseconds.
+        interval_ms: The interval of heart-beats that the client offers and requests, in milliseconds.
         conventions: The broker's choices that STOMP leaves open; None to choose them by the header ``server`` of the
             broker's CONNECTED frame.
     """
@@ -85,7 +85,7 @@ class StompPySubject:
 
     Args:
         target: The broker and the login.
-        interval_ms: The heart-beats that the client offers and wants, in milliseconds.
+        interval_ms: The interval of heart-beats that the client offers and requests, in milliseconds.
         conventions: The broker's choices that STOMP leaves open; not used.
     """
 
@@ -112,7 +112,7 @@ class StompPySubject:
         user, password = (None, None) if login is None else (login.user, login.password)
         try:
             self._connection.connect(user, password, wait=True)
-        except (StompException, OSError) as error:  # the second if the broker ends the socket amid a send
+        except (StompException, OSError) as error:  # OSError if the broker ends the socket during a send
             raise ConnectionError(f"stomp.py cannot connect ({type(error).__name__})") from error
 
     def busy(self, seconds: float) -> threading.Event:

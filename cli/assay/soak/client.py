@@ -84,7 +84,7 @@ class Report(Struct, frozen=True, kw_only=True):
         refused: The number of messages whose send was refused, or whose unit of work was lost.
         skipped: The number of planned messages that were too late to be sent.
         seen: The number of messages that the client has received, each redelivery included.
-        late_ns: The sum of the delays with which the machine has let the client's process run, in nanoseconds.
+        late_ns: The sum of the delays with which the machine ran the client's process, in nanoseconds.
         closed: The slices whose consumers have ended.
         unfinished: The number of consumers that had to end before they were silent.
         is_done: Whether the client has carried out its plan.
@@ -92,8 +92,8 @@ class Report(Struct, frozen=True, kw_only=True):
         seen_from: `seen` by workload.
         queued: The number of messages to queues that the broker must have accepted, and that do not expire.
         taken: The number of different messages that the client has received from queues, without those that expire.
-        unreachable_ns: The time since which the client has not reached the broker, in nanoseconds; 0 if its last
-            attempt succeeded.
+        unreachable_ns: For how long the client has not reached the broker, in nanoseconds; 0 if its last attempt
+            succeeded.
         refusal: The broker's last refusal of a connection, in one sentence; empty if the last attempt succeeded.
     """
 
@@ -183,7 +183,7 @@ class ClientProcess(ABC):
 
     @property
     def late_ns(self) -> int:
-        """The sum of the delays with which the machine has let this process run, in nanoseconds."""
+        """The sum of the delays with which the machine ran this process, in nanoseconds."""
         return self._around.heartbeat.late_ns or 0
 
     def reached(self) -> None:
@@ -198,7 +198,7 @@ class ClientProcess(ABC):
                 self._unreachable_since_ns = self.clock.monotonic_ns()
 
     def with_reach(self, report: Report) -> Report:
-        """Return a report with the time since which the client has not reached the broker."""
+        """Return a report that also says for how long the client has not reached the broker."""
         since_ns = self._unreachable_since_ns
         if since_ns is None:
             return report
@@ -232,7 +232,7 @@ class ClientProcess(ABC):
             ack: The acknowledgement mode of the session.
             light: Whether the client is an MQ Light client.
             client_id: The JMS client id; None for a connection without a client id.
-            observer: Called with the client's events, after they are written; None for no observer.
+            observer: Called with the client's events, after the journal has them; None for no observer.
         """
         around, scenario = self._around, scenario_id(workload, number)
         if scenario not in self._recorders:

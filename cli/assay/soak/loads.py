@@ -1,4 +1,4 @@
-"""The workloads of a soak: the table."""
+"""The table of all workloads of a soak."""
 
 from __future__ import annotations
 

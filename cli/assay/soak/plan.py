@@ -1,7 +1,7 @@
 """The plan of a soak: slices, workloads, messages and faults, all computed from the options and the seed.
 
 The same options and seed give the same plan.  `plan.json` holds the plan; the messages of each producer appear there
-as their number and a SHA-256 digest, because `acts` computes them again at any time.
+as their number and a SHA-256 digest, because `acts` can compute them again at any time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The client processes of a soak, as the controller sees them."""
+"""The controller's side of the client processes of a soak: it starts them, reads their reports and stops them."""
 
 from __future__ import annotations
 
@@ -89,7 +89,11 @@ class Clients:
         return tuple(one.report for one in self._running)
 
     def tell(self, word: object) -> None:
-        """Send a message to all clients."""
+        """Send a message to all clients.
+
+        Raises:
+            ClientDownError: A client has failed, or has ended by itself.
+        """
         for one in self._running:
             try:
                 one.control.send(word)
@@ -97,7 +101,7 @@ class Clients:
                 raise _down(one) from error
 
     def listen(self, seconds: float) -> None:
-        """Wait for reports, at most this number of seconds; take the reports that come first, and return.
+        """Wait for reports, at most this number of seconds; store the reports that come first, and return.
 
         Raises:
             ClientDownError: A client has failed, or has ended by itself.
@@ -107,7 +111,7 @@ class Clients:
             one = by_control[ready]
             try:
                 said = ready.recv()
-            except (EOFError, OSError) as error:  # OSError if the client has left a word of the controller unread
+            except (EOFError, OSError) as error:  # OSError if the client ended with an unread message
                 raise _down(one) from error
             if isinstance(said, Failed):
                 raise _failed(one, said)
@@ -178,7 +182,7 @@ def _ignored() -> Generator[None]:
 
 
 def _await_ends(clients: Iterable[_Running], deadline_s: float) -> None:
-    """Wait for the ends of clients, together until the deadline, and keep their last reports."""
+    """Wait until clients have ended, for all of them at most until the deadline, and store their last reports."""
     for one in clients:
         for said in _last(one.control, deadline_s):
             one.report = said if isinstance(said, Report) else one.report

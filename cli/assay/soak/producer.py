@@ -15,7 +15,7 @@ from assay_adapters.ports.client import AckMode, Draft, Setting
 from assay_sdk.model.message import AddressKind
 
 LATE_MS = 1_000
-"""A producer leaves out an act that is later than this, in milliseconds. So acts do not add up in an outage."""
+"""A producer skips an act that is more than this late, in milliseconds, so that acts do not add up in an outage."""
 HOLD_MS = 100
 """How long a producer keeps a unit of work open after its last send, in milliseconds.
 

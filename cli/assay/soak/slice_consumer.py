@@ -22,7 +22,7 @@ EARLY_MS = 2_000
 QUIET_MS = 4_500
 """A consumer ends after it has received nothing for this time, in milliseconds.
 
-The judge calls a message that may come late missing only if a consumer waited 4 s without receiving it
+A message may come late: the judge calls it missing only if a consumer waited 4 s without receiving it
 (`assay_pipeline.quiet.LATE_MS`).  The rest of `QUIET_MS` covers the time from the consumer's last event in the journal
 to the begin of this wait.
 """
@@ -36,7 +36,7 @@ PRESENT_MS, AWAY_MS = (1_500, 3_000), (500, 2_500)
 LAST_AWAY_MS = 500
 """The last absence in milliseconds; it begins when no further message can become due.
 
-All messages of the slice that were acknowledged before could come again in the visit that follows.
+If the broker wrongly delivers an acknowledged message of the slice again, it can do so in the visit that follows.
 """
 TAKE_MS, WAIT_MS = 500, 20
 """The time between two units of work, and the longest wait for one message of a unit, in milliseconds."""
@@ -177,7 +177,7 @@ class SliceConsumer:
             self._open = event.seen
 
     def step(self, now_ns: int) -> None:
-        """Do what is due now: attach, leave for a while, take a unit of work, or end."""
+        """Do what is due now: attach, leave for a while, receive a unit of work, end batches, or end."""
         if self._consumer is not None and self._connection.is_lost:
             self._drop(now_ns)
         if now_ns >= self._gives_up_ns:
@@ -218,9 +218,9 @@ class SliceConsumer:
     def end(self) -> None:
         """End the consumer, which does not return, and remove its durable subscription.
 
-        The journal does not show the removal.  It comes after all evidence about the subscription, and the judge does
-        not examine the missing messages of a subscription that a client has tried to delete.  A shared subscription
-        stays, because another consumer may still use it.
+        The removal comes after all evidence about the subscription.  The journal does not record it, because the judge
+        does not examine the missing messages of a subscription that a client has tried to delete.  A shared
+        subscription stays, because another consumer may still use it.
         """
         workload = self._workload
         own = workload.durable and not workload.shared

@@ -110,7 +110,7 @@ class Soak:
         self._close_broker(self._pair.backend.close)
 
     def _close_broker(self, close: Callable[[], None]) -> None:
-        """Close the instance or the backend; keep an error as text, so that the soak still completes its journals."""
+        """Close the instance or the backend; store an error as text, so that the soak still completes its journals."""
         try:
             close()
         except (BackendError, NoReturnError, OSError) as error:
@@ -194,7 +194,7 @@ class Soak:
         return How.WHOLE, ""
 
     def _go_on(self) -> None:
-        """Open and close slices, cause faults and take reports, until every client has carried out its plan.
+        """Open and close slices, cause faults and read reports, until every client has carried out its plan.
 
         Raises:
             ClientDownError: A client has ended too early, or does not end.
@@ -285,7 +285,7 @@ class Soak:
                 self._close(one)
 
     def _close(self, one: _Slice) -> None:
-        """Write the end of a slice's scenarios, with the longest delay of the harness in a short time (`Lateness`)."""
+        """Write the end of a slice's scenarios, with the largest delay of the harness in one window (`Lateness`)."""
         self._open.remove(one)
         late_ns = self._lateness.since(one.begun_ns)
         self._lateness.forget(min((other.begun_ns for other in self._open), default=one.begun_ns))

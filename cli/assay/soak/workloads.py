@@ -44,11 +44,11 @@ class Reading(StrEnum):
     BATCHES = "batches"
     """A batch listener for the whole slice."""
     AFTERWARDS = "afterwards"
-    """A listener that comes when no message of the slice can become due or expire any more."""
+    """A listener that attaches when no message of the slice can become due or expire any more."""
     VISITING = "visiting"
     """A listener that leaves and returns during the slice, and once more after it."""
     LATER = "later"
-    """A listener that comes during the slice, each consumer of a process at another moment."""
+    """A listener that attaches during the slice, each consumer of a process at another moment."""
     UNITS = "units"
     """Units of work of received messages; one in three is rolled back."""
     ENDED = "ended"
@@ -81,15 +81,15 @@ class Workload(Struct, frozen=True, kw_only=True):
         kind: Whether the messages go to a queue or to a topic.
         share: The share of the messages, relative to the other workloads.
         delays: The distribution of the delays.
-        expires: Whether the messages have a time to live: as long as their delay, or 300 ms to `LONGEST_MS` if they
-            have none.
+        expires: Whether the messages have a time to live: as long as their delay, or 300 ms to `LONGEST_MS` without a
+            delay.
         persistent_percent: The percentage of persistent messages.
         in_units: Whether the messages are sent in units of work; one in three is rolled back.
         grouped: Whether the messages of one act form a message group.
         together: The smallest and the largest number of messages that a producer sends in one act.
         qos: The quality of service of an MQ Light producer; None for a JMS client.
-        reading: How the consumers read.
-        readers: The settings of the consumers, which take them in turn.
+        reading: How the consumers receive messages.
+        readers: The settings of the consumers, which differ between processes, slices and consumers in turn.
         at_once: The number of consumers that each process has in each slice.
         durable: Whether each consumer has a durable subscription of its own.
         shared: Whether all consumers of a slice share one subscription.

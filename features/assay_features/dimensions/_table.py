@@ -89,7 +89,7 @@ def counts_of(scenarios: Iterable[ScenarioText]) -> dict[str, dict[str, int]]:
 
 @cache
 def _of_this_package() -> Mapping[str, Mapping[str, int]]:
-    """Return the counts of this package's scenarios, which a file keeps."""
+    """Return the counts of this package's scenarios, from a file if it is up to date (`kept`)."""
     modules = [Path(module) for module in (__file__, _texts.__file__, _traits.__file__)]
     sources = [*modules, *package_features()]
     return kept(

@@ -27,7 +27,7 @@ class Trait(msgspec.Struct, frozen=True, dict=True):
     """A circumstance under which a scenario can test a rule, such as a restart or a topic pattern.
 
     Args:
-        name: The trait's name, such as `shared durable`.
+        name: The trait's name, such as `durable subscription`.
         words: A regular expression, which is searched in each step.
         times: The number of matching steps that a scenario must have.
         without: A regular expression; steps in which it is found do not count.

@@ -23,7 +23,7 @@ def _open_stomp(options: BackendOptions) -> Backend:
 
 
 _SCHEDULER = Path(__file__).with_name("known_scheduler.toml")
-"""The known outcomes of the broker's scheduler, which is the same for both protocols."""
+"""The file of known outcomes that the broker's scheduler causes, over either protocol."""
 
 BACKEND = BackendEntry(_open, known=(_SCHEDULER,))
 STOMP = BackendEntry(_open_stomp, known=(_SCHEDULER, Path(__file__).with_name("known_stomp.toml")))

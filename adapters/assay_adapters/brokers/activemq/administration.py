@@ -15,9 +15,9 @@ from assay_sdk.runners.machine_clock import MachineClock
 _PATH = "/api/jolokia/"
 _BROKER = "org.apache.activemq:type=Broker,brokerName=*"
 _OWN = "JMS_AMQP_"
-"""The prefix of properties with which ActiveMQ keeps parts of an AMQP message."""
+"""The prefix of properties in which ActiveMQ stores parts of an AMQP message."""
 _SHOWN = 400
-"""The most messages that ActiveMQ shows in one answer (maxBrowsePageSize)."""
+"""The largest number of messages that ActiveMQ shows in one answer (maxBrowsePageSize)."""
 _NS_PER_MS = 1_000_000
 
 _FIELDS = {

@@ -1,1 +1,1 @@
-"""The AMQP backend for brokers of other makers: `product` describes a broker, and `backend` starts it in containers."""
+"""The backend for brokers of other makers: `product` describes a broker, and `backend` starts it in containers."""

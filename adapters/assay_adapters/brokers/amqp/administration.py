@@ -79,7 +79,7 @@ class Administrator:
         return not_offered(f"the messages of queue {queue} cannot be inspected")
 
     def browse_subscription(self, name: str) -> Outcome[tuple[RawMessage, ...]]:
-        """Return the messages of a subscription, by a name that `subscriptions` returned."""
+        """Return the messages of the subscription with this name, which `subscriptions` has returned."""
         return not_offered(f"the messages of subscription {name} cannot be inspected")
 
     def subscriptions(self, topic: str) -> Outcome[tuple[str, ...]]:
@@ -125,7 +125,7 @@ class Management(Struct, frozen=True):
         return ProductAdmin(title, self.administrator(at), has, lacks)
 
     def answers(self, at: Endpoint) -> bool:
-        """Return True: these products start this interface before AMQP, or the kit does not need it at the start."""
+        """Return True: the product starts this interface before AMQP, or the kit does not need it at the start."""
         del at
         return True
 

@@ -63,7 +63,7 @@ def answers(driver: Driver, runner: Runner, endpoint: Endpoint) -> Opened | None
     """Check whether a broker answers: open a connection with a session, and close it.
 
     The answer to the session shows that the broker keeps the connection open. A broker may end a connection just after
-    it has opened the connection, and this end may cross with the client's own close.
+    it has opened the connection; without the session, the client's close could cross with this end and hide it.
 
     Args:
         driver: The driver of the protocol.
@@ -71,8 +71,9 @@ def answers(driver: Driver, runner: Runner, endpoint: Endpoint) -> Opened | None
         endpoint: The broker's URL and login.
 
     Returns:
-        The properties of the broker's open frame, or CONNECTED; None if no broker answers yet, if the broker closes
-        the connection, as Broker-J does until its virtual host is active, or if it does not answer to session or close.
+        The properties of the broker's open frame or CONNECTED frame. None if no broker answers yet, if the broker
+        closes the connection (as Broker-J does until its virtual host is active), or if the session or the close gets
+        no answer.
 
     Raises:
         BackendError: The broker refuses the login.
@@ -184,7 +185,7 @@ class ProductBackend(AmqpBackend):
         return available
 
     def provision(self, needs: Needs) -> ProductInstance | Unsupported:
-        """Return the shared instance, or for a scenario with faults the instance that the head of the module names.
+        """Return the shared instance, or for a scenario with faults the instance that the module's docstring names.
 
         Raises:
             BackendError: The instance cannot be started.
@@ -257,7 +258,7 @@ class ProductBackend(AmqpBackend):
         return self._instance(behind, port, self._cut.faults(), self._cut.history, silence=silence)
 
     def _silence_of_shared(self, endpoint: Endpoint, port: int | None) -> Callable[[], Silence | None] | None:
-        """Return the check of the shared broker for one scenario; None if this process cannot start it again."""
+        """Return the function that checks the shared broker after a scenario; None if no new start is possible."""
         if self._meetings is None or port is None:
             return None
         if self._shared_broker is None:

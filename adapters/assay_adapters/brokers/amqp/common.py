@@ -1,4 +1,4 @@
-"""Capabilities that each product has by our SDK, its container and the proxy, and capabilities that no product has."""
+"""Capabilities that our SDK, the container and the proxy give every product, and capabilities that no product has."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OF_THE_KIT: Mapping[Capability, Source] = {
         "Docker returns the files of a container.", "adapters/assay_adapters/containers/files.py"
     ),
 }
-"""Capabilities of our client, of the container and of the proxy, whatever the product."""
+"""Capabilities that every product has, because our client, the container or the proxy gives them."""
 
 
 def lacks_of(title: str) -> dict[Capability, Source]:

@@ -31,7 +31,7 @@ class QueuesOnUse:
             if self._exists(address):
                 return None
             defined = self._admin.execute(Define(ObjectKind.QUEUE, address.name))
-            if isinstance(defined, Refused) and not self._exists(address):  # not created by another process meanwhile
+            if isinstance(defined, Refused) and not self._exists(address):  # another process may have created it
                 return defined
             self._known.add(address)
             return None

@@ -27,13 +27,14 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
         product: The product.
         endpoint: The URL and login for clients.
         runner: The I/O loop.
-        driver: The driver, with the run's filter.
+        driver: The driver, with the filter that a run may give (`BackendOptions.wire`).
         environment: The tested product.
         port: The published port of the product's container; None if it is unknown.
         faults: The faults that a scenario can cause; None for a shared instance.
         history: The kit's actions on the broker, such as kills; None for a shared instance.
         leave: Called when the scenario has ended; None for an instance that no scenario has to leave.
-        silence: Returns whether the broker has stopped answering; None for a broker that its scenarios end anyway.
+        silence: Checks the broker, and returns a `Silence` if the broker has stopped answering, else None. None for no
+            check.
     """
 
     def __init__(
@@ -85,7 +86,7 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
         return folder_holds(self._port, self._product.data_folders, octets)
 
     def revive(self) -> Silence | None:
-        """Check whether the broker answers, and start a shared one again if it does not (`revival`).
+        """Check whether the broker answers, and start a shared broker again if it does not (`revival`).
 
         Raises:
             BackendError: The broker cannot be started again.
@@ -93,6 +94,6 @@ class ProductInstance(SdkInstance[Runner, ProxiedFaults | None]):
         return None if self._silence is None else self._silence()
 
     def close(self) -> None:
-        """Leave the broker to other scenarios; the backend keeps it."""
+        """Release the broker, which keeps running for other scenarios."""
         if self._leave is not None:
             self._leave()

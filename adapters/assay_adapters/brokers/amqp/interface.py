@@ -1,4 +1,4 @@
-"""The protocol of a product's interface for administrators, which `Product.management` names."""
+"""The Python protocol of `Product.management`: a product's interface for administrators."""
 
 from __future__ import annotations
 
@@ -42,5 +42,5 @@ class Interface(Protocol):
         ...
 
     def answers(self, at: Endpoint) -> bool:
-        """Return whether a broker whose AMQP port answers has started completely."""
+        """Return whether a broker has started completely; its AMQP port answers already, perhaps too early."""
         ...

@@ -87,7 +87,7 @@ class Mbeans:
         title: The product's short name, for refusals.
         broker: The pattern of the broker's MBean.
         queue: Returns the pattern of a queue's MBean.
-        shown: The most messages that the product shows in one answer.
+        shown: The largest number of messages that the product shows in one answer.
     """
 
     def __init__(self, jolokia: Jolokia, *, title: str, broker: str, queue: Callable[[str], str], shown: int) -> None:

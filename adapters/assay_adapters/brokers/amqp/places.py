@@ -55,7 +55,8 @@ class JointPlace:
     Args:
         file: The file of the meeting.
         container: Makes a container that is not started yet.
-        owner_pid: The process after whose end the container is removed; None for this process.
+        owner_pid: The id of the container's owner: a later process removes the container after the owner has ended.
+            None for this process.
         runner: The runner that waits.
     """
 
@@ -116,7 +117,7 @@ class JointPlace:
         return Place(self._started.id, self._started.port, self._started.admin_port)
 
     def _remove(self, place: Place) -> None:
-        with suppress(BackendError):  # it is gone already; otherwise every later scenario would get this error
+        with suppress(BackendError):  # if the container is gone, this error must not fail every later scenario
             remove_place(place, self._make())
 
 

@@ -18,7 +18,7 @@ T = TypeVar("T")
 _HEADERS = {"Content-Type": "application/json"}
 _REFUSED_LOGINS = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 _SHOWN = 200
-"""The most characters of an answer that a refusal quotes."""
+"""The largest number of characters of an answer that a refusal quotes."""
 
 
 class Path(Struct, frozen=True):
@@ -27,7 +27,7 @@ class Path(Struct, frozen=True):
     Args:
         kind: The object's kind, for the refusal if the broker has no such object.
         name: The object's name, for the same refusal.
-        names: The names that make the path.
+        names: The segments of the path, without percent-encoding.
     """
 
     kind: str

@@ -8,7 +8,7 @@ start begins, and 1 when it ends, and locks the file in between.  So the count g
 a new start.  This table decides, for a scenario that has ended:
 
 =========================================  =================================  ====================================
-the broker                                 the finding about the scenario     what the process does
+the broker                                 the result for the scenario        what the process does
 =========================================  =================================  ====================================
 answers, and the count is as it was at     none                               nothing
 the scenario's begin
@@ -56,7 +56,7 @@ def is_silent(answers: Callable[[], bool], runner: Runner) -> bool:
 
 
 class SharedBroker:
-    """The broker that the scenarios of all processes share, as one process sees it.
+    """One process's object for the broker that the scenarios of all processes share.
 
     Args:
         title: The product's name, for messages.

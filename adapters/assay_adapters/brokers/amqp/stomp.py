@@ -57,12 +57,12 @@ def over_stomp(
 ) -> Product:
     """Return a product with clients over STOMP instead of AMQP.
 
-    The container, the kit's own part and the administrator are the same. Like the backend
+    The result has the product's container, administrator, and the capabilities that the kit gives. Like the backend
     `reference-server+stomp`, the result claims no profile.
 
     Args:
         product: The product over AMQP.
-        conventions: The choices of the product that STOMP leaves to brokers.
+        conventions: The product's choices in the points that STOMP leaves to brokers.
         has: The capabilities of the product's STOMP, each with its source.
         lacks: The capabilities that only the product's STOMP lacks, each with the reason.
     """

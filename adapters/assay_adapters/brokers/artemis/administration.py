@@ -22,9 +22,9 @@ _SECTION = "properties."
 _CORRELATION = f"{_SECTION}correlationId"
 _STOMP_CORRELATION = "JMSCorrelationID"
 _RESERVED = ("_AMQ", "__AMQ", "JMS")
-"""The beginnings of names that Artemis shows beside the properties of a message from STOMP."""
+"""The prefixes of names that Artemis itself adds to the properties of a message from STOMP."""
 _SHOWN = 200
-"""The most messages that Artemis shows in one answer (management-browse-page-size)."""
+"""The largest number of messages that Artemis shows in one answer (management-browse-page-size)."""
 _NS_PER_MS = 1_000_000
 
 
@@ -71,7 +71,7 @@ class ArtemisAdministrator(Administrator):
         return self._mbeans.run_on_queue(queue, "pause()" if held else "resume()")
 
     def depth(self, queue: str) -> Outcome[int]:
-        """Return the number of messages on a queue; subtract the delayed messages, which Artemis counts, too."""
+        """Return the number of messages on a queue, without the delayed messages that Artemis's count includes."""
         mbean = self._mbeans.queue(queue)
         if isinstance(mbean, Refused):
             return mbean
@@ -84,7 +84,7 @@ class ArtemisAdministrator(Administrator):
         return Ok(depth)
 
     def browse(self, queue: str) -> Outcome[tuple[RawMessage, ...]]:
-        """Return a queue's messages, without their bodies; messages that a consumer holds are missing."""
+        """Return a queue's messages, without their bodies; delivered messages that are not settled are missing."""
         shown = self._mbeans.browse(queue, _Shown)
         return shown if isinstance(shown, Refused) else Ok(tuple(map(self._raw, shown.value)))
 
@@ -130,7 +130,7 @@ def _of_queue(queue: str) -> str:
 
 
 def _queue_in(mbean: str) -> str:
-    """Return the queue's name in the name of its MBean."""
+    """Return a queue's name, which the name of its MBean contains."""
     named = mbean.partition(',queue="')[2]
     name = ""
     characters = iter(named)

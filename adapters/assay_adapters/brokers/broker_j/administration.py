@@ -16,16 +16,16 @@ from assay_sdk.runners.machine_clock import MachineClock
 
 _ROOT = "/api/latest"
 _QUOTED = 2
-"""How often Broker-J decodes the percent-encoding of a name, so that a subscription's name can contain slashes."""
+"""How many times Broker-J decodes the percent-encoding of a name in a path: twice, so names can contain slashes."""
 _HOST = ("default", "default")
 """The names of the virtual host's node and of the virtual host in paths."""
 _TOPICS = "amq.topic"
 """The exchange whose binding keys are the topics."""
 _ABSENT = ("Held", "")
-"""The states of messages that are not on the queue: with a delay that is not over, or just removed."""
+"""The states of messages that do not count: their delay is not over, or they have just been removed."""
 _BEGINNING = 500
 """The number of octets at the beginning of a body in which the kit's id is searched for."""
-_PROPERTY = (str, int)  # and so bool
+_PROPERTY = (str, int)  # bool, too: it is a subclass of int
 _NS_PER_MS = 1_000_000
 
 
@@ -73,7 +73,7 @@ class BrokerJAdministrator(Administrator):
         shown = self._shown(queue)
         if isinstance(shown, Refused):
             return shown
-        if not shown.value:  # without ids, Broker-J deletes all
+        if not shown.value:  # a request without ids deletes all messages
             return Ok(None)
         named = {"messageIds": [one.id for one in shown.value]}
         return self._rest.change("POST", _queue(queue, "deleteMessages"), named)
@@ -89,7 +89,7 @@ class BrokerJAdministrator(Administrator):
         return self._rest.change("POST", _queue(queue), limited)
 
     def browse(self, queue: str) -> Outcome[tuple[RawMessage, ...]]:
-        """Return the messages on a queue, also those that a consumer holds, without their bodies."""
+        """Return the messages on a queue, also those that are delivered and not settled, without their bodies."""
         shown = self._shown(queue)
         if not isinstance(shown, Refused):
             return Ok(tuple(self._raw(queue, one) for one in shown.value))
@@ -126,7 +126,7 @@ class BrokerJAdministrator(Administrator):
         return RawMessage(descriptor=descriptor, properties={**properties}, body=None)
 
     def _key(self, queue: str, message: int) -> str:
-        """Return the kit's id in a message without properties; empty if it has none, or has just left its queue."""
+        """Return the kit's id in a message without properties; empty if it has no id, or has just left its queue."""
         asked = {"messageId": str(message), "limit": str(_BEGINNING)}
         content = self._rest.octets(_queue(queue, "getMessageContent"), asked)
         return "" if isinstance(content, Refused) else key_in_encoded(content.value)

@@ -71,7 +71,7 @@ class IbmMqAdmin(RestAdmin):
         shown = self.inspect(ObjectKind.QUEUE, queue)
         if isinstance(shown, Refused):
             return Ok(()) if is_unknown(shown) else shown
-        # Of a queue with GET(DISABLED), IBM MQ lists no messages, and never those that a consumer holds.
+        # IBM MQ lists no messages of a queue with GET(DISABLED), and no messages that are delivered and not settled.
         if (depth := shown.value.get("CURDEPTH")) != len(browsed.value):
             text = f"IBM MQ counts {depth} messages on {queue}, and its REST interface shows {len(browsed.value)}"
             return Refused(JmsErrorKind.UNSUPPORTED, text, objects=(queue,))
@@ -119,7 +119,7 @@ class MqManagement(Struct, frozen=True, kw_only=True):
         return IbmMqAdmin(self.rest(at, at.login), Messaging(self.rest(at, self.application)), lacks)
 
     def answers(self, at: Endpoint) -> bool:
-        """Return whether the queue manager answers a command: the web server may start later than the AMQP channel."""
+        """Return whether the queue manager answers a command; the web server may start later than the AMQP channel."""
         asked = Command(command="DISPLAY", qualifier="QMGR", response_parameters=_ALL)
         return isinstance(self.rest(at, at.login).run(asked), Ok)
 

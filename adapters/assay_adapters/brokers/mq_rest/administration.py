@@ -49,8 +49,8 @@ class RestAdmin:
     Args:
         rest: The queue manager's REST interface.
         turn: Starts (True) or stops (False) the queue manager; None if the kit can neither start nor stop it.
-        on_use: Whether the queue manager shows a queue that does not exist yet as it would create it on use, which is
-            an extension of the reference broker.
+        on_use: Whether to request the reference broker's extension by which it displays a queue that does not exist
+            yet, with the attributes that the queue would get on its first use.
     """
 
     def __init__(self, rest: MqRest, turn: Callable[[bool], None] | None = None, *, on_use: bool = True) -> None:
@@ -70,7 +70,7 @@ class RestAdmin:
         return outcome if isinstance(outcome, Refused) else Ok(None)
 
     def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Outcome[Mapping[str, Scalar]]:
-        """Return an object's attributes; for the kinds queue, alias and model, the queue may have any type."""
+        """Return an object's attributes; with the kind queue, alias or model, those of a queue of any type."""
         del member
         if kind is ObjectKind.QMGR:
             asked = Command(command="DISPLAY", qualifier="QMGR", response_parameters=_ALL)
@@ -146,7 +146,7 @@ class RestAdmin:
 
 
 def is_unknown(refused: Refused) -> bool:
-    """Return whether a refusal says that there is no such object."""
+    """Return whether a refusal says that the named object does not exist."""
     return refused.mqrc in {Mqrc.UNKNOWN_OBJECT_NAME, Mqrccf.UNKNOWN_OBJECT_NAME}
 
 

@@ -3,7 +3,7 @@
 Two requests are extensions of the reference broker; other products refuse them as unknown parameters:
 
 - the list of messages with all details;
-- the display of a queue that does not exist yet, as the broker would create it on use.
+- the display of a queue that does not exist yet, with the attributes that it would get on its first use.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Row = Mapping[str, str | int]
 
 
 class Command(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """An MQSC command, as the REST interface takes it.
+    """An MQSC command, in the form of the REST interface.
 
     Args:
         command: The verb, such as ``DEFINE``.
@@ -37,7 +37,7 @@ class Command(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=T
         name: The object's name; None for the queue manager.
         parameters: The parameters by keyword.
         response_parameters: The attributes that a DISPLAY shows.
-        on_use: Whether a DISPLAY also shows a queue that does not exist yet, as the broker would create it on use.
+        on_use: Whether a DISPLAY also shows a queue that does not exist yet, as it would be after its first use.
     """
 
     command: str

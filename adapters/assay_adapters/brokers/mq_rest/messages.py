@@ -20,7 +20,7 @@ from assay_adapters.ports.outcome import JmsErrorKind, Ok, Outcome, Refused
 from assay_broker.core.messages.descriptor import native_id
 
 LIMIT = 1000
-"""The most messages of a queue that are listed."""
+"""The largest number of messages of a queue that are listed."""
 _TENTH_MS = 100
 _PROPERTY = re.compile(
     r"""\s*(?P<name>[^;,"\s]+)\s*;\s*(?:"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bare>[^;,"]*?))\s*;\s*(?P<type>\w+)\s*(?:,|$)"""
@@ -79,7 +79,7 @@ class Messaging:
 
 
 def raw(answer: Answer) -> RawMessage:
-    """Return the message in an answer of v3 of the interface."""
+    """Return the message in an answer of version 3 of the REST interface."""
     given = answer.headers
     descriptor: dict[str, Scalar] = {
         "MsgId": native_id(given["ibm-mq-md-messageid"]).hex(),

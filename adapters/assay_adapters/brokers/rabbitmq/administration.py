@@ -51,16 +51,16 @@ class RabbitMqAdministrator(Administrator):
         return self._rest.change("DELETE", _queue(queue))
 
     def clear(self, queue: str) -> Outcome[None]:
-        """Remove a queue's messages, except those that a consumer holds."""
+        """Remove a queue's messages, except those that are delivered and not settled."""
         return self._rest.change("DELETE", _queue(queue, "contents"))
 
     def depth(self, queue: str) -> Outcome[int]:
-        """Return the number of messages on a queue, including messages that a consumer holds."""
+        """Return the number of messages on a queue, including those that are delivered and not settled."""
         shown = self._rest.read(_Queue, _queue(queue), _NOW)
         return shown if isinstance(shown, Refused) else Ok(shown.value.messages)
 
     def limit(self, queue: str, depth: int) -> Outcome[None]:
-        """Limit a queue to this number of messages that no consumer holds; the queue then rejects further messages."""
+        """Limit the number of messages on a queue; delivered messages that are not settled do not count."""
         policy = {
             "pattern": f"^{re.escape(queue)}$",
             "apply-to": "queues",

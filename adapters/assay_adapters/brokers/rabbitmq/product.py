@@ -22,8 +22,8 @@ RABBITMQ = Product(
     title=_TITLE,
     images=("assay/rabbitmq:4.0", "rabbitmq:4.0-management"),
     login=_LOGIN,
-    # Addresses of version 1, which are deprecated and still permitted. With version 2, a queue must be there before a
-    # client attaches, and no source is a topic. In a message, RabbitMQ knows version 2 only.
+    # Links use addresses of version 1, which are deprecated and still permitted: with version 2, a queue must exist
+    # before a client attaches, and no source is a topic. Inside a message, RabbitMQ accepts version 2 only.
     conventions=Conventions(
         queue_prefix="/queue/",
         topic_prefix="/topic/",
@@ -37,7 +37,7 @@ RABBITMQ = Product(
     ),
     data_folders=("/var/lib/rabbitmq",),
     management=MANAGEMENT,
-    defines_queues=True,  # an attach makes a queue, and a message whose own address names a new queue does not
+    defines_queues=True,  # an attach creates a queue, but a message whose own address is a new queue does not
     profiles=(Profile.PERSISTENCE, Profile.QOS, Profile.BATCH),
     capabilities={
         **OF_THE_KIT,

@@ -178,7 +178,7 @@ class UrlBackend(AmqpBackend):
         return self._noted(reach(self._plain_driver(), self._runner, endpoint, self._ca_file()))
 
     def provision(self, needs: Needs) -> Place | Unsupported:
-        """Return the broker that scenarios share, or for a scenario with faults the broker for such scenarios.
+        """Return an instance of the shared broker, or for a scenario with faults, of the broker for such scenarios.
 
         Raises:
             BackendError: The broker cannot be started, or does not answer.
@@ -195,7 +195,7 @@ class UrlBackend(AmqpBackend):
             return self._running_place(needs)
 
     def close(self) -> None:
-        """End every broker that this process has started, and containers that an ended process has left."""
+        """End every broker that this process has started, and remove containers that an ended process has left."""
         with self._lock:
             for own in (self._shared, self._own):
                 if own is not None:
@@ -215,7 +215,7 @@ class UrlBackend(AmqpBackend):
         ends = needs.own_instance and bool(needs.capabilities & _ENDS)
         turn = Turn(url, alone=ends) if self._controlled else None
         if turn is not None:
-            turn.take()  # otherwise the broker may not answer because of another scenario's fault
+            turn.take()  # because the broker may not answer during another scenario's fault
         try:
             answer = self.reach()
         finally:
@@ -356,7 +356,7 @@ class UrlBackend(AmqpBackend):
         Args:
             log: The file of the broker's log; None for a container, and for a broker whose log the kit cannot read.
             history: This process's actions on the broker; None if another process of the run has started the broker.
-            port: The port of a container of the kit's own.
+            port: The published port of a container that the kit has started; None for any other broker.
         """
         login, box, named_log = self._login(), self.description.container, self.description.broker.log_file
         if log is None and named_log is not None:
@@ -399,7 +399,7 @@ class UrlBackend(AmqpBackend):
 
 
 class _Uncontrolled(Struct, frozen=True):
-    """A broker that the kit cannot end; no scenario uses this class, because the capabilities to end it are missing."""
+    """A broker that the kit cannot end; no scenario calls the methods, because the pair lacks restart and kill."""
 
     client_port: int
 

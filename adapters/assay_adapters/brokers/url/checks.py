@@ -16,7 +16,7 @@ from assay_adapters.brokers.url.model import DATA, PORT, Description, Operation
 from assay_adapters.suggestions import unknown
 
 _Found: TypeAlias = Iterator[tuple[str, str, str]]
-"""Table, key (empty for the table's header) and text of each finding."""
+"""Table, key (empty for the table's header) and text of each mistake."""
 
 UNWRITTEN = "TODO"
 """The beginning of a value that `assay adapter new` leaves to the user."""

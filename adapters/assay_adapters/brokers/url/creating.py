@@ -28,7 +28,7 @@ class Destinations:
 
     def wants(self, address: Address) -> bool:
         """Return whether the kit must create a destination before its use."""
-        create = _CREATES.get(address.kind)  # None: the broker makes temporary destinations
+        create = _CREATES.get(address.kind)  # None for temporary destinations, which the broker makes
         return create is not None and self._admin.offers(create) and address not in self._made
 
     def create(self, address: Address) -> Refused | None:

@@ -154,7 +154,7 @@ class _Converter:
 
 
 def _strangers(kind: object, value: object) -> dict[str, str]:
-    """Return the words of a list, or the keys of a table, that their enumeration lacks, each with an error text."""
+    """Return the words of a list, or keys of a table, that the enumeration in `kind` lacks, each with an error text."""
     names = next((one for one in _members(kind) if isinstance(one, type) and issubclass(one, StrEnum)), None)
     if names is None or not isinstance(value, list | dict):
         return {}
@@ -171,7 +171,7 @@ _WORDS = {
     "`array`": "an array",
     "`object`": "a table",
 }
-"""The words of TOML for the names of types that the texts of msgspec's errors contain."""
+"""TOML's word for each type name that the texts of msgspec's errors contain."""
 
 
 def _plain(problem: ValidationError) -> str:

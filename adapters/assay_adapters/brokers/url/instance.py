@@ -30,15 +30,15 @@ class Place(SdkInstance[Runner, ProxiedFaults | None]):
         name: The name of the instance's only member.
         endpoint: The URL and login with which clients connect.
         runner: The I/O loop.
-        driver: The AMQP driver, with the run's filter.
+        driver: The AMQP driver, with the filter that a run may give (`BackendOptions.wire`).
         environment: The tested product.
         faults: The faults that the scenario can cause; None for a scenario without faults.
         turn: The scenario's turn at a broker that a fault may end; None if no fault can end the broker.
         admin: The administrator; None if the file names no administration program.
         destinations: The destinations that the kit creates; None if the broker creates them on first use.
         look: Connects to the broker without the proxy, to see whether it answers.
-        data: The port and the data folders of the broker's container; None if the kit does not see the broker's files.
-        trace: The broker's log and past; None if the kit reaches neither.
+        data: The port and the data folders of the broker's container; None if the kit cannot read the broker's files.
+        trace: The broker's log and past; None if the kit can read neither.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class Place(SdkInstance[Runner, ProxiedFaults | None]):
             if self._destinations is not None:
                 self._destinations.delete()
         except BackendError:
-            pass  # the scenario is over; a program that always fails also fails at the next creation of a destination
+            pass  # the scenario is over; if the program always fails, the next creation of a destination reports this
         finally:
             if self._turn is not None:
                 self._turn.give_back()

@@ -77,7 +77,7 @@ class OwnProcess:
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
-                    env=os.environ | {FOLDER_VARIABLE: str(self._home)},  # finds its processes if this one is killed
+                    env=os.environ | {FOLDER_VARIABLE: str(self._home)},  # `remove_folders` finds the broker by this
                     start_new_session=True,  # so that a kill also ends the processes that a script has started
                 )
         except OSError as error:
@@ -165,7 +165,7 @@ class OwnProcess:
 
 
 class RunningProcess:
-    """A broker that runs at a fixed address; the kit ends and restarts it by the user's commands or by its process id.
+    """A broker at a fixed address, which the kit starts by the user's command, and ends by a command or a signal.
 
     Args:
         table: The commands.

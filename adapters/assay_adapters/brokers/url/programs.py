@@ -37,7 +37,7 @@ T = TypeVar("T")
 REFUSED = 3
 """The exit code of a program whose broker refuses the command."""
 _SHOWN = 200
-"""The most characters of a program's output that an error shows."""
+"""The largest number of characters of a program's output that an error shows."""
 
 
 Ended = subprocess.CompletedProcess[bytes]
@@ -117,7 +117,7 @@ class ProgramAdmin:
         table: The file's table about the program.
         folder: The folder in which the program runs.
         port: The port of a broker that the kit has started; None for a broker that ran already.
-        log: The log of a broker that the kit has started, in the folder that also has the broker's data; None for a
+        log: The log file of a broker that the kit has started, whose folder also has the broker's data; None for a
             container.
     """
 

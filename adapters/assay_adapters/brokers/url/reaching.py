@@ -33,7 +33,7 @@ def reach(
         limit_ms: How long the broker may take to open the connection, in milliseconds.
 
     Returns:
-        The broker's open, with its properties; a refusal if no AMQP broker answers, or the broker refuses the login.
+        The properties of the broker's open frame; a refusal if no AMQP broker answers, or the broker refuses the login.
     """
     events: list[DriverEvent] = []
     target = Target(url=endpoint.url, login=endpoint.login, ca_file=ca_file, open_timeout_ms=limit_ms)

@@ -41,13 +41,13 @@ class Script(Struct, frozen=True, kw_only=True):
 
 
 class KeptFrame(Struct, frozen=True):
-    """A protocol frame that a client has kept, in words.
+    """A description of a protocol frame that a client has sent or received.
 
     Args:
-        mono_ns: When the client sent or received it, in nanoseconds of the instance's monotonic clock.
+        mono_ns: The time of the sending or reception, in nanoseconds of the instance's monotonic clock.
         direction: The frame's direction as the client sees it.
         text: The frame in words, without passwords and without the body of a message.
-        size: The size of the frame in octets, with the message that it may carry.
+        size: The size of the frame in octets, including a message in the frame.
         channel: The frame's channel; None for a frame without one.
     """
 
@@ -85,8 +85,8 @@ class ClientEvent(Struct, frozen=True, kw_only=True):
             ``disposition``: as for ``settle``, or none.
         unit: The unit of work: the number of a local one, or the name of a branch; None outside units of work.
         key: The kit's id of the message, for ``transfer`` and ``disposition``.
-        settled: For ``transfer``: whether the transfer was settled (at most once). For ``disposition``: whether the
-            sender of the frame has settled the delivery.
+        settled: For ``transfer``: whether the message was sent settled, so without an outcome. For ``disposition``:
+            whether the sender of the frame has settled the delivery.
         direction: The frame's direction as the client sees it, for ``transfer`` and ``disposition``.
         role: For ``disposition``: whether the sender of the frame is the sender or the receiver of the message.
         refused: For ``session-ended``: the broker's error.

@@ -103,7 +103,7 @@ class XaResource(Protocol):
         ...
 
     def prepare(self, xid: bytes) -> Outcome[bool]:
-        """Prepare a branch; return True if the branch is prepared, or False if it was empty and has ended."""
+        """Prepare a branch; return True if the branch is prepared, or False if it was read-only and has ended."""
         ...
 
     def commit(self, xid: bytes, *, one_phase: bool = False) -> Outcome[None]:
@@ -193,7 +193,7 @@ class ClientSession(Protocol):
 
 
 class ClientConnection(Protocol):
-    """A connection of a client to a broker; a new connection is started."""
+    """A connection of a client to a broker; a new connection is already started."""
 
     def session(self, ack: AckMode) -> Outcome[ClientSession]:
         """Make a session with an acknowledgement mode."""

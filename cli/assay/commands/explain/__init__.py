@@ -1,4 +1,4 @@
-"""``assay explain``: tells how a rule's scenarios came to their verdicts, from the evidence of an earlier run."""
+"""``assay explain``: shows from the evidence of an earlier run why a rule's scenarios have their verdicts."""
 
 from assay.commands.explain.command import explain, folders_of
 

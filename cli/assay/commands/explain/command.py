@@ -38,7 +38,7 @@ def explain(
     log: Annotated[bool, typer.Option("--log", help="Also show all kept lines of the broker's log.")] = False,
     untriaged: Annotated[bool, typer.Option(help="Only fails that no known outcome expects.")] = False,
 ) -> None:
-    """Tell the sends, answers and sightings of a rule's failed scenarios, and the event that breaks the rule."""
+    """Show the sends, answers and sightings of a rule's failed scenarios, and the event that breaks the rule."""
     if rule is None and not untriaged and not scenario:
         raise UsageProblem(
             "A rule is missing: name one, or a scenario with --scenario, or give --untriaged for the unexpected fails."

@@ -1,4 +1,4 @@
-"""The lines that tell how a rule's scenarios came to their verdicts."""
+"""The lines that show why a rule's scenarios have their verdicts."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Choice(Struct, frozen=True, kw_only=True):
     """The options that choose what ``assay explain`` shows.
 
     Args:
-        every: Whether to tell every scenario of a cause in full.
-        scenarios: Patterns for the names of the scenarios to tell; empty for those that failed or were undecided.
-        untriaged: Whether to tell only fails that no known outcome expects.
+        every: Whether to show every scenario of a cause in full.
+        scenarios: Patterns for the names of the scenarios to show; empty for those that failed or were undecided.
+        untriaged: Whether to show only fails that no known outcome expects.
         frames: Whether to show all kept frames.
         log: Whether to show all kept lines of the broker's log.
     """

@@ -108,7 +108,7 @@ class Asked(Struct, frozen=True):
         backend: The broker's backend.
         client: The client's name in `SUBJECTS`.
         out: The folder of the evidence.
-        interval_ms: The heart-beats that the kit's clients offer and want, in milliseconds.
+        interval_ms: The interval of heart-beats that the kit's clients offer and request, in milliseconds.
         defect: The defect to simulate; None for none.
         sides: The ends to judge.
     """

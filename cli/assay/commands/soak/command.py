@@ -31,7 +31,7 @@ CODES = {
     How.LOST: Exit.NOT_AS_EXPECTED,
     How.BROKEN: Exit.INCONCLUSIVE,
 }
-"""The exit code for each end of a soak. Without `assay judge`, a soak finds only that the broker does not come back."""
+"""The exit code for each end of a soak. A soak itself finds only one breach, `LOST`; `assay judge` finds the others."""
 
 
 def soak(

@@ -54,12 +54,13 @@ INSIDE = frozenset(
         Capability.RESTART_AT_LEVEL,
     }
 )
-"""Capabilities that need control from inside the broker's process, or other options of the broker after a restart."""
+"""Capabilities that need control from inside the broker's process, or a restart with other options."""
 
 ALONE = frozenset({Capability.DATA_FOLDER, Capability.KILL_AT_ANSWER})
 """Capabilities for which a broker gets its own container: to read its files, or to kill it at a certain answer.
 
-The other kills would need no container either; but these few show that a whole container comes back from a kill.
+A kill at an answer does not need the broker's own container, but these few kills show that a broker starts again after
+a kill of its whole container.
 """
 
 

@@ -46,7 +46,7 @@ def default_image() -> str:
 
 
 class ReferenceBrokerContainer(DockerContainer):
-    """The reference broker in a container; `start` returns when it accepts clients.
+    """The reference broker in a container; `start` returns when the broker accepts clients.
 
     Its ports are published on the loopback address only. Applications log in as `login`, and the administrator as
     `admin`. Each container has its own random passwords.
@@ -55,7 +55,7 @@ class ReferenceBrokerContainer(DockerContainer):
         image: The image; None for `default_image`.
         arguments: The arguments of ``assay broker``, such as ``"--platform", "zos"``.
         read_only: Whether all files of the container outside its volume are read-only.
-        health: Whether Docker checks the broker's health every other second.
+        health: Whether Docker checks the broker's health every two seconds.
         others: Further arguments of testcontainers' `DockerContainer`.
     """
 
@@ -93,8 +93,8 @@ class ReferenceBrokerContainer(DockerContainer):
         """Start the container, and wait until the broker is ready.
 
         Raises:
-            TimeoutError: The broker is not ready within 60 s; the error shows its last log lines.
-            docker.errors.DockerException: Docker cannot start it.
+            TimeoutError: The broker has ended, or is not ready within 60 s; the error shows its last log lines.
+            docker.errors.DockerException: Docker cannot start the container.
         """
         # testcontainers' Ryuk would remove the container at the end, but needs an image of its own. Instead the label
         # lets a later run find and remove the container.
@@ -108,7 +108,7 @@ class ReferenceBrokerContainer(DockerContainer):
         return self
 
     def stop(self, force: bool = True, delete_volume: bool = True) -> None:
-        """Remove the container, and give its ports back."""
+        """Remove the container, and release its ports."""
         super().stop(force, delete_volume)
         for held in self._held:
             held.close()
@@ -117,7 +117,7 @@ class ReferenceBrokerContainer(DockerContainer):
         """Wait until the broker is ready.
 
         Raises:
-            TimeoutError: The broker is not ready within 60 s; the error shows its last log lines.
+            TimeoutError: The broker has ended, or is not ready within 60 s; the error shows its last log lines.
         """
         runner = shared_runner()
         deadline_ns = runner.clock.monotonic_ns() + _START_LIMIT_NS

@@ -116,11 +116,11 @@ class AdminPeer:
     # Peer ------------------------------------------------------------------------------------------------------------
 
     def answer(self, answer: Answer, sent: Callable[[], None] | None) -> None:
-        """Keep the queue manager's answer to a command, for `ask`.
+        """Store the queue manager's answer to a command, for `ask`.
 
         Args:
             answer: The answer.
-            sent: Called when the method has kept the answer; None if the queue manager requests no such call.
+            sent: Called when the method has stored the answer; None if the queue manager requests no such call.
         """
         self._answers[answer.token] = Ok(answer.value) if answer.refused is None else answer.refused
         if sent is not None:
@@ -178,7 +178,7 @@ class ReferenceAdmin:
         return Ok(None)
 
     def inspect(self, kind: ObjectKind, name: str, member: str | None = None) -> Outcome[Mapping[str, Scalar]]:
-        """Return an object's attributes; for the kinds queue, alias and model, the queue may have any type."""
+        """Return an object's attributes; with the kind queue, alias or model, those of a queue of any type."""
         kinds = _QUEUES if kind in {ObjectKind.QUEUE, ObjectKind.ALIAS, ObjectKind.MODEL} else (_KINDS[kind],)
         on_use = not name.startswith(_SYSTEM)
         outcome = self._peer(member).ask(changes.DisplayObjects(kinds=kinds, name=name, on_use=on_use))

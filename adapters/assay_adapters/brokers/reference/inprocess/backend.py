@@ -83,7 +83,7 @@ class ReferenceInstance(SdkInstance[VirtualRunner, ReferenceFaults]):
         wire: A filter between the SDK's engine and its driver; None for no filter.
         id_prefix: The prefix of message ids.
         environment: The tested product.
-        disk: The name that the journal has for the disk under the store.
+        disk: The name of the store's disk in the journal.
     """
 
     def __init__(
@@ -214,7 +214,7 @@ class ReferenceBackend(SdkBackend):
         )
 
     def _members(self, runner: VirtualRunner, needs: Needs) -> Mapping[str, MemberUnderFault]:
-        """Return one queue manager with its store, or two for a topology with several, by name.
+        """Return the queue managers with their stores, by name: one for the topology ``single``, else two.
 
         A queue-sharing group is always on z/OS, because no other platform has such groups.
         """

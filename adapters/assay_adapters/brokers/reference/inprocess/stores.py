@@ -53,7 +53,7 @@ def _in_memory(_name: str) -> ScenarioStore:
 def _in_a_folder(name: str) -> ScenarioStore:
     """Return a store in a temporary folder; `close` removes the folder."""
     folder = Path(tempfile.mkdtemp(prefix=folder_prefix("store")))
-    disk = WatchedDisk(through=False)  # a kill undoes unflushed writes by itself, so the real disk need not flush
+    disk = WatchedDisk(through=False)  # at a kill, this object undoes unflushed writes, so no real flush is needed
     store = SqliteStore(folder / name, name, disk, log_bytes=LOG_BYTES)
     remove = weakref.finalize(store, shutil.rmtree, folder, ignore_errors=True)  # also after an interrupt
 

@@ -100,7 +100,7 @@ _PRIVATE = frozenset({Capability.DATA_FOLDER, Capability.FLUSH_TRACE})
 """Capabilities for which a scenario needs its own server, even without faults."""
 
 SLOW_DISK_MS = 30
-"""The delay of each disk write, in milliseconds.  It exposes a server that answers before the flush."""
+"""The delay of each disk write, in milliseconds.  The delay exposes a server that answers before the flush."""
 _SEEN_IF_EARLY = frozenset({Capability.FLUSH_TRACE, Capability.KILL_AT_ANSWER, Capability.KILL_AT_FIRST_SIGHT})
 """Capabilities of scenarios that detect an answer before the flush; their servers get the slow disk."""
 
@@ -169,7 +169,7 @@ class ReferenceServerBackend(AmqpBackend):
         return Available("a process of this machine, over AMQP 1.0 and HTTP")
 
     def provision(self, needs: Needs) -> ServerInstance | Unsupported:
-        """Return a shared server that meets the needs, or a new one.
+        """Return an instance of a shared server that meets the needs, or of a new server for one scenario.
 
         Raises:
             BackendError: The server cannot be started.

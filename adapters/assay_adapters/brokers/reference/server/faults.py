@@ -1,4 +1,4 @@
-"""Faults of a reference server: its process ends, its connections break, or a control inside it causes a failure."""
+"""Faults of a reference server: its process ends, its connections break, or the kit makes a part of it fail."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FaultTarget(Stoppable, Protocol):
 
 
 class ServerFaults(ProxiedFaults):
-    """Faults of one reference server, the only member of its instance.
+    """Faults of one reference server; the server is the only member of its instance.
 
     Args:
         broker: The broker.

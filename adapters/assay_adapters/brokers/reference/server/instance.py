@@ -56,7 +56,7 @@ class OwnBroker(FaultTarget, Protocol):
 
     @property
     def log(self) -> str | None:
-        """The file of the broker's log on this machine; None if it has none."""
+        """The file of the broker's log; None if this machine has no such file."""
         ...
 
     def trace(self, history: History) -> Trace:
@@ -71,10 +71,10 @@ class ServerInstance(SdkInstance[Runner, ServerFaults | None]):
         endpoint: The endpoint for clients and administrators.
         name: The queue manager's name.
         runner: The I/O loop.
-        driver: The driver, with the run's filter.
+        driver: The driver, with the filter that a run may give (`BackendOptions.wire`).
         environment: The tested product.
         own: The broker and its proxy, if one scenario has the server for itself; None for a shared server.
-        trace: The log of a shared server; None if the kit cannot reach it.
+        trace: The log of a shared server; None if the kit cannot read the log.
         protocol: The protocol of the clients.
     """
 
@@ -123,7 +123,7 @@ class ServerInstance(SdkInstance[Runner, ServerFaults | None]):
         raise LookupError(f"The server {self._name} has no {protocol} endpoint for {member or self._name}.")
 
     def watch_disk(self, observer: Callable[[DiskEvent], None]) -> None:
-        """Report each disk write, flush and loss of the kit's messages to an observer; nothing for a shared server."""
+        """Call an observer for each disk write, flush and loss of the kit's messages; not for a shared server."""
         if self._own is None:
             return
         runner = self.runner

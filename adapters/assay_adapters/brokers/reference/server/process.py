@@ -102,8 +102,8 @@ class ServerProcess:
             changed: Options that replace the earlier ones, for this start and all later ones.
 
         Raises:
-            NoReturnError: An exception in the server's code ended the server at a restart, with the files from its
-                earlier run.
+            NoReturnError: At a restart on the files of an earlier run, an exception in the server's code ended the
+                server.
             BackendError: The server ended before it was ready, at its first start or for another reason, such as a
                 signal.  Both errors show the last lines of the server's log.
         """

@@ -33,7 +33,7 @@ from assay_evidence.interrupts import ctrl_c_deferred
 T = TypeVar("T")
 
 START_LIMIT_S = 60
-"""The time within which a server must be ready, in seconds: long, because many start at once on a busy machine."""
+"""The time within which a server must be ready, in seconds: long, because many servers may start at once."""
 CONTROL_LIMIT_S = 10
 """The time within which a server must carry out a control, in seconds."""
 STOP_LIMIT_S = 30
@@ -43,7 +43,7 @@ STOP_LIMIT_S = 30
 class ForkServer:
     """A fork server: one process that has loaded the broker's modules, and forks servers.
 
-    The fork server starts with the first server and ends with this process. Its servers end with it.
+    The fork server starts with the first server and ends with this process. Its end also ends its servers.
 
     Args:
         host: The host on which the fork server runs; None for a process of this machine.

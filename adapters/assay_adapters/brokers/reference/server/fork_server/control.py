@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _READ_SIZE = 1 << 16
 _KEYS_PER_EVENT = 16
-"""The most message keys in one event.  The event's line stays below PIPE_BUF, so lines of two servers do not mix."""
+"""The largest number of message keys in one event: an event's line must be below PIPE_BUF, or lines could mix."""
 
 
 class FalteringStore(SqliteStore):

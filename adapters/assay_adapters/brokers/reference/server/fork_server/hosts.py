@@ -56,10 +56,10 @@ class Host(Protocol):
         ...
 
     def data(self, home: Path) -> Path:
-        """Return the path of the folder for a server's store, as the server sees it.
+        """Return the path of the folder for a server's store, in the server's file system.
 
         Args:
-            home: The folder with the server's log, as this process sees it.
+            home: The path of the folder with the server's log, in this process's file system.
         """
         ...
 

@@ -4,8 +4,8 @@
 can still kill, stop and pause it as a process.
 
 The fork server reads requests and writes events (`assay_adapters.brokers.reference.server.fork_server.messages`) on
-standard input and output, or on the Unix socket that its argument names. When the requests end, because the kit has
-ended, it kills all its servers and ends.
+standard input and output, or on the Unix socket that its argument names. When the stream of requests ends, because the
+kit has ended, the fork server kills all its servers and ends.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def main() -> None:
     """Carry out requests until their stream ends."""
     for name in _PRELOADED:
         importlib.import_module(name)
-    gc.freeze()  # because the kernel copies each shared page to which a garbage collection in a fork writes
+    gc.freeze()  # otherwise garbage collections in forks write to shared pages, which the kernel must copy
     if len(sys.argv) > 1:
         with socket.socket(socket.AF_UNIX) as line:
             line.connect(sys.argv[1])
