@@ -52,7 +52,7 @@ class Distance(Struct, frozen=True):
     """The time from one event to another.
 
     Args:
-        ns: The time in nanoseconds; negative if the other event is earlier.
+        ns: The time in nanoseconds; negative if the second event is the earlier one.
         unc_ns: The uncertainty of `ns`, plus or minus, in nanoseconds.
     """
 
@@ -104,7 +104,7 @@ def visible_to(claim: Claim, events: Iterable[AnyEvent]) -> list[AnyEvent]:
 
     An event of the claim's own writer counts if its sequence number is lower than the claim's.  An event of another
     writer counts unless it is later than the claim by more than the clocks' uncertainty.  Delays of the harness
-    (`Late`) always count, because the thread that notes them may be slower than the claim's step.
+    (`Late`) always count, because the thread that records them may be slower than the claim's step.
     """
     kept: list[AnyEvent] = []
     writer, seq = claim.writer, claim.seq
@@ -347,7 +347,7 @@ def in_order(events: Iterable[E]) -> list[E]:
 
 
 def _parted(sightings: Iterable[Seen], name: Callable[[Seen], str]) -> dict[str, list[Seen]]:
-    """Group sightings by a name that a function gives each of them, and keep their order."""
+    """Group sightings by the result of the function `name`; each group has the order of the sightings."""
     parted: defaultdict[str, list[Seen]] = defaultdict(list)
     for seen in sightings:
         parted[name(seen)].append(seen)

@@ -69,7 +69,7 @@ class Begin(Event, frozen=True, kw_only=True, tag="begin"):
             of versions that do not record them.
         decides: For an imported log, the ids of the rules that its events can decide; None for a run, whose events can
             decide all rules.
-        untold: For an imported log, what the log does not tell, by rule.
+        untold: For an imported log, the information that rules need and the log lacks.
         unread: For an imported log, one sentence for each of the first lines that could not be imported; empty if all
             lines were imported. A line that is missing counts as damage.
     """

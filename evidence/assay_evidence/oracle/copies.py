@@ -59,7 +59,7 @@ class Copy(Struct, frozen=True, kw_only=True):
 
 
 def copies(story: Story) -> Sequence[Copy]:
-    """Return the copies of a scenario without those of MQ Light senders; computed once for all invariants."""
+    """Return the copies of a scenario, except those of MQ Light clients' messages; computed once for all invariants."""
     return story.noted(copies, lambda: tuple(copy for copy in all_copies(story) if not copy.light))
 
 

@@ -387,7 +387,7 @@ class Story:
 
     @cached_property
     def _stops(self) -> dict[str, int]:
-        """The number of each writer's first call that stops a connection, which then delivers no message."""
+        """The sequence number of each writer's first call that stops a connection; no message arrives on it then."""
         first: dict[str, int] = {}
         for call, _ in self.calls:
             if call.op == "stop-connection":
@@ -444,7 +444,7 @@ class Story:
         return end - tail if self.telling(span) and end > tail and not self.disturbed(send, tail, end) else 0
 
     def came(self, destination: str) -> list[tuple[str, Event]]:
-        """Return the consumers of a destination with an event: one entry for each creation, and one for each watch."""
+        """Return the actors that consume from a destination, each with an event: a creation or the begin of a watch."""
         made = [(call.actor, call) for call, _ in self.accepted("consumer") if call.destination == destination]
         begun = [
             (e.actor, e)

@@ -23,7 +23,7 @@ from assay_evidence.watching import NS_PER_MS, Axis, release_marks, was_prompt, 
 
 OPTION = "option."
 _TIMELESS = frozenset({"accepted", "refused"})
-"""The options of a one-of claim whose truth cannot depend on a delay of the harness."""
+"""The options of a one-of claim that no delay of the harness can make true or false."""
 
 
 def accepted(claim: Claim, history: History) -> Finding:
