@@ -54,7 +54,7 @@ class Rows(Struct, frozen=True):
     figure: Column
 
     def otherwise(self, other: Rows) -> Rows:
-        """Let another invariant examine the rows that this one does not examine; keep this one's subject and figure."""
+        """Add the rows that only another invariant examines; all rows have the subject and figure of this invariant."""
         outcome = F.when(self.which, self.outcome).when(other.which, other.outcome)
         return Rows(self.which | other.which, self.subject, outcome, self.figure)
 

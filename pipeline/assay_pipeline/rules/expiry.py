@@ -1,4 +1,4 @@
-"""DD-55, DD-56: a message that expires before a consumer receives it is not delivered; a delay counts against its life.
+"""DD-55, DD-56: an expired message is not delivered, and a delivery delay is a part of the message's time to live.
 
 The time to live counts from the send and includes the delay.  The broker may count from any moment of the call, so
 *expiry* is the call's return plus the time to live.  No document says how exact a broker must be, so the run states a
