@@ -197,7 +197,7 @@ def _grouped(attention: Iterable[Attention]) -> tuple[Attention, ...]:
     """Join the entries of rules with the same pair and cause into one, under the first of these rules."""
     groups: dict[tuple[str, str, bool, str], list[Attention]] = {}
     for item in attention:
-        # Rules without a reason stay alone.
+        # A rule without a reason is not joined with other rules.
         cause = wording_of(item.reason) or item.rule.id
         groups.setdefault((item.pair.slug, item.face.key, item.known, cause), []).append(item)
     return tuple(structs.replace(first, alike=tuple(rest)) for first, *rest in groups.values())
