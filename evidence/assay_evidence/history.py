@@ -231,7 +231,7 @@ class History:
 
     @cached_property
     def returns(self) -> list[AnyEvent]:
-        """The events by which a client gives messages back, so that the broker may deliver them again."""
+        """The events after which the broker may deliver messages again, such as a rollback or a fault."""
         return [event for event in self._events if _gives_back(event)]
 
     @cached_property
@@ -254,7 +254,7 @@ class History:
         return self._answers.get((call.writer, call.id))
 
     def refused_commit(self, send: Call) -> Return | None:
-        """Return the refusal of the commit of a send's unit of work; None if no commit of the unit was refused."""
+        """Return the answer that refused to commit a send's unit of work; None if no commit of the unit was refused."""
         commits = self._commits.get((send.writer, send.unit), ()) if send.unit is not None else ()
         answers = (self.answer(commit) for commit in commits)
         return next((answer for answer in answers if answer is not None and answer.refused is not None), None)

@@ -119,7 +119,7 @@ class JournalWriter:
 
         Args:
             at: The time of the end.
-            writers: For the controller's journal, the names of all writers of the run, its own included.
+            writers: For the journal of the run's main process, the names of all writers of the run, including its own.
 
         Raises:
             JournalError: The end record could not be written.

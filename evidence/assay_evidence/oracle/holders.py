@@ -129,7 +129,7 @@ class Holders:
 
     @cached_property
     def _names(self) -> dict[tuple[str, int], str | None]:
-        """The name of each consumer's holder, by writer and number of the consumer's call; None without a holder."""
+        """The name of each consumer's holder, by writer and sequence number of the call that created the consumer."""
         of_name: dict[str, list[Attachment]] = defaultdict(list)
         for one in self.attachments:
             if one.name is not None:

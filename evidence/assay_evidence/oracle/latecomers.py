@@ -133,7 +133,7 @@ class _Latecomers:
         )
 
     def _closed(self, one: Attachment, send: Send) -> bool:
-        """Return whether a client had closed a subscription before a send, and its actor had no other destination."""
+        """Return whether a consumer was closed before a send, and its actor has no consumer of another destination."""
         places = {other.call.destination for other in self.holders.attachments if other.call.actor == one.call.actor}
         return len(places) == 1 and any(
             call.actor == one.call.actor
