@@ -14,7 +14,7 @@ from assay_pipeline.moments import reference
 
 SUBJECT = (*CASE, "subject", "outcome", "figure", "ref")
 BY_RULE = "case_id bigint, subject string, outcome string, figure bigint, ref string, rule string"
-"""The schema of the table of all invariants' subjects: `SUBJECT`, and the rule's id, by which it is partitioned."""
+"""The schema of the table of all subjects: `SUBJECT`, and the rule's id, by which the table is partitioned."""
 
 
 def subjects(frame: DataFrame, *, subject: Column, outcome: Column, figure: Column) -> DataFrame:

@@ -37,7 +37,10 @@ Key = tuple[str, str]
 
 
 class _Ticks(Struct, frozen=True):
-    """The counts of a run by tick: the number of a span of 100 ms since the epoch; `first` is the run's first tick."""
+    """The counts of a run by tick.
+
+    A tick is the number of a span of 100 ms, counted from the epoch; `first` is the first tick with a count.
+    """
 
     first: int
     sent: Mapping[int, int]

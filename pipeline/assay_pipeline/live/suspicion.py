@@ -35,7 +35,7 @@ class Examination(Struct, frozen=True):
         suspected: The breaches that the next examination may confirm.
         told: The breaches that are alarms.
         lines: How many lines were examined.
-        ended: Whether the scenario's end was among them.
+        ended: Whether the scenario's end was among these lines.
         over: Whether the scenario is over, so that its lines are removed.
     """
 
@@ -74,7 +74,7 @@ class Examination(Struct, frozen=True):
 
 
 def _events(lines: Iterable[str]) -> Iterator[AnyEvent]:
-    """Decode lines; damaged ones are left out, because `assay judge` counts and names them."""
+    """Decode lines; damaged lines are left out, because `assay judge` counts and names them."""
     for line in lines:
         try:
             yield decode_line(line.encode())

@@ -38,8 +38,7 @@ For BT-09 and BT-16, the scenario sent the message's id once.
 - for BT-08 and BT-10, a batch that neither broke nor kept the rule, for example because the connection was lost before
   the client settled a message; for BT-10, also a batch with a message whose earlier reception on the link was not yet
   settled, because the next settlement may belong to the earlier reception
-- for BT-16, a subscription that is no holder (`assay_pipeline.tables.holders`), and a message after which nothing
-  failed
+- for BT-16, a subscription that is no holder (`assay_pipeline.tables.holders`), and a message that no failure followed
 
 *Figure*: for BT-08 and BT-10 the number of the batch's messages; for BT-09 and BT-16 how often the message came again.
 """

@@ -23,8 +23,8 @@ left out, because it could belong to this call or to the next one.
 
 *Broken*:
 
-- BT-11: the client never accepted the message on its link, although it recorded settlements for the consumer, and no
-  fault and no loss of any client's connection touches the time from the reception to `SETTLED_MS` after the call
+- BT-11: the client never accepted the message on its link, although the journal has settlements by the consumer, and no
+  fault and no loss of any client's connection overlaps the time from the reception to `SETTLED_MS` after the call
 - after a commit: a consumer of its queue or subscription received the message again
 - after a rollback: no consumer received the message again, although all these conditions hold:
 

@@ -4,9 +4,9 @@
 persistence, or is an MQ Light client (``light``), for which the topic chooses it; most rules leave such messages out.
 
 *Holders* (`assay_pipeline.tables.holders`) of a message on a topic are the subscriptions that existed before the send:
-a durable one from the answer to its first consumer on, unless a client tried to delete it before the send; a
-non-durable one from the answer to its consumer on, if the consumer watched the topic through the send.  The holder of a
-message on a queue is the queue.
+a durable one from the moment on at which its first consumer was created, unless a client tried to delete it before the
+send; a non-durable one from the moment on at which its consumer was created, if the consumer watched the topic through
+the send.  The holder of a message on a queue is the queue.
 
 The columns, beside the message's and the holder's:
 

@@ -15,8 +15,8 @@ The columns, beside the message's and the subscriber's ``actor``:
 - ``ttl_ns``: the time to live
 - ``left_ns``: how much of the time to live was certainly left when the subscriber had returned
 - ``past_ns``: how long the time to live was certainly over when the subscriber began to return
-- ``disconnected``: the leaving ended the connection.  Otherwise the connection may have ended later, under another
-  name, and the time to live may count from that moment.
+- ``disconnected``: a call by which the subscriber left also ended the connection.  Otherwise the connection may have
+  ended later, under another name, and the time to live may count from that moment.
 - ``attached``: a watch of the subscriber lasted beyond the first call by which the subscriber left.  Otherwise the
   subscriber may have lost its connection before that call.
 - ``age_ns``: how long the time to live would have been over if it counted from the subscription's first creation

@@ -1,4 +1,4 @@
-"""The table of publications and their later subscribers: one row for each publication that a later one could receive.
+"""The table of publications for rules on later subscribers: one row for each publication that one could receive.
 
 *Publications* (`assay_pipeline.tables.publications`): confirmed publications without a delay.  All are left out if a
 client connects to a further queue manager.

@@ -12,8 +12,8 @@ The columns, beside the message's:
 - ``source``, ``kind``, ``shared``: the holder; all MQ Light clients that share a subscription have one holder
 - ``times``: how often its consumers received the message; ``looked``: a browse listed it
 - ``again``: a consumer received the message on another link after the begin of the loss; ``again_other``: this consumer
-  is another one.  Between a cut and this reception, no client closed a consumer, a session or a connection, because the
-  cut may have spared the connection.
+  is another one.  After a cut, such a reception counts only if no client closed a consumer, a session or a connection
+  before it, because the cut may have spared the connection.
 - ``certain``: the consumer's own connection was lost: the broker ended, or the consumer dropped it, or a client created
   the consumer again after the cut
 - ``returned``: a client created the consumer again after the loss was over; ``away``: no client did so after its begin

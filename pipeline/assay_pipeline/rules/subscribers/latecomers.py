@@ -5,7 +5,7 @@ differ in the publications and in the consumers that came later:
 
 - PD-14: non-durable consumers, without a kill or restart between the send and the consumer
 - PD-12: as PD-14, for publications that were sent after a client had closed a non-durable subscription of the topic.
-  A subscription that goes on collects them, and the next subscriber gets them.
+  If the broker keeps the subscription, it collects these publications, and the next subscriber gets them.
 - PD-27: non-durable consumers that came after a kill or restart, for publications that were sent while a non-durable
   subscription existed
 - QS-31: as PD-27, for subscriptions and consumers that receive at most once
@@ -14,9 +14,9 @@ differ in the publications and in the consumers that came later:
 
 *Broken*: such a consumer received the publication.  *Kept*: no such consumer received it, although one had a quiet tail
 (`QUIET_MS`), and the broker could still have had the publication: it is persistent, or no kill or restart had ended the
-broker.  For PD-27 and QS-31, it may also be non-persistent if the broker was only restarted and not killed, because a
-broker can save all messages before it stops.  In addition, for these two rules, a consumer of a subscription as above
-watched from before the send until the kill or restart, and did not receive the publication.
+broker.  For PD-27 and QS-31, the publication may also be non-persistent if the broker was only restarted and not
+killed, because a broker can save all messages before it stops.  In addition, for these two rules, a consumer of a
+subscription as above watched from before the send until the kill or restart, and did not receive the publication.
 
 *Not examinable*:
 
