@@ -148,7 +148,7 @@ def timeline(events: Sequence[AnyEvent], offenders: Collection[str] = (), *, bro
 
     Args:
         events: The scenario's events.
-        offenders: References of the events that break the rule; these are always drawn.
+        offenders: References of the events that break the rule; they are drawn first if not all events have room.
         broken: Whether the scenario's verdict is fail.
 
     Returns:
@@ -219,7 +219,7 @@ def _lanes(moments: Sequence[Moment], watches: Sequence[Interval]) -> list[str]:
 
 
 def _chosen(moments: Sequence[Moment]) -> list[Moment]:
-    """Choose the moments to draw, in the order of time; moments that break the rule are always drawn."""
+    """Choose at most `MARKS` moments to draw, in the order of time; moments that break the rule are preferred."""
     if len(moments) <= MARKS:
         return list(moments)
     breaking = [index for index, moment in enumerate(moments) if moment.breaks][:MARKS]

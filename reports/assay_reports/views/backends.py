@@ -187,12 +187,12 @@ def _journals(events: Iterable[AnyEvent]) -> Iterable[JournalView]:
 
 
 def _span_seconds(events: Iterable[AnyEvent]) -> float:
-    """Return the run's duration: the seconds between the first and the last event of its controller's journal."""
+    """Return the run's duration: the seconds between the first and the last event of the journal with the plan."""
     events = tuple(events)
     plan = next((event for event in events if isinstance(event, Plan)), None)
     if plan is None:
         return 0.0
-    # Scenarios in virtual time have another clock; without workers, their events are in the controller's journal.
+    # Scenarios in virtual time have another clock. In a run without workers, their events are in this journal, too.
     walls = [event.wall_ns for event in events if (event.writer, event.boot) == (plan.writer, plan.boot)]
     return (max(walls) - min(walls)) / 1_000_000_000 if walls else 0.0
 
