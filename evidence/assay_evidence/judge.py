@@ -9,12 +9,13 @@
    decides (`assay_evidence.concluding.attempts`).
 4. A rule's verdict depends on the roles of its scenarios (`assay_evidence.concluding.rule_verdicts`).
 
-Damage to a writer's journal affects the scenarios that have an event of this writer.  It affects all scenarios
+Damage to a writer's journal affects the scenarios that have an event of this writer.  All scenarios are affected in
+these cases:
 
-- if a writer's file is missing,
-- if the damaged writer began no scenario or wrote into another writer's scenario, because the lost lines may then
-  belong to any scenario,
-- if no journal has the plan, because scenarios may then be missing.
+- A writer's file is missing.
+- The damaged writer began no scenario or wrote into another writer's scenario, so the lost lines may belong to any
+  scenario.
+- No journal has the plan, so scenarios may be missing.
 """
 
 from __future__ import annotations

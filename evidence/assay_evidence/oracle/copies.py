@@ -74,7 +74,7 @@ def giving_back(story: Story) -> list[Event]:
 
 
 def failures(story: Story) -> list[Event]:
-    """Return the events of `giving_back` except the orderly ends of consumers, sessions and connections."""
+    """Return the events of `giving_back` except the orderly ends of consumers, sessions, connections, subscriptions."""
     return story.noted(failures, lambda: _after_which(story, _FAILING))
 
 

@@ -376,8 +376,11 @@ class Story:
     def telling(self, span: Span) -> bool:
         """Return whether silence at the end of a watch shows that the broker had no message for the consumer.
 
-        The silence shows nothing if the consumer selects messages or uses batches, if its last callback still runs
-        or has raised an exception, or if the process has stopped a connection before the end of the watch.
+        The silence shows nothing in these cases:
+
+        - The consumer selects messages or uses batches.
+        - The consumer's last callback still runs or has raised an exception.
+        - The process has stopped a connection before the end of the watch.
         """
         who = self.consumer(span.begin.actor)
         working = who.listens and isinstance(span.last, Seen)

@@ -4,8 +4,8 @@ A sighting is a redelivery if any actor, named by the claim or not, received the
 same queue, the same shared subscription, or the consumer's own subscription.  Other subscriptions to a topic have their
 own copies of the message, and the first delivery of each copy is no redelivery.
 
-A message *came again* if an actor of the claim received it after an event that gave it back, such as a fault or a
-rollback, and this event was after the message's first sighting.  A second sighting before such an event is a duplicate.
+A message *came again* if, after its first sighting, an event gave it back, such as a fault or a rollback, and an actor
+of the claim then received it.  A second sighting before such an event is a duplicate.
 """
 
 from __future__ import annotations
