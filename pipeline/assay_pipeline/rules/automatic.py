@@ -16,8 +16,8 @@ For BT-09 and BT-16, the scenario sent the message's id once.
 
 - BT-08: the client accepted a message of the batch before the callback ended, or after the callback had raised an error
   and before the message came again
-- BT-10: as BT-08, or the client accepted a message before it gave it to the application.  Such an acceptance can lose
-  the message, and dups-ok acknowledgement permits only duplicates.
+- BT-10: as BT-08, or the client accepted a message before it gave the message to the application.  Such an acceptance
+  can lose the message, and dups-ok acknowledgement permits only duplicates.
 - BT-09: the message was not marked as redelivered
 - BT-16: a consumer received the message from the same destination and holder again, certainly after the later batch had
   begun
@@ -28,9 +28,9 @@ For BT-09 and BT-16, the scenario sent the message's id once.
   message came again or was given back
 - BT-10: as BT-08, but a message may also come again after the callback returned
 - BT-09: the message was marked as redelivered
-- BT-16: the message did not come again, although a failure after which a broker may deliver again came after the begin
-  of the later batch, and before the last reception from the same holder.  The orderly end of a consumer, a session or a
-  connection, such as the sender's, is no failure.
+- BT-16: the message did not come again, although the broker had an occasion: a failure after which a broker may deliver
+  again.  The failure was after the begin of the later batch, and before the last reception from the same holder.  The
+  orderly end of a consumer, a session or a connection, such as the sender's, is no failure.
 
 *Not examinable*:
 

@@ -6,9 +6,9 @@ the session's first call after the reception that acknowledges messages or ends 
 refused.  The message did not come again on the link before the end.  A message that was received during such a call is
 left out, because it could belong to this call or to the next one.
 
-- BT-11: sessions with client acknowledgement; the end is a call that acknowledges any message.  Between the reception
-  and the call's return lies no event after which a broker may deliver a message again (table ``returns``), such as a
-  recovery of the session or the end of a consumer.
+- BT-11: sessions with client acknowledgement; the end is a call that acknowledges any message.  No event after which a
+  broker may deliver a message again (table ``returns``) is between the reception and the call's return.  Such events
+  are, for example, a recovery of the session and the end of a consumer.
 - BT-12: transacted sessions; the end is the commit or rollback
 - BT-13: XA sessions that worked in one branch only, and received the message while they worked in it; the end is the
   branch's commit or rollback, by any session
@@ -17,14 +17,14 @@ left out, because it could belong to this call or to the next one.
 
 - BT-11: the client accepted the message on its link during the call
 - after a commit: the message did not come again, although a consumer of its queue or subscription had a quiet tail
-  (`QUIET_MS`) in a watch that began later, after an event that permits deliveries again (table ``returns``), and no
-  kill or restart could lose the message
+  (`QUIET_MS`) in a later watch.  Between the commit and this watch, an event permitted the delivery of messages again
+  (table ``returns``), and no kill or restart could lose the message.
 - after a rollback: a consumer of its queue or subscription received the message again
 
 *Broken*:
 
-- BT-11: the client never accepted the message on its link, although the journal has settlements by the consumer, and no
-  fault and no loss of any client's connection overlaps the time from the reception to `SETTLED_MS` after the call
+- BT-11: the client never accepted the message on its link, although the journal has acceptances by the consumer.  No
+  fault and no loss of any client's connection overlaps the time from the reception to `SETTLED_MS` after the call.
 - after a commit: a consumer of its queue or subscription received the message again
 - after a rollback: no consumer received the message again, although all these conditions hold:
 

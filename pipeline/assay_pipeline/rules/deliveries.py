@@ -6,8 +6,9 @@ whose id was sent once.  Its sender is no MQ Light client, which may send at mos
 *Kept*: a consumer received the message, or a browse found it, at the send plus the delay or later.
 
 *Broken*: the message was never seen, and the queue was drained after it was due and all faults were over.  A queue is
-drained if a consumer of it waited for at least `LATE_MS` and received nothing, and if every other consumer that ever
-came to the queue also waited in this way, or had left before in an orderly way.  A consumer may leave after it waited.
+drained if a consumer of it waited for at least `LATE_MS` and received nothing.  Every other consumer that ever came to
+the queue must also have waited in this way, or have left before in an orderly way.  A consumer may leave after it
+waited.
 
 *Not examinable*:
 

@@ -39,7 +39,7 @@ def session_settings(octets: int) -> Mapping[str, str]:
 def machine_settings(octets: int, options: tuple[str, ...], scratch: Path) -> Mapping[str, str]:
     """Return further settings for Spark in a Java virtual machine that Assay starts itself.
 
-    They complete those of `session_settings`.
+    Spark gets them in addition to those of `session_settings`.
 
     Args:
         octets: The size of the journals' lines in bytes.

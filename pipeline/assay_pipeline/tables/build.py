@@ -24,7 +24,7 @@ COMMITTING = ("commit", "xa-commit")
 BRANCH_BEGINS, BRANCH_ENDS = ("xa-start", "xa-join", "xa-resume"), ("xa-end", "xa-suspend", "xa-fail")
 """The calls that begin and end a session's work in a branch of a global unit of work."""
 FAILING = ("abort", "recover")
-"""The calls in `GIVING_BACK` that count as failures; the others end a consumer, a session or a connection normally."""
+"""The calls in `GIVING_BACK` that count as failures; the others are orderly ends (`assay_pipeline.history`)."""
 
 
 def build_history(events: DataFrame, store: Callable[[str, DataFrame], DataFrame]) -> History:

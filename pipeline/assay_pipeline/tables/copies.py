@@ -35,7 +35,7 @@ The columns, beside the message's and the holder's:
 - ``inherited``: the durable subscription existed before a kill or restart that was over before the send, and no client
   opened it between the two
 - ``common``: another client id uses the name of the subscription, too
-- ``light``: an MQ Light client sent the message; ``surely``: it sends at least once, and never at most once
+- ``light``: an MQ Light client sent the message; ``surely``: this client sends at least once, and never at most once
 - ``to_light``: an MQ Light client opened the subscription
 - ``withheld``: an administrator may have kept the message back, a client tried to delete the subscription later, or the
   message may have gone elsewhere (`quiet.special`)

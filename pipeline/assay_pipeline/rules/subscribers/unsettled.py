@@ -9,8 +9,8 @@
   reception: an acknowledgement that wrongly covers other messages of the link would lose these messages
 
 *Broken*: the message was seen only once and no consumer received it again, although its only consumer was created again
-after the loss and then had a quiet tail of `LATE_MS`, and the message could outlive all faults.  For QS-10, the
-consumer did not return, and the only other consumer of the subscription in the scenario had the quiet tail.
+after the loss and then had a quiet tail of `LATE_MS`.  The message could outlive all faults.  For QS-10, the consumer
+did not return, and the only other consumer of the subscription in the scenario had the quiet tail.
 
 *Kept*: the message came again after the loss, on another link; for QS-10, to another consumer.  Between a cut and this
 reception, no client closed a consumer, a session or a connection.  Otherwise the cut may have spared the connection,
@@ -21,8 +21,9 @@ and the message may have come again because of the close.
 - a message that the client settled on its link in any way, even in a unit of work that was rolled back
 - a missing message if the client called for an acknowledgement or a commit between the reception and the end of the
   loss: the call may have covered the message, even if it was not answered
-- a missing message if the consumer's client recorded no settlement at all, if the consumer's own connection may have
-  outlived the cut, if another consumer may hold the message, or if an administrator may have kept it back
+- a missing message if the journal has no settlement by the consumer at all
+- a missing message if the consumer's own connection may have outlived the cut
+- a missing message that another consumer may hold, or that an administrator may have kept back
 - a subscription that is not durable, or no holder (`assay_pipeline.tables.holders`), such as one of a client that
   confirms messages before the application has them
 - whether the message is marked as redelivered: the document asks for no mark, and Artemis sets none over AMQP after a
