@@ -20,12 +20,15 @@ from assay_reports.moments import Due, Interval, Moment, MomentKind, Moments
 
 LEFT = 3.0
 RIGHT = 97.0
+"""The begin and the end of the time axis, in per cent of the drawing's width."""
 TOP = 22
 LANE = 46
 LINE_IN_LANE = 36
 AXIS = 34
+"""Heights in pixels: the space above the lanes, a lane, the line within its lane, and the time axis."""
 LANES = 12
 MARKS = 400
+"""The largest numbers of lanes and of marks in a drawing."""
 TOLD = 3
 """The largest number of rule-breaking events that the text below the drawing describes."""
 NARROW_PX = 244

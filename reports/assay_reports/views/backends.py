@@ -73,7 +73,19 @@ class FileView(Struct, frozen=True):
 
 
 class BackendPage(Struct, frozen=True, kw_only=True):
-    """The content of a pair's page."""
+    """The content of a pair's page.
+
+    Args:
+        own: The user's own features in the pair's run, with their scenarios.
+        probed: By capability, the presentation of its probe's verdict.
+        ours: The parts of the pair that are the kit's own, as text.
+        lacking: The capabilities that scenarios need and the pair lacks.
+        took: The sum of the scenarios' durations, as text.
+        waited: The sum of the times for which scenarios waited, as text.
+        span: The run's duration, as text.
+        overlap: The mean number of scenarios that waited at the same time; empty if it is unknown.
+        files: The run's files for machines.
+    """
 
     pair: Pair
     own: tuple[tuple[OwnFeature, tuple[ScenarioView, ...]], ...]
