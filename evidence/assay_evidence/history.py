@@ -355,7 +355,7 @@ def _parted(sightings: Iterable[Seen], name: Callable[[Seen], str]) -> dict[str,
 
 
 def _is_around(watch: Watched, call: Call) -> bool:
-    """Return whether a watch of a consumer was open during this receive call of the consumer."""
+    """Return whether a consumer's watch was open during a receive call of the same consumer."""
     begin, end = watch.begin, watch.end
     mine = call.writer == begin.writer and call.actor == begin.actor
     return mine and end is not None and begin.seq < call.seq < end.seq

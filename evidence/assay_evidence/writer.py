@@ -151,7 +151,7 @@ class JournalWriter:
             ) from error
 
     def _release(self) -> None:
-        """Close the file of a journal without an end record."""
+        """Close the file without writing an end record, so that the reader reports the damage."""
         file, self._file = self._file, None
         if file is not None:
             with suppress(OSError, JournalError):

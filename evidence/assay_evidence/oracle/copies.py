@@ -178,7 +178,7 @@ class _Copies:
         return max((self.story.silence(send, span, start) for span in whole), default=0)
 
     def _reopened(self, send: Send, holder: Holder) -> bool:
-        """Return whether a consumer of a queue or a durable subscription was created after the confirmation."""
+        """Return whether a consumer of a queue or durable subscription was created after the message's confirmation."""
         if holder.kind == "non-durable" or send.confirmed is None:
             return False
         if holder.kind == "durable":

@@ -76,7 +76,7 @@ class Send(Struct, frozen=True, kw_only=True):
 
     @property
     def persistent(self) -> bool:
-        """Whether the message was sent persistent."""
+        """Whether the message was sent as a persistent message."""
         return self.call.args.get("mode") == "persistent"
 
     @property

@@ -178,9 +178,9 @@ def _is_refused(claim: Claim, history: History, ref: str) -> bool | None:
 
 
 def _is_given_up(claim: Claim, history: History, ref: str) -> bool | None:
-    """Return whether a call ended because the client's connection was lost `given_up_ms` or longer after its begin.
+    """Return whether a call failed because the client lost its connection, at least `given_up_ms` after the call began.
 
-    None if the evidence does not decide.
+    None if the call has no answer, or may have failed earlier.
     """
     call = history.call(ref)
     answer = history.answer(call)

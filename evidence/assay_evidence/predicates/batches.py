@@ -196,7 +196,7 @@ def _lateness(axis: Axis, index: int, batch: Batch, message: Seen, limit_ns: int
 
 
 def _could_be_delivered(history: History, message: Seen, handed: Seen) -> list[tuple[Event, int]]:
-    """Return the moments before which a message could not be delivered, each as an event and the nanoseconds after it.
+    """Return the moments before which a message could not be delivered: events, each with the nanoseconds after it.
 
     Args:
         history: The evidence.

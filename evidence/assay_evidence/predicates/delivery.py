@@ -68,7 +68,7 @@ def heard(silence: Silence) -> str:
 
 
 def unless_silent(say: Saying, silence: Silence, observed: str) -> Finding | None:
-    """Return None if a silence shows that no more messages came, otherwise a finding."""
+    """Return None if a silence proves that no more messages came; otherwise a finding with the reason."""
     if silence.span is not None:
         return None
     if silence.spoiled:

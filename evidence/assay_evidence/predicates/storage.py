@@ -85,7 +85,7 @@ def _before(event: Disk, deadline: Event, late_ns: int) -> bool | None:
 
 
 def _durable(events: Iterable[Disk], key: str) -> int:
-    """Return how many copies of a message are durable after these disk events; each source is a disk of its own."""
+    """Return how many copies of a message are durable after these disk events; each source is a separate disk."""
     durable = 0
     written: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for event in events:
