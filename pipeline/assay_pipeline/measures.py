@@ -135,7 +135,7 @@ def _rates(ticks: _Ticks) -> tuple[Rate, ...]:
 
 
 def _faults(history: History) -> dict[Key, list[Row]]:
-    """Collect the faults of each run; a soak records a fault in several scenarios, some microseconds apart."""
+    """Collect the faults of each run, each once; a soak records a fault in several scenarios, microseconds apart."""
     fault = F.explode("faults").alias("fault")
     begin = F.col("fault.begin")
     second = F.floor(begin["wall_ns"] / F.lit(1_000 * NS_PER_MS))

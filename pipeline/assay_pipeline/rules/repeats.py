@@ -151,7 +151,7 @@ def _broken_between(first: Column, second: Column) -> Column:
 
 
 def _could_come(final: Column, begin: Column) -> Column:
-    """Return whether a broker could have delivered a final copy again in a watch that began at a moment.
+    """Return whether a broker could have delivered a final copy again in a watch that began at the moment `begin`.
 
     The columns: ``gave`` (the moments of the table ``returns``), ``faults``, ``mode``, ``careless`` and ``lasts``.
     """
@@ -374,7 +374,7 @@ class _Copy(Struct, frozen=True):
         )
 
     def _could_come(self, final: Event, begin: Event) -> bool:
-        """Return whether the broker could have delivered the copy again in a watch that began at an event."""
+        """Return whether the broker could have delivered the copy again in a watch that began at the event `begin`."""
         if self.holder and not self.facts.lasts(self.holder):
             return False
         fatal = (moments.precedes(final, fault) and not moments.precedes(begin, fault) for fault, _ in self.facts.fatal)

@@ -3,10 +3,10 @@
 *Messages*: the confirmed sends of messages that never expire and whose ids were sent once.  The sender chose the
 persistence, or is an MQ Light client (``light``), for which the topic chooses it; most rules leave such messages out.
 
-*Holders* (`assay_pipeline.tables.holders`) of a message on a topic are the subscriptions that existed before the send:
-a durable one from the moment on at which its first consumer was created, unless a client tried to delete it before the
-send; a non-durable one from the moment on at which its consumer was created, if the consumer watched the topic through
-the send.  The holder of a message on a queue is the queue.
+*Holders* (`assay_pipeline.tables.holders`) of a message on a topic are the subscriptions that existed before the send.
+A durable subscription exists from the creation of its first consumer on; it is no holder if a client tried to delete it
+before the send.  A non-durable subscription exists from the creation of its consumer on; it is a holder if the consumer
+watched the topic through the send.  The holder of a message on a queue is the queue.
 
 The columns, beside the message's and the holder's:
 
@@ -228,7 +228,7 @@ def _watched(history: History) -> DataFrame:
 
 
 def _counted(seen: DataFrame) -> DataFrame:
-    """Count the receptions of each copy, from rows of a copy with one reception each."""
+    """Count the receptions of each copy, from rows with one copy and one reception each."""
     seen_at, mine = F.col("seen_at"), F.coalesce(F.col("source") == F.col("holder"), no())
     plain = mine & ~F.col("look") & (F.col("seen_in") == F.col("destination"))
     fresh = plain & ~F.col("marked")

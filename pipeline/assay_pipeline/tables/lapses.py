@@ -1,4 +1,6 @@
-"""The table of subscriptions with a time to live whose subscriber was away: one row for each message of the absence.
+"""The table of messages that were sent while the subscriber of a subscription with a time to live was away.
+
+The table has one row for each message and each absence.
 
 *Absences*: a client created a consumer of an unshared subscription with a time to live, left it, and created it again,
 with the same name, topic and time to live.  The consumer selects no messages.  The client leaves by a call that closes

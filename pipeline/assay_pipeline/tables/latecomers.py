@@ -1,4 +1,4 @@
-"""The table of publications for rules on later subscribers: one row for each publication that one could receive.
+"""The table of publications that a later subscriber could receive: one row for each publication.
 
 *Publications* (`assay_pipeline.tables.publications`): confirmed publications without a delay.  All are left out if a
 client connects to a further queue manager.
