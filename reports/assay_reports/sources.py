@@ -1,4 +1,4 @@
-"""The input of a report: one run on one pair, read from the run's output folder alone."""
+"""The input of a report: one run on one pair, read only from the run's output folder."""
 
 from __future__ import annotations
 
