@@ -52,7 +52,7 @@ class Distance(Struct, frozen=True):
     """The time from one event to another.
 
     Args:
-        ns: The time in nanoseconds; negative if the other event is earlier.
+        ns: The time in nanoseconds; negative if the second event is the earlier one.
         unc_ns: The uncertainty of `ns`, plus or minus, in nanoseconds.
     """
 
@@ -104,7 +104,7 @@ def visible_to(claim: Claim, events: Iterable[AnyEvent]) -> list[AnyEvent]:
 
     An event of the claim's own writer counts if its sequence number is lower than the claim's.  An event of another
     writer counts unless it is later than the claim by more than the clocks' uncertainty.  Delays of the harness
-    (`Late`) always count, because the thread that notes them may be slower than the claim's step.
+    (`Late`) always count, because the thread that records them may be slower than the claim's step.
     """
     kept: list[AnyEvent] = []
     writer, seq = claim.writer, claim.seq
@@ -231,7 +231,7 @@ class History:
 
     @cached_property
     def returns(self) -> list[AnyEvent]:
-        """The events by which a client gives messages back, so that the broker may deliver them again."""
+        """The events after which the broker may deliver messages again, such as a rollback or a fault."""
         return [event for event in self._events if _gives_back(event)]
 
     @cached_property
@@ -254,7 +254,7 @@ class History:
         return self._answers.get((call.writer, call.id))
 
     def refused_commit(self, send: Call) -> Return | None:
-        """Return the refusal of the commit of a send's unit of work; None if no commit of the unit was refused."""
+        """Return the answer that refused to commit a send's unit of work; None if no commit of the unit was refused."""
         commits = self._commits.get((send.writer, send.unit), ()) if send.unit is not None else ()
         answers = (self.answer(commit) for commit in commits)
         return next((answer for answer in answers if answer is not None and answer.refused is not None), None)
@@ -347,7 +347,7 @@ def in_order(events: Iterable[E]) -> list[E]:
 
 
 def _parted(sightings: Iterable[Seen], name: Callable[[Seen], str]) -> dict[str, list[Seen]]:
-    """Group sightings by a name that a function gives each of them, and keep their order."""
+    """Group sightings by the result of the function `name`; each group has the order of the sightings."""
     parted: defaultdict[str, list[Seen]] = defaultdict(list)
     for seen in sightings:
         parted[name(seen)].append(seen)
@@ -355,7 +355,7 @@ def _parted(sightings: Iterable[Seen], name: Callable[[Seen], str]) -> dict[str,
 
 
 def _is_around(watch: Watched, call: Call) -> bool:
-    """Return whether a watch of a consumer was open during this receive call of the consumer."""
+    """Return whether a consumer's watch was open during a receive call of the same consumer."""
     begin, end = watch.begin, watch.end
     mine = call.writer == begin.writer and call.actor == begin.actor
     return mine and end is not None and begin.seq < call.seq < end.seq

@@ -5,16 +5,17 @@
 2. The circumstances of the scenario may change a finding's verdict (`assay_evidence.concluding.weighing`).
 3. A scenario's verdict is the worst of its findings, steps and missing capabilities.  A scenario stands *apart* if it
    could not run because something other than an ability of the pair was missing, such as virtual time.  If a busy
-   machine or a failed shared fault left an attempt at the scenario open, a later attempt decides
-   (`assay_evidence.concluding.attempts`).
+   machine, a slow restart or a failed shared fault left an attempt at the scenario without a decision, a later attempt
+   decides (`assay_evidence.concluding.attempts`).
 4. A rule's verdict depends on the roles of its scenarios (`assay_evidence.concluding.rule_verdicts`).
 
-Damage to a writer's journal affects the scenarios that have an event of this writer.  It affects all scenarios
+Damage to a writer's journal affects the scenarios that have an event of this writer.  All scenarios are affected in
+these cases:
 
-- if a writer's file is missing,
-- if the damaged writer began no scenario or wrote into another writer's scenario, because the lost lines may then
-  belong to any scenario,
-- if no journal has the plan, because scenarios may then be missing.
+- A writer's file is missing.
+- The damaged writer began no scenario or wrote into another writer's scenario, so the lost lines may belong to any
+  scenario.
+- No journal has the plan, so scenarios may be missing.
 """
 
 from __future__ import annotations
@@ -274,7 +275,7 @@ class _Run:
         return _Facts(tuple(rules), strength, judged, foreign, client, planned.tags if planned else (), role, probe)
 
     def _unclaimed(self, name: str, facts: _Facts, trace: list[AnyEvent]) -> list[Finding]:
-        """Return the findings that have no claim: on missing capabilities, steps not done, and a scenario not run."""
+        """Return the findings that come from no claim, such as on a missing capability or a step that failed."""
         if not trace and self._damage:
             reason = f"No line of the scenario is left. {_harmed(next(iter(self._damage.values())))}"
             return [Finding(claim="", verdict=Verdict.INCONCLUSIVE, reason=reason)]

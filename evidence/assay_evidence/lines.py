@@ -84,7 +84,7 @@ def read_line(line: bytes) -> AnyEvent:
         line: The line's bytes with the newline, which only a torn last line lacks.
 
     Raises:
-        LineError: The line is torn, blank, its checksum is missing or wrong, or the line is no event of the schema.
+        LineError: The line is torn or blank, has no checksum or a wrong one, or is no event of the schema.
     """
     if not line.endswith(NEWLINE):
         raise LineError("undecodable", "The last line is incomplete: it does not end with a newline.")
@@ -98,7 +98,7 @@ def decode_line(line: bytes) -> AnyEvent:
         line: The line's bytes without the newline.
 
     Raises:
-        LineError: The line is blank, its checksum is missing or wrong, or the line is no event of the schema.
+        LineError: The line is blank, has no checksum or a wrong one, or is no event of the schema.
     """
     if not line.strip():
         raise LineError("undecodable", "The line is blank.")

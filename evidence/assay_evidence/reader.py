@@ -10,8 +10,8 @@ The reader checks in this order:
 4. the files against each other: all must be of one run, each writer must have one file, and each writer that an ``end``
    record names must have a file.
 
-A journal in parts (`assay_evidence.files.parts`) is read as one file; a compressed part that ends early is damaged from
-its end on.
+A journal in parts (`assay_evidence.files.parts`) is read as one file.  If a compressed part is torn or altered, the
+reader records the damage and ignores the rest of the part.
 
 The run's id is taken from the file with the plan, or else from the first file by name.
 """

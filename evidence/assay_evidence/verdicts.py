@@ -53,7 +53,7 @@ class Finding(Struct, frozen=True):
     """The result of one claim, or of one subject of an invariant.
 
     Args:
-        claim: The reference (``writer:seq``) of the claim or of the subject's event; empty without either.
+        claim: The reference (``writer:seq``) of the claim or of the subject's event; empty if the finding has neither.
         verdict: The verdict.
         reason: The reason of the verdict, in one sentence.
         expected: The demand of the rule, with figures.

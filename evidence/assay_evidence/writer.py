@@ -119,7 +119,7 @@ class JournalWriter:
 
         Args:
             at: The time of the end.
-            writers: For the controller's journal, the names of all writers of the run, its own included.
+            writers: For the journal of the run's main process, the names of all writers of the run, including its own.
 
         Raises:
             JournalError: The end record could not be written.
@@ -151,7 +151,7 @@ class JournalWriter:
             ) from error
 
     def _release(self) -> None:
-        """Close the file of a journal without an end record."""
+        """Close the file without writing an end record, so that the reader reports the damage."""
         file, self._file = self._file, None
         if file is not None:
             with suppress(OSError, JournalError):

@@ -5,11 +5,12 @@ its kind.  Any other line is **quarantined** with its file and the reason: for e
 line, an incomplete line, an altered byte.
 
 The line numbers of each writer show missing and surplus lines.  Lines are numbered from 0 without gaps; the first line
-is ``begin``; the last is ``end`` and holds the number of lines before it.  A writer is **missing** if the controller's
-``end`` names it and it has no file.  The controller is missing if no ``end`` names writers.
+is ``begin``; the last is ``end`` and holds the number of lines before it.  The ``end`` of the run's main process (the
+controller) names all writers.  A writer is **missing** if this ``end`` names it and it has no file.  The controller is
+missing if no ``end`` names writers.
 
-Spark reads the lines as text, and an expression parses them.  Spark's own JSON readers drop blank lines and all but the
-first object of a line, and turn an invalid line into a row of nulls.
+Spark reads the lines as text, and an expression parses them.  Spark's own JSON readers are not used, because they drop
+blank lines and all but the first object of a line, and turn an invalid line into a row of nulls.
 
 If a compressed part is torn or altered, Spark keeps the lines before the damaged place and goes on with the next file.
 The lines after that place count as missing.

@@ -55,9 +55,10 @@ def leaves(calls: DataFrame, case: tuple[str, ...]) -> DataFrame:
 
 
 def losses(left: DataFrame, case: tuple[str, ...]) -> DataFrame:
-    """Make an array (``losses``) for each scenario: the times in which a client of the scenario lost its connection.
+    """Make an array (``losses``) for each scenario, with the begin and end of each call that dropped a connection.
 
-    A call that drops a connection has the connection's name, which need not be the name of its consumers.
+    The array is for the whole scenario, because such a call names the connection, and its consumers may have other
+    names.
 
     Args:
         left: The table ``leaves``.
@@ -70,7 +71,7 @@ def losses(left: DataFrame, case: tuple[str, ...]) -> DataFrame:
 
 
 def settles(told: DataFrame, case: tuple[str, ...]) -> DataFrame:
-    """Make the table ``settles``: one row for each accepted message, with the time of its acceptance or the commit.
+    """Make the table ``settles``: one row for each accepted message, with the time of the acceptance or of its commit.
 
     Args:
         told: All events.
@@ -99,7 +100,7 @@ def settles(told: DataFrame, case: tuple[str, ...]) -> DataFrame:
 
 
 def alone(arrivals: DataFrame, consumers: DataFrame, case: tuple[str, ...]) -> DataFrame:
-    """Find the destinations of which all watches and consumers belong to one consumer that loses no message.
+    """Find whether only one actor consumes from each destination, and no client there may lose messages (``careless``).
 
     Args:
         arrivals: The table ``arrivals``.

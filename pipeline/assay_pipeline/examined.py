@@ -14,7 +14,7 @@ from assay_pipeline.moments import reference
 
 SUBJECT = (*CASE, "subject", "outcome", "figure", "ref")
 BY_RULE = "case_id bigint, subject string, outcome string, figure bigint, ref string, rule string"
-"""The schema of the table of all invariants' subjects: `SUBJECT`, and the rule's id, by which it is partitioned."""
+"""The schema of the table of all subjects: `SUBJECT`, and the rule's id, by which the table is partitioned."""
 
 
 def subjects(frame: DataFrame, *, subject: Column, outcome: Column, figure: Column) -> DataFrame:
@@ -54,7 +54,7 @@ class Rows(Struct, frozen=True):
     figure: Column
 
     def otherwise(self, other: Rows) -> Rows:
-        """Let another invariant examine the rows that this one does not examine; keep this one's subject and figure."""
+        """Add the rows that only another invariant examines; all rows have the subject and figure of this invariant."""
         outcome = F.when(self.which, self.outcome).when(other.which, other.outcome)
         return Rows(self.which | other.which, self.subject, outcome, self.figure)
 

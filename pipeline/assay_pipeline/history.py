@@ -4,7 +4,8 @@ The invariants read only these tables:
 
 - ``cases``: one row for each scenario, with its number and its names.
 - ``faults``: one row for each scenario with faults: an array of them, each with its kind, begin and end.
-- ``calls``: one row for each call of a client, with its arguments and its answer (``accepted`` is null without one).
+- ``calls``: one row for each call of a client, with its arguments and its answer; without an answer, ``accepted`` is
+  null.
 - ``sends``: one row for each send.  It holds destination, mode, priority (null if the destination chooses it), delay,
   time to live, unit of work, the call's answer, the message in the answer (``sent``) and the faults of the scenario.
   It also holds the time at which the send was *confirmed*: the time of its answer, or of the commit of its unit of
@@ -21,28 +22,33 @@ The invariants read only these tables:
 - ``browses``: the times at which a destination was browsed.
 - ``admins``: the commands of administrators.
 - ``batches``: one row for each batch, with the size of its listener.
-- ``parties``: one row for each actor.  It tells whether all its consumers receive at most once (``receives_once``),
-  whether it sends at most once and never at least once (``sends_once``) or the reverse (``sends_surely``), whether all
-  its subscriptions are durable or shared (``lasts``), whether it has only one subscription name and one client id
-  (``single``), and whether it connects to another queue manager than the first (``remote``).
+- ``parties``: one row for each actor, with these conditions:
+
+  - ``receives_once``: all its consumers receive at most once
+  - ``sends_once``: it sends at most once and never at least once; ``sends_surely``: the reverse
+  - ``lasts``: all its subscriptions are durable or shared
+  - ``single``: it has at most one subscription name and one client id
+  - ``remote``: it connects to another queue manager than the first
+
 - ``settles``: one row for each message that a client accepted outside of a unit of work, or in a unit of work that was
   committed; ``final_at`` is the time of the acceptance or of the commit.
 - ``leaves``: one row for each call that ends a consumer, a session or a connection, with its operation, the destination
   of a consumer, and whether the call was accepted.
 - ``batched``: one row for each reception of a message in a batch, with its settlement and its next reception
   (`assay_pipeline.tables.batched`).
-- ``consumers``: one row for each consumer that was created, with the queue or subscription that holds its messages
-  (`assay_pipeline.tables.holders`).
-- ``returns``: the times of events after which a broker may deliver a message again: faults, rollbacks, closed
-  consumers, failed callbacks, messages that a client did not accept.  An event is ``orderly`` if it is a client's call
-  that ends a consumer, a session or a connection.
+- ``consumers``: one row for each consumer that was created, or whose creation was not answered, with the queue or
+  subscription that holds its messages (`assay_pipeline.tables.holders`).
+- ``returns``: the times of events after which a broker may deliver a message again: faults, sessions that the broker
+  ended, rollbacks, closed consumers, failed callbacks, messages that a client did not accept.  An event is ``orderly``
+  if it is a client's call that closes a consumer, a session or a connection, or that deletes a subscription.
 - ``endings``: one row for each session and each call that acknowledges the session's messages or ends its unit of work.
-  An XA session has rows only if it worked in exactly one branch; they have the numbers of the events with which the
-  work in the branch began (``begun``) and of the calls that ended this work (``left``).
+  An XA session has rows only if it worked in exactly one branch.  These rows have the sequence numbers of the events
+  with which the work in the branch began (``begun``), and of the calls that ended this work (``left``).
 - ``unsubscribed``: the names of subscriptions that a client tried to delete, with the times.
-- ``copies``: one row for each message and each holder of it (`assay_pipeline.tables.copies`).  It is made from ``held``
-  (the same rows with the facts of the sends) and ``received`` (one row for each copy that a consumer received).
-- ``latecomers``: one row for each publication, with what later subscribers got of it
+- ``copies``: one row for each copy: a message and one of its holders (`assay_pipeline.tables.copies`).  The table is
+  made from ``held`` (the same rows with the facts of the sends) and ``received`` (one row for each copy that a consumer
+  received).
+- ``latecomers``: one row for each publication, with the receptions by later subscribers
   (`assay_pipeline.tables.latecomers`).
 - ``lapses``: one row for each message that was sent while the only subscriber of a subscription with a time to live was
   away (`assay_pipeline.tables.lapses`).
@@ -132,7 +138,7 @@ class History:
         return table
 
     def keep(self, name: str, make: Callable[[], DataFrame]) -> DataFrame:
-        """Store a table that queries of several rules read, at the first call, and return the stored table.
+        """Return a table that the queries of several rules read; the first call makes and stores the table.
 
         Args:
             name: The table's name.

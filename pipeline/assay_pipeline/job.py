@@ -44,7 +44,7 @@ OFFENCES_PAGE = "offences.html"
 
 
 class Pages(Struct, frozen=True):
-    """The makers of the HTML pages.
+    """The functions that make the HTML pages.
 
     Args:
         measures: Makes the page of the measures of runs.

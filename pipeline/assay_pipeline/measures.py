@@ -1,6 +1,7 @@
 """The measures of runs (`assay_evidence.histories.measures`), from the tables of the history.
 
-Spark counts in ticks of 100 ms, so that few rows leave it; windows and recovery times come from these counts.
+Spark counts sends and receptions in ticks of 100 ms, so that the driver collects few rows.  The driver computes windows
+and recovery times from these counts.
 """
 
 from __future__ import annotations
@@ -26,14 +27,20 @@ _TICKS_A_SECOND = 10
 _WINDOWS = 120
 """The largest number of windows of a run's rates."""
 _NEAR_S = 5
-"""A message is near a fault if it is due in the fault, or within so many seconds after it."""
+"""A message is near a fault if it was due before the fault's end or within this number of seconds after the end.
+
+The fault must also have begun before the message came.
+"""
 _DELAYS_MS = (0, 500, 1_000, 2_000)
-"""The least delays of the groups of delays."""
+"""The shortest delay of each group of delays, in milliseconds."""
 Key = tuple[str, str]
 
 
 class _Ticks(Struct, frozen=True):
-    """The counts of a run, by tick since the run's first count."""
+    """The counts of a run by tick.
+
+    A tick is the number of a span of 100 ms, counted from the epoch; `first` is the first tick with a count.
+    """
 
     first: int
     sent: Mapping[int, int]
@@ -45,7 +52,7 @@ class _Ticks(Struct, frozen=True):
         return max((*self.sent, *self.received))
 
     def received_after(self, tick: int) -> int | None:
-        """Return the tick of the first reception after another tick; None without one."""
+        """Return the tick of the first reception after another tick; None without a later reception."""
         later = range(tick + 1, self.last + 1)
         return next((one for one in later if one in self.received), None)
 
@@ -128,7 +135,7 @@ def _rates(ticks: _Ticks) -> tuple[Rate, ...]:
 
 
 def _faults(history: History) -> dict[Key, list[Row]]:
-    """Collect the faults of each run; a soak records a fault in several scenarios, some microseconds apart."""
+    """Collect the faults of each run, each once; a soak records a fault in several scenarios, microseconds apart."""
     fault = F.explode("faults").alias("fault")
     begin = F.col("fault.begin")
     second = F.floor(begin["wall_ns"] / F.lit(1_000 * NS_PER_MS))
@@ -160,7 +167,7 @@ def _span(fault: Row, ticks: _Ticks) -> FaultSpan:
 
 
 def _lateness(history: History) -> dict[Key, list[Lateness]]:
-    """Measure delayed messages whose first receiver had begun to wait before they were due."""
+    """Measure the delayed messages that a consumer received in a watch that began before the message was due."""
     sends = history.sends.where((F.col("delay_ns") > 0) & (F.col("sends") == 1) & F.col("confirmed_at").isNotNull())
     seen = history.sightings.where(~F.col("look")).select(*MESSAGE, "actor", F.col("at").alias("seen_at"))
     watches = history.watches.select(*CASE, "actor", "destination", "begin", "end")
@@ -197,7 +204,7 @@ def _lateness(history: History) -> dict[Key, list[Lateness]]:
 
 
 def _groups() -> Column:
-    """Return the names of a message's groups: all, its delay's, and whether it is near a fault."""
+    """Return the names of a message's groups: all messages, those with such a delay, those near a fault (or not)."""
     delay = F.lit(_delay_names()[-1])
     for least, name in reversed([*zip(_DELAYS_MS[1:], _delay_names()[:-1], strict=True)]):
         delay = F.when(F.col("delay_ns") < least * NS_PER_MS, name).otherwise(delay)
@@ -239,7 +246,7 @@ def _batches(history: History) -> dict[Key, Batches]:
 
 
 def _repeats(history: History) -> dict[Key, dict[str, int]]:
-    """Count the receptions of each copy after its first one, by mark and by fault.
+    """Count the receptions of each copy after the first, by cause: with or without a fault, with or without a mark.
 
     The copies of unnamed subscriptions are left out, because the journal does not tell them apart.
     """

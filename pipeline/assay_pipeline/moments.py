@@ -47,7 +47,7 @@ def reference(at: Column) -> Column:
 
 
 def number(arguments: Column, name: str) -> Column:
-    """Return a whole number from a call's arguments, which the schema holds as text; null for any other value."""
+    """Return a whole number from a call's arguments, which are text in the schema; null for any other value."""
     return arguments[name].try_cast("bigint")
 
 

@@ -1,4 +1,4 @@
-"""The check for packages that Spark imports late; Spark's own error for a missing one would not help the user."""
+"""The check for packages that Spark imports late, because Spark's own error for a missing package does not help."""
 
 from __future__ import annotations
 

@@ -4,9 +4,9 @@
   is a pass.  As in the suite, a scenario of the rule that could not run, or whose steps were not all done, also counts.
 - These findings are weighed like findings of claims (`assay_evidence.concluding.weighing`).  A scenario's verdict is
   the worst verdict of its findings, and a rule's verdict is the worst of its scenarios' verdicts.
-- If a busy machine held up the harness in a scenario, a pass of the scenario becomes inconclusive.  Such a scenario
-  does not decide the rule if another scenario passed: its kept subjects are no evidence, as if they were not
-  examinable.  A scenario with a broken or undecided subject always counts.
+- If a busy machine held up the harness in a scenario, a pass of the scenario becomes inconclusive.  If another scenario
+  passed, such a scenario does not count for the rule, because its kept subjects are no evidence.  A scenario with a
+  broken or undecided subject always counts.
 - A rule without any subject is *not-demonstrated*.
 - Damage anywhere in a folder makes every rule of its runs *inconclusive*: a missing or altered line may show a breach.
 - A rule that an imported log cannot decide (`Begin.decides`) is *not-demonstrated*, even if it has subjects.
@@ -61,7 +61,7 @@ class RunOf(Struct, frozen=True, order=True):
         return self.decides is None or rule in self.decides
 
     def lacks(self, rule: str) -> str:
-        """Return what the run's events do not tell about a rule, in one sentence; empty if they lack nothing."""
+        """Return the facts about a rule that the run's events lack, in one sentence; empty if they lack nothing."""
         if self.decides is None:
             return ""
         return dict(self.untold).get(rule, "" if rule in self.decides else UNTOLD)
@@ -259,7 +259,10 @@ class _RuleOf(Struct, frozen=True):
 
 
 def _deciding(scenarios: Sequence[ScenarioVerdict], examined: Mapping[str, Tally]) -> Sequence[ScenarioVerdict]:
-    """Return the scenarios that decide a rule: if one passed, all except delayed ones whose subjects are all kept."""
+    """Return the scenarios that decide a rule.
+
+    If a scenario passed, these are all scenarios except delayed ones with only kept subjects; otherwise all scenarios.
+    """
     if all(one.verdict is not Verdict.PASS for one in scenarios):
         return scenarios
 

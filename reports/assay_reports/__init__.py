@@ -1,4 +1,4 @@
-"""Makes reports for people and machines from a run's output folder alone."""
+"""Makes reports for people and machines; their only input is the output folder of each run."""
 
 from assay_reports.errors import OutputError, ReportError, SourceError
 from assay_reports.histories.measures import measures_page

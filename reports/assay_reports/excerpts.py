@@ -84,8 +84,8 @@ def excerpt(events: Sequence[AnyEvent], limit: int = LINES, offenders: Collectio
 
     Args:
         events: The scenario's events.
-        limit: The largest number of lines to show, besides the lines that break the rule.
-        offenders: References of the events that break the rule; the excerpt always shows them.
+        limit: The largest number of lines in head and tail together, and the largest number of kept lines.
+        offenders: References of the events that break the rule; lines between head and tail are kept for them.
     """
     scenario = next((event.scenario for event in events if event.scenario), "")
     clock = ScenarioClock(events)

@@ -41,7 +41,7 @@ class Moment(Struct, frozen=True):
 
 
 class Interval(Struct, frozen=True):
-    """An interval of a time line: a watch of one actor, or a fault."""
+    """An interval of a time line: a watch of one actor, or a fault; times count from the scenario's first event."""
 
     name: str
     begin_ns: int
@@ -50,7 +50,7 @@ class Interval(Struct, frozen=True):
 
 
 class Due(Struct, frozen=True):
-    """A due time of a time line: the end of a message's delivery delay."""
+    """A due time of a time line: the end of a message's delivery delay, counted from the scenario's first event."""
 
     at_ns: int
     key: str

@@ -1,7 +1,8 @@
 """Makes the rows of the HTML table that shows an excerpt of the journal.
 
-About 90 % of a report's values are in these rows, so this module builds them faster than a template.  A line without
-special characters needs only one check; other lines are made visible and escaped, as templates do.
+About 90 % of a report's values are in these rows.  So this module builds the rows without a template, which would take
+longer.  A line without special characters needs only one check; other lines are made visible and escaped, as templates
+do.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The input of a report: one run on one pair, read from the run's output folder alone."""
+"""The input of a report: one run on one pair, read only from the run's output folder."""
 
 from __future__ import annotations
 
@@ -86,7 +86,15 @@ class DefectError(Struct, frozen=True):
 
 
 class KillMatrix(Struct, frozen=True):
-    """The content of `defects.json`, as `assay defects --json` writes it."""
+    """The content of `defects.json`, as `assay defects --json` writes it.
+
+    Args:
+        rules: The rules with their defects.
+        alarms: The scenarios that do not pass without a defect.
+        unkilled: The scenarios that no defect breaks.
+        too_broad: The defects with which too many scenarios fail, each with the share of failing scenarios.
+        errors: The defects whose own code raised an exception.
+    """
 
     rules: tuple[RuleDefects, ...] = ()
     alarms: tuple[str, ...] = ()

@@ -107,7 +107,7 @@ class Story(Struct, frozen=True):
 
 
 def story(events: Sequence[AnyEvent], offenders: Collection[str] = ()) -> Story:
-    """Tell the story of a scenario.
+    """Make the story of a scenario.
 
     Args:
         events: The scenario's events.
@@ -150,7 +150,7 @@ def _shortened(lines: Sequence[StoryLine]) -> Iterator[tuple[int, StoryLine]]:
 
 
 def _is_between_equals(lines: Sequence[StoryLine], index: int) -> bool:
-    """Return whether the lines before and after a line say the same, as those of a poll do."""
+    """Return whether a line equals the lines before and after it, as in polling; False if the line breaks the rule."""
     if not 0 < index < len(lines) - 1 or lines[index].breaks:
         return False
     said = {(line.who, line.text) for line in lines[index - 1 : index + 2]}
@@ -209,7 +209,7 @@ class _Teller:
         yield from ((line, None) for line in waiting)
 
     def _answered_at_once(self) -> frozenset[str]:
-        """Return the references of the answers that share a line with their call: no event came in between."""
+        """Return the references of the answers that share a line with their call, because no event came in between."""
         merged: set[str] = set()
         before: AnyEvent | None = None
         for event in self.events:

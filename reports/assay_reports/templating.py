@@ -18,7 +18,7 @@ _FIT = (Markup, int, float)
 
 @cache
 def template_environment() -> Environment:
-    """Return the environment of the templates; cached, because it compiles each template once."""
+    """Return the environment of the templates; cached, so that each template is compiled only once."""
     environment = Environment(
         loader=PackageLoader("assay_reports"),
         autoescape=True,

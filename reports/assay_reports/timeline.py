@@ -20,12 +20,15 @@ from assay_reports.moments import Due, Interval, Moment, MomentKind, Moments
 
 LEFT = 3.0
 RIGHT = 97.0
+"""The begin and the end of the time axis, in per cent of the drawing's width."""
 TOP = 22
 LANE = 46
 LINE_IN_LANE = 36
 AXIS = 34
+"""Heights in pixels: the space above the lanes, a lane, the line within its lane, and the time axis."""
 LANES = 12
 MARKS = 400
+"""The largest numbers of lanes and of marks in a drawing."""
 TOLD = 3
 """The largest number of rule-breaking events that the text below the drawing describes."""
 NARROW_PX = 244
@@ -148,7 +151,7 @@ def timeline(events: Sequence[AnyEvent], offenders: Collection[str] = (), *, bro
 
     Args:
         events: The scenario's events.
-        offenders: References of the events that break the rule; these are always drawn.
+        offenders: References of the events that break the rule; they are drawn first if not all events have room.
         broken: Whether the scenario's verdict is fail.
 
     Returns:
@@ -219,7 +222,7 @@ def _lanes(moments: Sequence[Moment], watches: Sequence[Interval]) -> list[str]:
 
 
 def _chosen(moments: Sequence[Moment]) -> list[Moment]:
-    """Choose the moments to draw, in the order of time; moments that break the rule are always drawn."""
+    """Choose at most `MARKS` moments to draw, in the order of time; moments that break the rule are preferred."""
     if len(moments) <= MARKS:
         return list(moments)
     breaking = [index for index, moment in enumerate(moments) if moment.breaks][:MARKS]

@@ -6,11 +6,11 @@ on the scenario comes from this table, applied to the first attempt and then, if
 ============================================================  ===============================================
 verdict of the attempt                                        the scenario's verdict
 ============================================================  ===============================================
-inconclusive, and a delay of the harness left the deciding    the verdict of the next attempt; without a next
-finding open, or all delays together exceed `HELD_UP_NS`      attempt, the verdict of this attempt
+inconclusive, and either a delay of the harness left the      the verdict of the next attempt; without a next
+deciding finding open, or all delays exceed `HELD_UP_NS`      attempt, the verdict of this attempt
 inconclusive or not-demonstrated, and the broker needed more  as above
 than `SLOW_RETURN_NS` for a restart or after a kill
-error, because a fault failed that several scenarios shared,  as above; the next attempt has its broker for itself
+error, because a fault failed that several scenarios shared,  as above; the next attempt has a broker of its own
 or because their shared broker stopped answering
 any other, such as pass, fail, or another error               the verdict of this attempt
 ============================================================  ===============================================
@@ -50,7 +50,7 @@ def attempt_id(scenario: str, attempt: int) -> str:
 
 
 def grouped(names: Iterable[str], begins: Iterable[ScenarioBegin]) -> list[list[str]]:
-    """Group the ids in a journal by scenario: the scenario's id, then the ids of its later attempts in their order.
+    """Group the ids in a journal by scenario; each group has the scenario's id, then its later attempts in their order.
 
     Args:
         names: The ids that were planned or have events.

@@ -1,8 +1,8 @@
 """The profiles that a backend claims (as in ISO 9646), and the capabilities that the pair lacks for them.
 
-A capability that a claimed profile requires and the pair does not declare is *not claimed*.  It changes no verdict: the
-run still tries all rules, and a scenario that needs the capability is unsupported.  Probes
-(`assay_evidence.concluding.probes`) show whether the declarations are true.
+A capability that a claimed profile requires and the pair does not declare is *not claimed*.  A capability that is not
+claimed changes no verdict: the run still tries all rules, and a scenario that needs the capability is unsupported.
+Probes (`assay_evidence.concluding.probes`) show whether the declarations are true.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The journal's schema: all kinds of events, each of them a JSON object on its own line.
 
-A journal is the only evidence.  Each writer (a process) has one file.  `seq` counts from 0 without gaps and the last
-record is `end`, so a missing or repeated line shows.  Each line ends with a checksum (`assay_evidence.lines`), so an
-altered line shows, too.  To compare the times of two events, use `mono_ns` if both have the same `boot`, or else
-`wall_ns` with the `unc_ns` of both.
+The journals are the only evidence.  Each writer (a process) has one file.  `seq` counts from 0 without gaps and the
+last record is `end`, so the reader detects a missing or repeated line.  Each line ends with a checksum
+(`assay_evidence.lines`), so the reader also detects an altered line.  To compare the times of two events, use `mono_ns`
+if both have the same `boot`, or else `wall_ns` with the `unc_ns` of both.
 
 The schema changes by additions only.  A field keeps its name and has the same type in all kinds of events, because the
 Spark pipeline reads all kinds with one flat schema.

@@ -88,8 +88,8 @@ class Inspected(Event, frozen=True, kw_only=True, tag="inspected"):
 class Past(Event, frozen=True, kw_only=True, tag="past"):
     """A start or fault of the broker before the begin of a scenario that did not pass; no claim is decided from it.
 
-    `happened_ns` is the time of the start or fault. The event's other times (`Event.mono_ns`, `Event.wall_ns`) tell
-    when the kit wrote the event. So no event of a scenario is earlier than the scenario's begin.
+    `happened_ns` is the time of the start or fault. The event's other times (`Event.mono_ns`, `Event.wall_ns`) are the
+    times at which the kit wrote the event. So no event of a scenario is earlier than the scenario's begin.
 
     Args:
         source: The broker's container or process, with the image.

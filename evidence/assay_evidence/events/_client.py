@@ -131,7 +131,9 @@ class Settle(Event, frozen=True, kw_only=True, tag="settle"):
 
 
 class Unit(Event, frozen=True, kw_only=True, tag="unit"):
-    """The begin or end of a unit of work, or a preparation of it.
+    """The begin or end of a unit of work.
+
+    For a branch of a global unit of work, also its preparation, and its report as in doubt by XA recover.
 
     Args:
         actor: The session's name.

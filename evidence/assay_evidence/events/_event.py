@@ -1,4 +1,4 @@
-"""The fields that all events have, and the values of several kinds."""
+"""The fields that all events have, and types that several kinds of events use."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Event(Struct, frozen=True, kw_only=True, tag_field="kind", omit_defaults=T
         run: The run's id.
         writer: The writer's name, unique in the run.
         seq: The writer's counter, from 0 without gaps.
-        boot: The clock of `mono_ns`: a boot of a machine, or one virtual world.
+        boot: The id of the clock of `mono_ns`: one boot of a machine, or one virtual world.
         mono_ns: The monotonic time in nanoseconds.
         wall_ns: The wall-clock time in nanoseconds since the epoch.
         unc_ns: The uncertainty of both times, plus or minus, in nanoseconds.

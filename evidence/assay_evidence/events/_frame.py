@@ -43,10 +43,10 @@ class Frame(Event, frozen=True, kw_only=True, tag="frame"):
 
 
 class Wire(Event, frozen=True, kw_only=True, tag="wire"):
-    """A protocol frame that a connection kept, for the explanation of a scenario that did not pass.
+    """One of a connection's last protocol frames, which help to explain a scenario that did not pass.
 
-    A connection keeps its last frames.  They are written after the scenario, with the times at which the client sent or
-    received them, and no claim is decided from them.
+    A connection stores its last frames.  The kit writes these events after the scenario, with the times at which the
+    client sent or received the frames.  No claim is decided from them.
 
     Args:
         actor: The connection's name in the scenario.

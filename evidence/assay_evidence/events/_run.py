@@ -63,15 +63,15 @@ class Begin(Event, frozen=True, kw_only=True, tag="begin"):
         seed: The run's seed.
         capabilities: The capabilities that the pair declares, each with its source in one sentence.
         defect: The name of the defect that the run switches on; empty for a run without a defect.
-        lacks: The known reasons for capabilities that the pair does not declare.
+        lacks: By capability that the pair does not declare, the reason; a capability without a known reason is absent.
         profiles: The profiles that the backend claims; None in journals of versions without claims of profiles.
         given: The options of `assay run` that choose the tested pair, such as ``--backend=artemis``; empty in journals
             of versions that do not record them.
         decides: For an imported log, the ids of the rules that its events can decide; None for a run, whose events can
             decide all rules.
-        untold: For an imported log, what the log does not tell, by rule.
+        untold: For an imported log, the information that rules need and the log lacks.
         unread: For an imported log, one sentence for each of the first lines that could not be imported; empty if all
-            lines were imported. A line that is missing counts as damage.
+            lines were imported. A line that could not be imported counts as damage.
     """
 
     backend: str
@@ -108,7 +108,8 @@ class End(Event, frozen=True, kw_only=True, tag="end"):
     Args:
         events: The number of lines before this one.
         sha256: The SHA-256 digest over the bytes of these lines, hexadecimal.
-        writers: The names of all writers of the run, in the controller's file; empty in other files.
+        writers: The names of all writers of the run, in the file of the run's main process (the controller); empty in
+            other files.
     """
 
     events: int

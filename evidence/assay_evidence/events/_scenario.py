@@ -64,8 +64,9 @@ class ScenarioEnd(Event, frozen=True, kw_only=True, tag="scenario-end"):
     Args:
         elapsed_ns: The scenario's duration on the wall clock, in nanoseconds.
         waited_ns: The time for which the steps waited, on the backend's clock, in nanoseconds.
-        late_ns: The total delay of the harness on a busy machine, in nanoseconds. A thread of the harness only sleeps
-            again and again; `late_ns` is the sum of the delays with which it woke up. None in virtual time.
+        late_ns: The total delay of the harness on a busy machine, in nanoseconds. One thread of the harness does
+            nothing but sleep for short times; `late_ns` is the sum of the times by which it woke up too late. None in
+            virtual time.
         longest_ns: The longest of these delays, in nanoseconds.  None in virtual time, and in journals of versions
             that do not write long delays as events of their own (`Late`).
     """
@@ -77,7 +78,9 @@ class ScenarioEnd(Event, frozen=True, kw_only=True, tag="scenario-end"):
 
 
 class Late(Event, frozen=True, kw_only=True, tag="late"):
-    """A delay of the harness on a busy machine, written at its end; events written later may have happened in it.
+    """A delay of the harness on a busy machine, written when the delay ends.
+
+    An event that the harness writes after this one may have happened during the delay.
 
     Args:
         held_ns: The longest possible duration of the delay, in nanoseconds: the time since the harness last showed that
@@ -90,7 +93,7 @@ class Late(Event, frozen=True, kw_only=True, tag="late"):
 
 
 class Unsupported(Event, frozen=True, kw_only=True, tag="unsupported"):
-    """The reason why a scenario was not run: the pair lacks something that it needs.
+    """The reason why a scenario was not run: the pair lacks something that the scenario needs.
 
     Args:
         capability: The name of the missing capability or circumstance.

@@ -22,7 +22,7 @@ def paired(events: Iterable[PhasedT]) -> list[tuple[PhasedT, PhasedT | None]]:
         events: The begins and ends; those of a writer in the order of their sequence numbers.
 
     Returns:
-        Each begin with its end, or with None without one.  An end without a begin is left out.
+        Each begin with its end, or with None if it has no end.  An end without a begin is left out.
     """
     pairs: list[tuple[PhasedT, PhasedT | None]] = []
     still_open: dict[tuple[str, str], int] = {}

@@ -149,14 +149,14 @@ class PartFiles:
             self._written += len(octets)
 
     def _close_part(self) -> None:
-        """Close the part's file unless it is closed: the system may have given its descriptor to another file since."""
+        """Close the part's file, but never twice: the system may give a closed file's descriptor to another file."""
         descriptor, self._descriptor = self._descriptor, _CLOSED
         if descriptor != _CLOSED:
             os.close(descriptor)
 
     def _end_part(self) -> None:
         self._close_part()
-        self._await_compression()  # at most one part waits to be compressed, so that the disk cannot fill with them
+        self._await_compression()  # at most one part is not yet compressed, so parts cannot fill the disk
         self._compressing = threading.Thread(target=compress, args=(self._path,), name="assay-journal")
         self._compressing.start()
 

@@ -1,4 +1,4 @@
-"""The measures of a run: lateness, rates, faults, the fill of batches, and repeated receptions.
+"""The measures of a run: lateness, rates, faults, how full batches are, and repeated receptions.
 
 Measures decide nothing.  `assay judge` writes them as ``measures.json``, and draws them in ``measures.html``.
 """
@@ -35,8 +35,8 @@ class FaultSpan(Struct, frozen=True):
         kind: The kind of fault.
         begin_s: The time of the fault's begin, in seconds since the run began.
         end_s: The time of the fault's end, in seconds since the run began; None if the end is not in the journal.
-        recovery_s: The time from the fault's begin to the first reception after its end, in seconds; None without
-            such a reception.
+        recovery_s: The time from the fault's begin to the first reception after the fault's end, in seconds; None
+            without a reception after the end.
         redelivered: The number of receptions with a redelivery mark in the five seconds after the fault's end.
     """
 
@@ -66,8 +66,8 @@ class Batches(Struct, frozen=True):
 
     Args:
         batches: The number of batches.
-        full: The number of batches with the largest size.
-        fill: The mean of each batch's size divided by its largest size, from 0 to 1.
+        full: The number of batches with the largest permitted size.
+        fill: The mean, over all batches, of the batch's size divided by its largest permitted size; from 0 to 1.
     """
 
     batches: int
@@ -86,7 +86,7 @@ class Measures(Struct, frozen=True):
         lateness: The lateness of delayed messages, by group; the first group holds all of them.
         rates: The rates, in windows of equal length.
         faults: The faults, in their order.
-        batches: The fill of batches; None without batches.
+        batches: The sizes of batches; None for a run without batches.
         repeats: The number of receptions of a copy after its first reception, by cause.
     """
 

@@ -59,7 +59,7 @@ class Copy(Struct, frozen=True, kw_only=True):
 
 
 def copies(story: Story) -> Sequence[Copy]:
-    """Return the copies of a scenario without those of MQ Light senders; computed once for all invariants."""
+    """Return the copies of a scenario, except those of MQ Light clients' messages; computed once for all invariants."""
     return story.noted(copies, lambda: tuple(copy for copy in all_copies(story) if not copy.light))
 
 
@@ -74,7 +74,7 @@ def giving_back(story: Story) -> list[Event]:
 
 
 def failures(story: Story) -> list[Event]:
-    """Return the events of `giving_back` except the orderly ends of consumers, sessions and connections."""
+    """Return the events of `giving_back` except the orderly ends of consumers, sessions, connections, subscriptions."""
     return story.noted(failures, lambda: _after_which(story, _FAILING))
 
 
@@ -178,7 +178,7 @@ class _Copies:
         return max((self.story.silence(send, span, start) for span in whole), default=0)
 
     def _reopened(self, send: Send, holder: Holder) -> bool:
-        """Return whether a consumer of a queue or a durable subscription was created after the confirmation."""
+        """Return whether a consumer of a queue or durable subscription was created after the message's confirmation."""
         if holder.kind == "non-durable" or send.confirmed is None:
             return False
         if holder.kind == "durable":

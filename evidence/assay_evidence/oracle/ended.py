@@ -1,4 +1,4 @@
-"""The ends of batches for the oracle: the calls that acknowledged their messages or ended their units of work."""
+"""The receptions in batches for the oracle, each with the call that acknowledged it or ended its unit of work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from assay_evidence.oracle.story import Send, Story
 
 
 class Ending(Struct, frozen=True):
-    """A reception in a batch, and the call that acknowledged its session's messages or ended the unit of work."""
+    """A reception in a batch, and the later call by which its session acknowledged it or ended its unit of work."""
 
     one: Delivery
     send: Send
@@ -61,12 +61,12 @@ def _ends(story: Story, ack: str) -> dict[tuple[str, str], list[tuple[Call, Retu
 
 
 def endings(story: Story, ack: str, margin_ns: int) -> Iterator[Ending]:
-    """Return the receptions in batches that BT-11, BT-12 or BT-13 examine, each with its end.
+    """Return the receptions in batches that BT-11, BT-12 or BT-13 examine, each with the call that ended it.
 
     Args:
         story: The scenario.
         ack: The acknowledgement mode of the sessions: client, transacted or xa.
-        margin_ns: The time after the end in which no connection may be lost, in nanoseconds.
+        margin_ns: The time after that call's return in which no connection may be lost, in nanoseconds.
     """
     ends, holders = _ends(story, ack), Holders(story)
     sends = {send.key: send for send in story.sends if send.times == 1 and send.ttl_ns == 0}

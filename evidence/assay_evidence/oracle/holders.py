@@ -129,7 +129,7 @@ class Holders:
 
     @cached_property
     def _names(self) -> dict[tuple[str, int], str | None]:
-        """The name of each consumer's holder, by writer and number of the consumer's call; None without a holder."""
+        """The name of each consumer's holder, by writer and sequence number of the call that created the consumer."""
         of_name: dict[str, list[Attachment]] = defaultdict(list)
         for one in self.attachments:
             if one.name is not None:
@@ -163,14 +163,20 @@ class Holders:
         return created
 
     def source(self, event: Event, actor: str, destination: str) -> str | None:
-        """Return the name of the holder from which a consumer received at an event; None if it is unknown."""
+        """Return the name of the holder from which an actor's consumer received, or watched, at the time of an event.
+
+        None if the holder is unknown.
+        """
         consumer = self.consumer(event, actor)
         if consumer is not None:
             return self.name(consumer)
         return destination if destination.startswith("queue://") else None
 
     def is_alone(self, destination: str) -> bool:
-        """Return whether a destination's watches and consumers belong to one consumer that loses no message."""
+        """Return whether only one actor consumes from a destination, and no client there may lose messages.
+
+        `Attachment.careless` defines which clients may lose messages.
+        """
         careless = any(one.careless and one.call.destination == destination for one in self.attachments)
         return len({(event.writer, actor) for actor, event in self._story.came(destination)}) == 1 and not careless
 

@@ -59,7 +59,7 @@ class _Absence(Struct, frozen=True):
 
 
 def lapses(story: Story) -> Sequence[Lapse]:
-    """Return all messages of absences of one scenario; computes them once for all invariants."""
+    """Return the messages of a scenario that were sent during absences; computed once for all invariants."""
     return story.noted(lapses, lambda: tuple(_lapses(story)))
 
 
@@ -174,7 +174,7 @@ def _is_plain(one: Attachment) -> bool:
 
 
 def _upset(story: Story, absence: _Absence) -> bool:
-    """Return whether a fault touches the time from the first creation to the end of the return."""
+    """Return whether a fault overlaps the time from the subscription's first creation to the subscriber's return."""
     returned = absence.back.answer
     return any(
         not (fault.end is not None and precedes(fault.end, absence.first))

@@ -26,8 +26,8 @@ class Reach(Struct, frozen=True):
     """The receptions of a publication by one kind of later consumers.
 
     Args:
-        seen: How often they received it.
-        quiet_ns: Their longest silence after it, in nanoseconds; 0 for none.
+        seen: The number of times that these consumers received the publication.
+        quiet_ns: The longest silence of these consumers after the publication, in nanoseconds; 0 without a silence.
     """
 
     seen: int
@@ -54,7 +54,7 @@ class Publication(Struct, frozen=True, kw_only=True):
 
 
 def latecomers(story: Story) -> Sequence[Publication]:
-    """Return all publications of one scenario; computes them once for all invariants."""
+    """Return the publications of one scenario that invariants examine; computed once for all invariants."""
     return story.noted(latecomers, lambda: tuple(_Latecomers(story)))
 
 
@@ -133,7 +133,7 @@ class _Latecomers:
         )
 
     def _closed(self, one: Attachment, send: Send) -> bool:
-        """Return whether a client had closed a subscription before a send, and its actor had no other destination."""
+        """Return whether a consumer was closed before a send, and its actor has no consumer of another destination."""
         places = {other.call.destination for other in self.holders.attachments if other.call.actor == one.call.actor}
         return len(places) == 1 and any(
             call.actor == one.call.actor

@@ -76,7 +76,7 @@ class Send(Struct, frozen=True, kw_only=True):
 
     @property
     def persistent(self) -> bool:
-        """Whether the message was sent persistent."""
+        """Whether the message was sent as a persistent message."""
         return self.call.args.get("mode") == "persistent"
 
     @property
@@ -376,8 +376,11 @@ class Story:
     def telling(self, span: Span) -> bool:
         """Return whether silence at the end of a watch shows that the broker had no message for the consumer.
 
-        The silence shows nothing if the consumer selects messages or uses batches, if its last callback still runs
-        or has raised an exception, or if the process has stopped a connection before the end of the watch.
+        The silence shows nothing in these cases:
+
+        - The consumer selects messages or uses batches.
+        - The consumer's last callback still runs or has raised an exception.
+        - The process has stopped a connection before the end of the watch.
         """
         who = self.consumer(span.begin.actor)
         working = who.listens and isinstance(span.last, Seen)
@@ -387,7 +390,7 @@ class Story:
 
     @cached_property
     def _stops(self) -> dict[str, int]:
-        """The number of each writer's first call that stops a connection, which then delivers no message."""
+        """The sequence number of each writer's first call that stops a connection; no message arrives on it then."""
         first: dict[str, int] = {}
         for call, _ in self.calls:
             if call.op == "stop-connection":
@@ -444,7 +447,7 @@ class Story:
         return end - tail if self.telling(span) and end > tail and not self.disturbed(send, tail, end) else 0
 
     def came(self, destination: str) -> list[tuple[str, Event]]:
-        """Return the consumers of a destination with an event: one entry for each creation, and one for each watch."""
+        """Return the actors that consume from a destination, each with an event: a creation or the begin of a watch."""
         made = [(call.actor, call) for call, _ in self.accepted("consumer") if call.destination == destination]
         begun = [
             (e.actor, e)

@@ -23,7 +23,7 @@ Loss = tuple[Event, Event | None]
 
 
 class Unsettled(Struct, frozen=True, kw_only=True):
-    """A message that a queue's or a subscription's consumer did not settle.
+    """A message that a queue's or a subscription's consumer had not settled when its connection was lost.
 
     `assay_pipeline.tables.unsettled` describes the fields; times are nanoseconds.
     """
@@ -56,7 +56,7 @@ class Unsettled(Struct, frozen=True, kw_only=True):
 
 
 def unsettled(story: Story) -> Sequence[Unsettled]:
-    """Return all unsettled messages of one scenario; computes them once for all invariants."""
+    """Return all unsettled messages of one scenario; computed once for all invariants."""
     return story.noted(unsettled, lambda: tuple(_Receptions(story)))
 
 

@@ -23,7 +23,7 @@ from assay_evidence.watching import NS_PER_MS, Axis, release_marks, was_prompt, 
 
 OPTION = "option."
 _TIMELESS = frozenset({"accepted", "refused"})
-"""The options of a one-of claim whose truth cannot depend on a delay of the harness."""
+"""The options of a one-of claim that no delay of the harness can make true or false."""
 
 
 def accepted(claim: Claim, history: History) -> Finding:
@@ -178,9 +178,9 @@ def _is_refused(claim: Claim, history: History, ref: str) -> bool | None:
 
 
 def _is_given_up(claim: Claim, history: History, ref: str) -> bool | None:
-    """Return whether a call ended because the client's connection was lost `given_up_ms` or longer after its begin.
+    """Return whether a call failed because the client lost its connection, at least `given_up_ms` after the call began.
 
-    None if the evidence does not decide.
+    None if the call has no answer, or may have failed earlier.
     """
     call = history.call(ref)
     answer = history.answer(call)

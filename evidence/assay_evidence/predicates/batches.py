@@ -60,8 +60,8 @@ class Lateness(Struct, frozen=True):
 def batch_shape(claim: Claim, history: History) -> Finding:
     """Decide whether an actor's batches have the sizes, the number and the times that the claim demands.
 
-    A batch's deadline counts from the moment from which its first message could be delivered (BT-05).  This is the
-    latest of these moments:
+    A batch's deadline counts from the earliest moment at which its first message could be delivered (BT-05).  This is
+    the latest of these moments:
 
     - the answer to the send, plus the message's delay,
     - the commit of the send's unit of work,
@@ -196,7 +196,7 @@ def _lateness(axis: Axis, index: int, batch: Batch, message: Seen, limit_ns: int
 
 
 def _could_be_delivered(history: History, message: Seen, handed: Seen) -> list[tuple[Event, int]]:
-    """Return the moments before which a message could not be delivered, each as an event and the nanoseconds after it.
+    """Return the moments before which a message could not be delivered: events, each with the nanoseconds after it.
 
     Args:
         history: The evidence.

@@ -1,4 +1,4 @@
-"""Access to the references and bounds of claims, and texts of their findings."""
+"""Functions that read the references and bounds of claims, and `Saying`, which makes the claims' findings."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def heard(silence: Silence) -> str:
 
 
 def unless_silent(say: Saying, silence: Silence, observed: str) -> Finding | None:
-    """Return None if a silence shows that no more messages came, otherwise a finding."""
+    """Return None if a silence proves that no more messages came; otherwise a finding with the reason."""
     if silence.span is not None:
         return None
     if silence.spoiled:
@@ -90,7 +90,7 @@ def unless_unaltered(say: Saying, history: History, seen: dict[str, list[Seen]])
 
 
 class _Counted(Struct, frozen=True):
-    """The deliveries of a claim's messages, none of which came too often or altered.
+    """A claim's messages with their sightings; no message came too often, and no message came altered.
 
     Args:
         say: Makes the findings.
@@ -218,10 +218,11 @@ def never_seen(claim: Claim, history: History) -> Finding:
 def _is_prompt(axis: Axis, keys: Sequence[str], silence: Span) -> bool:
     """Return whether a silence began early enough to find messages that must not come.
 
-    Such a message can go away by itself: the message or its subscription expires, or the client or broker handles an
-    acknowledgement or the end of a subscription late.  So delays of the harness count from the first event after which
-    this can happen: a send of the messages, an event of `History.returns`, or an administrator's command.  Delays
-    during the silence do not count, because the broker delivers to a waiting consumer at once.
+    A broker may hold such a message only for a time: the message or its subscription expires, or the client or broker
+    handles an acknowledgement or the end of a subscription late.  A silence that begins later cannot show the message.
+    So delays of the harness count from the first event from which the broker may hold the message: a send of the
+    messages, an event of `History.returns`, or an administrator's command.  Delays during the silence do not count,
+    because the broker delivers to a waiting consumer at once.
     """
     history = axis.history
     causes = (*history.sends(keys), *history.returns, *history.admins)

@@ -46,8 +46,8 @@ class Delivery(Struct, frozen=True):
         said: The dispositions of the delivery, in order.
         deed: The application's call that acknowledged the message, after which the client may accept it. None if no
             call acknowledged it, or if the client sent the message.
-        answer: The answer to the send of a message that the client sent, before which the broker must accept the
-            message; None for other messages.
+        answer: For a message that the client sent, the answer to its send; the broker must accept the message before
+            this answer. None for other messages.
     """
 
     key: str

@@ -11,7 +11,7 @@ from assay_evidence.predicates.claims import Saying, reference
 from assay_evidence.verdicts import Finding
 
 _PROCESS_FAULTS = frozenset({"kill", "restart"})
-"""The faults that end the broker's process, which then starts again on its files."""
+"""The faults that end the broker's process, which then starts again with the same files."""
 _QUEUE = "queue://"
 """The begin of the address of a queue that lasts; a temporary queue's address begins with ``temporary-queue://``."""
 _NOT_FOUND = "invalid-destination"

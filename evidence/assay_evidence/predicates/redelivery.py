@@ -4,8 +4,8 @@ A sighting is a redelivery if any actor, named by the claim or not, received the
 same queue, the same shared subscription, or the consumer's own subscription.  Other subscriptions to a topic have their
 own copies of the message, and the first delivery of each copy is no redelivery.
 
-A message *came again* if an actor of the claim received it after an event that gave it back, such as a fault or a
-rollback, and this event was after the message's first sighting.  A second sighting before such an event is a duplicate.
+A message *came again* if, after its first sighting, an event gave it back, such as a fault or a rollback, and an actor
+of the claim then received it.  A second sighting before such an event is a duplicate.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ONCE = 1
 
 
 def redelivered(claim: Claim, history: History) -> Finding:
-    """Decide whether each message came ``times`` times or more, came again when given back, and was marked then.
+    """Decide whether each message came ``times`` times or more, and came again, with a mark, after it was given back.
 
     - With the bound `times` 1, a message need not come again.
     - With `times` 0, a message need not come at all, and the claim is about marks only.

@@ -60,7 +60,7 @@ def _compared(claim: Claim, history: History, sends: list[Call], deadline: Event
 def _noted_late_ns(claim: Claim, history: History, sends: list[Call], deadline: Event) -> int:
     """Return by how many nanoseconds the harness may have noted the deadline late.
 
-    The deadline cannot have been before the send.
+    The result is at most the time since the send, because the deadline cannot have been before the send.
     """
     begun_ns = max((distance(deadline, send).ns for send in sends), default=0)
     return max(0, min(-Axis(history, deadline, claim).earliest(deadline), begun_ns))
@@ -69,7 +69,7 @@ def _noted_late_ns(claim: Claim, history: History, sends: list[Call], deadline: 
 def _before(event: Disk, deadline: Event, late_ns: int) -> bool | None:
     """Return whether a disk event is before the deadline; None if clocks or delays of the harness leave it open.
 
-    A smaller number from the same writer proves an earlier event.  A larger number does not prove a later event,
+    A smaller sequence number from the same writer proves an earlier event.  A larger one does not prove a later event,
     because a writer may record an operation late. The clock then decides.
     """
     apart = distance(deadline, event)
@@ -85,7 +85,7 @@ def _before(event: Disk, deadline: Event, late_ns: int) -> bool | None:
 
 
 def _durable(events: Iterable[Disk], key: str) -> int:
-    """Return how many copies of a message are durable after these disk events; each source is a disk of its own."""
+    """Return how many copies of a message are durable after these disk events; each source is a separate disk."""
     durable = 0
     written: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for event in events:

@@ -1,8 +1,8 @@
 """Predicates about the moment of a delivery: not-before, by.
 
 A delivery is a sighting, or a look: a browse that lists the message, at the time of its answer.  If the harness noted a
-delivery late, the delivery may have happened earlier (`Axis.earliest`).  So the delivery does not prove that the
-message came late, and does not prove that the message did not come early.
+delivery late, the delivery may have happened earlier (`Axis.earliest`).  Such a delivery proves neither that the
+message came late nor that it did not come early.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def _in_time(axis: Axis, late: Distance, limit_ns: int, say: Saying, observed: s
     """Return the finding about a first delivery that was in time, or late by no more than the clocks' uncertainty."""
     if late.ns > limit_ns:
         return say.inconclusive("The clocks are too uncertain to tell whether the message was late.", observed)
-    began = 0 if isinstance(axis.origin, Call) else axis.earliest(axis.origin)  # the kit notes a call before it begins
+    began = 0 if isinstance(axis.origin, Call) else axis.earliest(axis.origin)  # a call is noted before it begins
     if late.ns - began > limit_ns:
         return say.held_up(f"the time limit may have begun {duration(-began)} earlier than noted", observed)
     return say.passed("The message was delivered in time.", observed, certain=axis.history.delays_placed)

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 WATCHED = ("DD-02", "DD-03", "DD-56", "PD-18", "QS-08")
-"""The rules that are watched unless others are chosen: early, not seen when due, expired, received twice."""
+"""The rules that are watched unless the user chooses others: early, missing, expired and repeated messages."""
 PAUSE_S = 1.0
-"""The least time between two reads of the journals, in seconds."""
+"""The shortest time between two reads of the journals, in seconds."""
 _SETTINGS = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.streaming.stateStore.providerClass": (
@@ -70,7 +70,7 @@ def watch_run(
         folder: The output folder of a run, or a folder of journals.
         tell: Called once with each alarm, in the calling thread.
         rules: The ids of the rules to watch.
-        idle_s: The time in which no journal has grown, after which the watch ends, in seconds.
+        idle_s: The watch ends after no journal has grown for this time, in seconds.
         stop: Ends the watch early when it is set.
 
     Returns:

@@ -114,9 +114,9 @@ def _next_lines(parts: list[Path], start: _Position) -> tuple[_Position, list[_L
 
 
 def _whole_lines(parts: list[Path], start: _Position) -> Iterator[tuple[_Position, bytes]]:
-    """Yield the whole lines of a writer from a position on, without line ends, each with the position after it.
+    """Yield the whole lines of a writer from a position on, without line ends, each with the position after the line.
 
-    After a part that grows no more, yield an empty line with the begin of the next part.
+    After a part that grows no more, yield an empty line with the position at which the next part begins.
     """
     for part, path in enumerate(parts[start[0] :], start[0]):
         octets = start[1] if part == start[0] else 0

@@ -20,7 +20,7 @@ ALARMS = "rule string, run string, scenario string, subject string, text string,
 
 
 class ScenarioProcessor(StatefulProcessor):
-    """Keeps the lines of a scenario until its end, and examines them whenever its timer expires.
+    """Stores the lines of a scenario until the scenario is over, and examines them whenever its timer expires.
 
     Args:
         rules: The ids of the rules to watch.
@@ -36,7 +36,7 @@ class ScenarioProcessor(StatefulProcessor):
         self._examined = handle.getValueState("examined", "state string")
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Row]:  # noqa: N802, N803 - Spark's names
-        """Keep the new lines, unless the scenario is over; set the timer if it is not set."""
+        """Store the new lines, unless the scenario is over; set the timer if it is not set."""
         del key
         if self._state().over:
             return iter(())
@@ -46,7 +46,7 @@ class ScenarioProcessor(StatefulProcessor):
         return iter(())
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Row]:  # noqa: N802, N803 - Spark's names
-        """Examine the scenario; forget its lines if it has ended and nothing is suspected."""
+        """Examine the scenario; remove its lines if it has ended and nothing is suspected."""
         del key, expiredTimerInfo
         lines = [line for (line,) in self._lines.get()]
         before = self._state()

@@ -1,14 +1,14 @@
-"""The examination of one open scenario: which breaches it seems to hold, and which of them have become alarms.
+"""The examination of one open scenario: which breaches its lines seem to show, and which of them have become alarms.
 
 | breach | at the last examination | now | then |
 |---|---|---|---|
 | new | absent | present | it is suspected |
 | confirmed | suspected | present | it is an alarm, once |
 | excused | suspected | absent | it is forgotten |
-| known | an alarm | either | it stays an alarm, and is not told again |
+| known | an alarm | present or absent | it stays an alarm, and is not reported again |
 
-A scenario is over when it has ended and an examination would find nothing new.  Its lines are then forgotten, and lines
-that come even later are ignored, because without the forgotten lines they could seem to show breaches.
+A scenario is over when it has ended and an examination would find nothing new.  Its lines are then removed.  Lines that
+come even later are ignored, because without the removed lines they could seem to show breaches.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Examination(Struct, frozen=True):
         suspected: The breaches that the next examination may confirm.
         told: The breaches that are alarms.
         lines: How many lines were examined.
-        ended: Whether the scenario's end was among them.
-        over: Whether the scenario's lines are forgotten.
+        ended: Whether the scenario's end was among these lines.
+        over: Whether the scenario is over, so that its lines are removed.
     """
 
     suspected: frozenset[Name] = frozenset()
@@ -74,7 +74,7 @@ class Examination(Struct, frozen=True):
 
 
 def _events(lines: Iterable[str]) -> Iterator[AnyEvent]:
-    """Decode lines; damaged ones are left out, because `assay judge` counts and names them."""
+    """Decode lines; damaged lines are left out, because `assay judge` counts and names them."""
     for line in lines:
         try:
             yield decode_line(line.encode())

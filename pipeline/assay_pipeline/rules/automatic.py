@@ -7,39 +7,38 @@
   link
 - BT-16: every message of a batch whose callback returned, if the client accepted the message and the link then began a
   later batch.  No fault, and no loss of any client's connection, overlaps the time from the reception to `SETTLED_MS`
-  after the acceptance.  Otherwise the broker may not have received the acceptance: the client may have got the messages
-  of the later batch before, so the begin of that batch does not show that the acceptance arrived.
+  after the acceptance.  Otherwise the broker may not have received the acceptance.  The begin of the later batch does
+  not show that the broker received it, because the client may have prefetched the messages of that batch.
 
-For BT-09 and BT-16, the message's id was sent once.
+For BT-09 and BT-16, the scenario sent the message's id once.
 
 *Broken*:
 
 - BT-08: the client accepted a message of the batch before the callback ended, or after the callback had raised an error
   and before the message came again
-- BT-10: as BT-08, or the client accepted a message before it gave it to the application.  Such an acceptance can lose
-  the message, and dups-ok acknowledgement permits only duplicates.
+- BT-10: as BT-08, or the client accepted a message before it gave the message to the application.  Such an acceptance
+  can lose the message, and dups-ok acknowledgement permits only duplicates.
 - BT-09: the message was not marked as redelivered
 - BT-16: a consumer received the message from the same destination and holder again, certainly after the later batch had
   begun
 
 *Kept*:
 
-- BT-08: the callback returned and the client then accepted every message; or it raised an error, and every message came
-  again or was given back
+- BT-08: the callback returned and the client then accepted every message; or the callback raised an error, and every
+  message came again or was given back
 - BT-10: as BT-08, but a message may also come again after the callback returned
 - BT-09: the message was marked as redelivered
-- BT-16: the message did not come again, although a failure after which a broker may deliver again came after the begin
-  of the later batch, and before the last reception from the same holder.  The orderly end of a consumer, a session or a
-  connection, such as the sender's, is no failure.
+- BT-16: the message did not come again, although the broker had an occasion: a failure after which a broker may deliver
+  again.  The failure was after the begin of the later batch, and before the last reception from the same holder.  The
+  orderly end of a consumer, a session or a connection, such as the sender's, is no failure.
 
 *Not examinable*:
 
 - a consumer whose session is unknown or has another acknowledgement mode
-- for BT-08 and BT-10, a batch of which some messages have no known fate, for example because the connection was lost;
-  for BT-10, also a message of which an earlier reception on the link was not settled before: the next settlement may
-  belong to that one
-- for BT-16, a subscription that is no holder (`assay_pipeline.tables.holders`), and a message after which nothing
-  failed
+- for BT-08 and BT-10, a batch that neither broke nor kept the rule, for example because the connection was lost before
+  the client settled a message; for BT-10, also a batch with a message whose earlier reception on the link was not yet
+  settled, because the next settlement may belong to the earlier reception
+- for BT-16, a subscription that is no holder (`assay_pipeline.tables.holders`), and a message that no failure followed
 
 *Figure*: for BT-08 and BT-10 the number of the batch's messages; for BT-09 and BT-16 how often the message came again.
 """

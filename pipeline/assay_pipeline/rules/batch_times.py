@@ -4,9 +4,10 @@
 has a delay or a time to live.  The message is *due* at the start of the send call plus the delay, and expires at the
 call's return plus the time to live.
 
-*Broken*: the reception is before the due time; or it is the first one of the message, by a consumer that was created
-later than the expiry plus `EXPIRY_MS`.  *Undecided*: the clocks are too uncertain to tell.  *Kept*: a message with a
-delay came in time, and its consumer was created before the message was due, so that it could have come early.
+*Broken*: the reception is before the due time; or the reception is the message's first one, and the consumer was
+created later than the expiry plus `EXPIRY_MS`.  *Undecided*: the clocks are too uncertain to tell.  *Kept*: a message
+with a delay came in time, and its consumer was created before the message was due, so the message could have come
+early.
 
 *Not examinable*:
 
@@ -15,8 +16,8 @@ delay came in time, and its consumer was created before the message was due, so 
 - a message without a delay that came before its expiry
 - a durable subscription read in batches, which PD-13 and PD-25 examine
 
-The journal does not tell whether the broker delivered early, or the client sent the message without its delay: the rule
-judges the client, and DD-02 judges the broker by the same receptions.
+The journal does not tell whether the broker delivered early, or the client sent the message without its delay.  So this
+rule judges the client, and DD-02 judges the broker by the same receptions.
 
 *Figure*: the nanoseconds from the due time, or from the expiry, to the reception; negative for an early one.
 """

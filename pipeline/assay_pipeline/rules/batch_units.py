@@ -2,13 +2,13 @@
 
 *Examined*: every reception of a message in a batch (`assay_pipeline.tables.batched`) by a consumer whose session the
 journal names, if the message never expires and its id was sent once.  The batch's callback did not fail.  The *end* is
-the session's next call after the reception that acknowledges messages or ends the unit of work; the client accepted it.
-The message did not come again on the link before the end.  A message that was received during such a call is left out,
-because it could belong to this call or to the next one.
+the session's first call after the reception that acknowledges messages or ends the unit of work; this call was not
+refused.  The message did not come again on the link before the end.  A message that was received during such a call is
+left out, because it could belong to this call or to the next one.
 
-- BT-11: sessions with client acknowledgement; the end is a call that acknowledges any message.  Between the reception
-  and the call's return lies no event after which a broker may deliver a message again (table ``returns``), such as a
-  recovery of the session or the end of a consumer.
+- BT-11: sessions with client acknowledgement; the end is a call that acknowledges any message.  No event after which a
+  broker may deliver a message again (table ``returns``) is between the reception and the call's return.  Such events
+  are, for example, a recovery of the session and the end of a consumer.
 - BT-12: transacted sessions; the end is the commit or rollback
 - BT-13: XA sessions that worked in one branch only, and received the message while they worked in it; the end is the
   branch's commit or rollback, by any session
@@ -17,20 +17,23 @@ because it could belong to this call or to the next one.
 
 - BT-11: the client accepted the message on its link during the call
 - after a commit: the message did not come again, although a consumer of its queue or subscription had a quiet tail
-  (`QUIET_MS`) in a watch that began later, after an event that permits deliveries again (table ``returns``), and no
-  kill or restart could lose the message
+  (`QUIET_MS`) in a later watch.  Between the commit and this watch, an event permitted the delivery of messages again
+  (table ``returns``), and no kill or restart could lose the message.
 - after a rollback: a consumer of its queue or subscription received the message again
 
 *Broken*:
 
-- BT-11: the client never accepted the message on its link, although it recorded settlements for the consumer, and no
-  fault and no loss of any client's connection touches the time from the reception to `SETTLED_MS` after the call
+- BT-11: the client never accepted the message on its link, although the journal has acceptances by the consumer.  No
+  fault and no loss of any client's connection overlaps the time from the reception to `SETTLED_MS` after the call.
 - after a commit: a consumer of its queue or subscription received the message again
-- after a rollback: no consumer received the message again, although its consumer left later in an orderly way and was
-  not created again, and the queue's only other consumer had a quiet tail of `LATE_MS` in a watch that began after that.
-  No fault that ends connections touches the watch.  The message was received only once, unmarked.  No kill or restart
-  could lose it, and it could not go elsewhere: no administrator gave a command that may keep it back, or about
-  messages that were backed out (`quiet.withheld`, `quiet.special`), and no client tried to delete the subscription.
+- after a rollback: no consumer received the message again, although all these conditions hold:
+
+  - The message's consumer left later in an orderly way and was not created again.  The queue's only other consumer had
+    a quiet tail of `LATE_MS` in a watch that began after that, and no fault that ends connections overlaps the watch.
+  - The message was received only once, without a mark.
+  - No kill or restart could lose the message, and it could not go elsewhere: no administrator gave a command that may
+    keep it back or concerns messages that were backed out (`quiet.withheld`, `quiet.special`), and no client tried to
+    delete the subscription.
 
 *Not examinable*: a fault, or the loss of any client's connection, between the reception and the end; a subscription
 that is no holder (`assay_pipeline.tables.holders`), except for BT-11; single messages.
@@ -189,7 +192,7 @@ def _hidden(rows: DataFrame, history: History) -> DataFrame:
 
 
 def _watched(rows: DataFrame, history: History, limits: Limits) -> DataFrame:
-    """Find the messages for which a consumer waited after the end."""
+    """Find whether later watches show that a message did not come: ``waited`` for commits, ``missed`` for rollbacks."""
     gave = history.returns.groupBy(*CASE).agg(F.collect_list("at").alias("gave"))
     leave = F.struct(
         F.col("answered_at.seq").alias("seq"), F.col("answered_at").alias("at"), F.col("destination").alias("of")
@@ -235,7 +238,10 @@ def _watched(rows: DataFrame, history: History, limits: Limits) -> DataFrame:
 
 
 def _last(leaves: str) -> Column:
-    """Return when a consumer left last, from an array of calls; a call that ends another consumer does not count."""
+    """Return the moment at which a consumer left last, from an array of its actor's calls.
+
+    Calls that end another consumer are ignored.
+    """
     own = F.filter(leaves, lambda one: one["of"].isNull() | (one["of"] == F.col("destination")))
     ended = F.transform(own, lambda one: F.struct(one["seq"].alias("seq"), one["at"].alias("at")))
     return F.array_max(ended)["at"]

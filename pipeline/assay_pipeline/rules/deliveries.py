@@ -6,15 +6,16 @@ whose id was sent once.  Its sender is no MQ Light client, which may send at mos
 *Kept*: a consumer received the message, or a browse found it, at the send plus the delay or later.
 
 *Broken*: the message was never seen, and the queue was drained after it was due and all faults were over.  A queue is
-drained if a consumer of it waited for at least `LATE_MS` and received nothing, and every other consumer that ever came
-to the queue also waited so, or had left before in an orderly way.  A consumer that waited so may leave later.
+drained if a consumer of it waited for at least `LATE_MS` and received nothing.  Every other consumer that ever came to
+the queue must also have waited in this way, or have left before in an orderly way.  A consumer may leave after it
+waited.
 
 *Not examinable*:
 
 - a message that was only seen before its delay was over, which DD-02 examines
-- an unseen message that a consumer may hold, or may have received at most once
-- an unseen message that the broker may lose: a non-persistent one with a fault after its send, or with a fault that
-  was not over at the send (for example, the kill comes after the begin of the send call)
+- an unseen message that a consumer may hold, or that a consumer with the quality of service at most once may have lost
+- an unseen message that the broker may lose: a non-persistent message, if a fault was not certainly over before its
+  send; a persistent message, if such a fault did not end
 - an unseen message of a history with a fault other than those of `SURVIVED`, at any time: on z/OS, a worker that died
   before the send delivers nothing until an administrator restarts it (DD-63)
 - an unseen message that an administrator may have kept back (`quiet.withheld`), or that may have gone elsewhere
@@ -179,7 +180,7 @@ def _waited_from(story: Story, send: Send, start: int, limits: Limits) -> set[st
 
 
 def _left(story: Story, actor: str) -> tuple[int, Return] | None:
-    """Return the number and the answer of the last call with which an actor left in an orderly way."""
+    """Return the sequence number and the answer of the last call with which an actor left in an orderly way."""
     left = [(call.seq, answer) for call, answer in story.calls if call.actor == actor and call.op in ORDERLY and answer]
     return max(left, key=lambda pair: pair[0], default=None)
 

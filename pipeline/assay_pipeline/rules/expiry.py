@@ -1,4 +1,4 @@
-"""DD-55, DD-56: a message that expires before a consumer receives it is not delivered; a delay counts against its life.
+"""DD-55, DD-56: an expired message is not delivered, and a delivery delay is a part of the message's time to live.
 
 The time to live counts from the send and includes the delay.  The broker may count from any moment of the call, so
 *expiry* is the call's return plus the time to live.  No document says how exact a broker must be, so the run states a
@@ -23,11 +23,11 @@ waited.
 
 *Figure*: the nanoseconds from expiry to the first sighting; 0 without a sighting.
 
-DD-55 examines those messages of DD-56 that also have a delay, of at most their time to live.  The *later end* of such a
-message is the end of a time to live that would begin at the end of the delay, plus the limit.  *Broken* or *undecided*:
-the message came after the expiry as in DD-56, and before the later end; a message after the later end shows another
-mistake.  *Kept*: DD-56 keeps the message, and `QUIET_MS` of the silence were over before the later end.  A broker that
-counts the time to live from the end of the delay would have delivered it in this time.
+DD-55 examines those messages of DD-56 that also have a delay, if the delay is at most the time to live.  The *later
+end* of such a message is the end of a time to live that would begin at the end of the delay, plus the limit.  *Broken*
+or *undecided*: the message came after the expiry as in DD-56, and before the later end; a message after the later end
+shows another mistake.  *Kept*: the message is kept for DD-56, and `QUIET_MS` of the silence were over before the later
+end.  A broker that counts the time to live from the end of the delay would have delivered the message in this time.
 """
 
 from __future__ import annotations

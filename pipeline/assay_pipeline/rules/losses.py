@@ -7,8 +7,8 @@ if a kill or a restart of the broker began after its send call.
 certainly follows the fault's end, or if the clocks certainly place it after the fault's begin.
 
 *Broken*: the message was never seen, every such fault is over, and the queue was drained afterwards.  A queue is
-drained if a consumer of it had a quiet tail (`QUIET_MS`) after the last of those faults and after the message was due,
-and every other consumer that came to the queue after the faults also had a quiet tail.
+drained if a consumer of it had a quiet tail (`QUIET_MS`) after the last of those faults and after the message was due.
+Every other consumer that came to the queue after the faults must also have had a quiet tail.
 
 *Not examinable*:
 

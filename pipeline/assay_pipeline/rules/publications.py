@@ -8,8 +8,8 @@ DD-51
     before the delay was over.  The consumer's subscription is neither durable nor shared, so it did not exist at the
     send.
 
-    *Broken*: the consumer received the message.  *Kept*: it did not, although its watch ended with a silence
-    (`QUIET_MS`) after the message was due.
+    *Broken*: the consumer received the message.  *Kept*: the consumer did not receive it, although the consumer's watch
+    ended with a silence (`QUIET_MS`) after the message was due.
 
     *Not examinable*: a consumer of a named subscription, which may have existed before; a consumer that left too
     early; a non-persistent publication that the consumer did not receive, if a kill or restart of the broker began

@@ -32,10 +32,12 @@ send.
 
 *Not examinable*:
 
-- a missing message if the queue had several consumers, because another one may hold it, or a consumer that may lose
-  messages on their way (quality of service at most once, automatic confirmation)
-- a missing message that an administrator may have kept back (`quiet.withheld`), or that may have gone elsewhere
-  (`quiet.special`), for example to the dead-letter queue because its queue was full when it became due
+- a missing message of a queue with several consumers, because another one may hold it
+- a missing message of a queue whose consumer may lose messages on their way (quality of service at most once, automatic
+  confirmation)
+- a missing message that an administrator may have kept back (`quiet.withheld`)
+- a missing message that may have gone elsewhere (`quiet.special`), for example to the dead-letter queue because its
+  queue was full when it became due
 - a missing non-persistent message for which no consumer waited, or that a kill or restart followed: a broker may lose
   it
 - a message that came again after an event that permits this, such as a fault or a rollback, or that was marked as

@@ -24,7 +24,8 @@ message in that watch:
 - between the final moment and the watch, an event permitted the delivery of messages again (table ``returns``): a
   broker that ignores acknowledgements keeps a message for the link that received it until this link ends
 - the subscription outlives its consumer: it is durable or shared
-- the message is persistent (none of MQ Light is), or no kill or restart began between the final moment and the watch
+- the message is persistent (messages from MQ Light clients do not count as persistent), or no kill or restart began
+  between the final moment and the watch
 
 *Not examinable*:
 
@@ -110,7 +111,7 @@ def _copies(history: History, limits: Limits) -> DataFrame:
 
 
 def _breaks(history: History) -> DataFrame:
-    """Find the times in which each actor lost its connection without closing it."""
+    """Make an array (``cuts``) for each actor, with the begin and end of each call that dropped the connection."""
     lost = history.leaves.where("abrupt").select(
         *CASE, "actor", F.struct(F.col("at").alias("begin"), F.col("answered_at").alias("end")).alias("cut")
     )
@@ -150,7 +151,7 @@ def _broken_between(first: Column, second: Column) -> Column:
 
 
 def _could_come(final: Column, begin: Column) -> Column:
-    """Return whether a broker could have delivered a final copy again in a watch that began at a moment.
+    """Return whether a broker could have delivered a final copy again in a watch that began at the moment `begin`.
 
     The columns: ``gave`` (the moments of the table ``returns``), ``faults``, ``mode``, ``careless`` and ``lasts``.
     """
@@ -170,7 +171,7 @@ def _on_spark(
     *,
     after_fault: bool = False,
 ) -> DataFrame:
-    # A queue's settlement by one client forbids the delivery to any other; on a topic, each consumer has its own copy.
+    # After one client has settled a queue's message, no client may get it.  On a topic, each consumer has its own copy.
     received = history.keep("received-once-sent", lambda: _copies(history, limits))
     final = history.keep(
         f"final-by-{finals.__name__.strip('_')}", lambda: finals(received, history, limits).drop("seen_at")
@@ -226,7 +227,7 @@ def _on_spark(
 
 
 class _Final(Struct, frozen=True):
-    """The moment from which on a copy must not come again, and the consumer that made it final."""
+    """The moment from which on a copy must not come again, and the consumer that made the copy final."""
 
     at: Event
     actor: str
@@ -373,7 +374,7 @@ class _Copy(Struct, frozen=True):
         )
 
     def _could_come(self, final: Event, begin: Event) -> bool:
-        """Return whether the broker could have delivered the copy again in a watch that began at an event."""
+        """Return whether the broker could have delivered the copy again in a watch that began at the event `begin`."""
         if self.holder and not self.facts.lasts(self.holder):
             return False
         fatal = (moments.precedes(final, fault) and not moments.precedes(begin, fault) for fault, _ in self.facts.fatal)

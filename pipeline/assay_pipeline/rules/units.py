@@ -7,10 +7,10 @@ DD-26
     *Examined*: messages of a unit of work that was rolled back, without an earlier attempt to commit it: such an
     attempt may have succeeded.
 
-    *Broken*: a consumer or a browse saw the message.  *Kept*: neither saw it, although a consumer's watch of the queue
-    ended with a silence (`QUIET_MS`) after the rollback plus the delay, and no fault that ends connections touches the
-    watch.  The broker had accepted the send, and could still have the message: it is persistent, or no fault followed
-    the send.
+    *Broken*: a consumer received the message, or a browse listed it.  *Kept*: it was never seen, although a consumer's
+    watch of the queue ended with a silence (`QUIET_MS`) after the rollback plus the delay, and no fault that ends
+    connections overlaps the watch.  The broker had accepted the send, and could still have the message: it is
+    persistent, or all faults were over before the send.
 
     *Not examinable*: an unseen message for which no consumer waited, or that an administrator may have kept back
     (`quiet.withheld`, `quiet.special`).  Only the scenarios test a get inside the unit of work: if the get finds
@@ -21,17 +21,23 @@ DD-26
 DD-27
     *Examined*: messages of a unit of work that was committed.
 
-    *Kept*: a consumer received the message certainly before the call that committed it, plus the delay, and not before
-    the send plus the delay.  So the broker did not count the delay from the commit.  *Broken*: the message came
-    unmarked at least `LATE_MS` after it was due, and between the commit plus the delay and `QUIET_MS` later, just as if
-    the delay counted from the commit.  The consumer that received it is the queue's only one, watched the queue from
-    before the message was due and received nothing else in that time, and no fault touches the time.  Its silence must
-    be evidence (`assay_pipeline.quiet`).
+    *Kept*: a consumer received the message certainly earlier than the commit call plus the delay, and not earlier than
+    the send plus the delay.  So the broker did not count the delay from the commit.
 
-    *Not examinable*: a message that came later than the commit plus the delay without being so late: the commit
-    followed the send too soon; and a message that never came (DD-03).  A late message is also not examinable if an
-    administrator may have kept it back, or if another delayed message of the scenario came as late, but not at its own
-    commit plus its delay: the broker then is slow for another reason.
+    *Broken*: the message came without a mark, at least `LATE_MS` after it was due, and in the `QUIET_MS` that follow
+    the commit plus the delay, as if the delay counted from the commit.  The consumer that received the message is the
+    queue's only one.  It watched the queue from before the message was due, and received no other message between the
+    send and this reception.  No fault overlaps this time, and the consumer's silence is evidence
+    (`assay_pipeline.quiet`).
+
+    *Not examinable*:
+
+    - a message that never came (DD-03)
+    - a message that came after the commit plus the delay, but less than `LATE_MS` after it was due: the commit followed
+      the send too soon
+    - a late message that an administrator may have kept back
+    - a late message, if another delayed message of the scenario was also `LATE_MS` late, but did not come at its own
+      commit plus its delay: the broker is then slow for another reason
 
     *Figure*: the nanoseconds from the moment when the message was due to the first reception.
 """
@@ -138,7 +144,7 @@ def _committed(history: History, limits: Limits) -> DataFrame:
 
 
 def _idle(received: DataFrame, history: History) -> DataFrame:
-    """Find the messages whose consumer watched from before they were due, and received nothing else meanwhile."""
+    """Find the messages whose consumer watched from before the due time, and received nothing else since the send."""
     seen = since_send(F.col("seen_at"))
     spans = history.watches.where("telling").select(*CASE, "destination", "actor", "begin", "end")
     watched = received.join(spans, [*CASE, "destination", "actor"]).where(
@@ -225,7 +231,10 @@ def _is_as_counted(send: Send, first: Seen, limits: Limits) -> bool:
 
 
 def _was_awaited(story: Story, send: Send, first: Seen) -> bool:
-    """Return whether the queue's only consumer waited idly for a message, which came unmarked and undisturbed."""
+    """Return whether the queue's only consumer waited for a message without other receptions, and it came unmarked.
+
+    No fault may overlap the wait, and no administrator's command may have kept the message back.
+    """
     at = send.since(first)
     watched = any(
         span.begin.actor == first.actor

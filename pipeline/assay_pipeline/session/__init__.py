@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LOCAL = "local[*]"
 CONNECT = "sc://"
 CONNECT_PORT, MASTER_PORT = 15002, 7077
-"""The ports of a Spark Connect server and of a standalone master whose addresses name none."""
+"""The default ports of a Spark Connect server and of a standalone master, for an address without a port."""
 _NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 _ANSWER_SECONDS = 5
 _ADDRESS = re.compile(r"(?:spark|sc)://(?P<hosts>[^/;]+)")
@@ -32,10 +32,10 @@ _ADDRESS = re.compile(r"(?:spark|sc)://(?P<hosts>[^/;]+)")
 def spark_session(
     master: str = LOCAL, *, octets: int = 0, conf: Mapping[str, str] = _NO_SETTINGS
 ) -> Generator[SparkSession, None, None]:
-    """Provide a Spark session, and end it with the block.
+    """Provide a Spark session, and end the session at the end of the block.
 
     Args:
-        master: ``local[*]``, the address of a cluster (``spark://HOST:PORT``), or that of a Spark Connect server
+        master: ``local[*]``, the address of a cluster (``spark://HOST:PORT``), or the address of a Spark Connect server
             (``sc://HOST:PORT``).
         octets: The size of the journals' lines in bytes, which decides some settings.
         conf: Settings of the user, which replace ours.

@@ -20,7 +20,7 @@ _NEEDED = ("grpc", "grpc_status", "pandas", "pyarrow", "zstandard")
 
 @contextmanager
 def connect_session(url: str, octets: int, conf: Mapping[str, str]) -> Generator[SparkSession, None, None]:
-    """Provide a session of a Spark Connect server, and end the session with the block.
+    """Provide a session of a Spark Connect server, and end the session at the end of the block.
 
     Args:
         url: The server's address: ``sc://HOST:PORT``.
@@ -35,7 +35,7 @@ def connect_session(url: str, octets: int, conf: Mapping[str, str]) -> Generator
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
-    # pyspark sets these variables, and then each of its functions makes columns for Spark Connect.
+    # pyspark sets these variables. While they are set, each function of pyspark makes columns for Spark Connect.
     with environment({"SPARK_REMOTE": None, "SPARK_CONNECT_MODE_ENABLED": None}):
         builder = SparkSession.builder.remote(url)
         for name, value in {**session_settings(octets), **conf}.items():

@@ -1,4 +1,4 @@
-"""Environment variables that Spark reads, changed for a time."""
+"""Temporary changes of the environment variables that Spark reads."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A Spark of Assay's own, which starts fast, listens on loopback addresses only and leaves no files.
+"""A Spark that Assay starts itself: it starts fast, listens on loopback addresses only and leaves no temporary files.
 
-This module starts Spark's virtual machine itself, so that the machine's output goes to a file and does not mix with the
+This module starts Spark's Java virtual machine, so that the machine's output goes to a file and does not mix with the
 command's output.  If the start fails, the error shows a line of that file.
 """
 
@@ -56,8 +56,8 @@ def own_session(master: str, octets: int, conf: Mapping[str, str]) -> Generator[
     log = scratch / "spark.log"
     ours = {**session_settings(octets), **machine_settings(octets, archive.options(), scratch)}
     settings = pyspark.SparkConf(loadDefaults=False).setAll(list({**ours, **conf, "spark.master": master}.items()))
-    # Without the address Spark may choose an external one; empty submit arguments would keep Spark from starting.
-    # Spark's Python processes read the data source, so they need the packages of this process.
+    # Without SPARK_LOCAL_IP, Spark may choose an external address. Empty PYSPARK_SUBMIT_ARGS would keep Spark from
+    # starting. Spark's Python processes read the data source, so they need the packages of this process.
     python = os.environ.get("PYSPARK_PYTHON", sys.executable)
     try:
         with (
@@ -117,8 +117,8 @@ def _without_py4js_words() -> Generator[None, None, None]:
 def _own_interrupts() -> Generator[None, None, None]:
     """Keep this process's handler for Ctrl-C, because pyspark replaces it and never restores it.
 
-    pyspark's handler cancels all jobs and raises `KeyboardInterrupt`; in this program the session's end cancels the
-    jobs.
+    pyspark's handler cancels all jobs and raises `KeyboardInterrupt`.  Here it is not needed, because the end of the
+    session cancels the jobs.
     """
     before = signal.getsignal(signal.SIGINT)
     try:

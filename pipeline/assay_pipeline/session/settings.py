@@ -12,7 +12,7 @@ LARGE_OCTETS = 256 * 1024 * 1024
 With the journals of the main job (124 MiB), the judgement took 0.72 times as long with interpreted plans.
 """
 SMALL_OCTETS = 64 * 1024 * 1024
-"""For journals of fewer bytes, the Java virtual machine compiles quickly, because better code would cost more time."""
+"""For journals of fewer bytes, the virtual machine uses only its fast compiler, because better code costs more time."""
 TINY_OCTETS = 8 * 1024 * 1024
 """Journals of fewer bytes are one partition, because each partition of each table costs milliseconds."""
 OCTETS_A_PARTITION = 32 * 1024 * 1024
@@ -39,7 +39,7 @@ def session_settings(octets: int) -> Mapping[str, str]:
 def machine_settings(octets: int, options: tuple[str, ...], scratch: Path) -> Mapping[str, str]:
     """Return further settings for Spark in a Java virtual machine that Assay starts itself.
 
-    They complete those of `session_settings`.
+    Spark gets them in addition to those of `session_settings`.
 
     Args:
         octets: The size of the journals' lines in bytes.

@@ -5,13 +5,14 @@ The columns, beside the consumer's and the message's:
 - ``turn``: how many callbacks had ended on the link before
 - ``session`` and ``ack``: the name and the acknowledgement mode of the consumer's session; null if the journal does not
   tell them
-- ``name``: the name of its subscription; null without one
+- ``name``: the name of the consumer's subscription; null for a subscription without a name
 - ``ended_at`` and ``ended``: the end of the batch's callback, and whether it returned or raised; null without an end
 - ``opened_at``: the call that created the consumer
 - ``ahead``: the client accepted the message on the link before its first reception there
 - ``owed``: the link had more earlier receptions of the message than settlements: the next settlement may belong to one
   of them
-- ``settled_at`` and ``outcome``: the next settlement of the message on the link, unless it was received again before
+- ``settled_at`` and ``outcome``: the next settlement of the message on the link; null if the link received the message
+  again before
 - ``again_at`` and ``again_marked``: the next reception of the message on the link, and whether it was marked as
   redelivered
 - ``next_at``: the first reception of a later batch on the link: more callbacks had ended before it than before this

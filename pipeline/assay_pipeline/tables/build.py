@@ -18,13 +18,13 @@ from assay_pipeline.tables.latecomers import latecomers
 from assay_pipeline.tables.unsettled import unsettled
 
 GIVING_BACK = ("abort", "close-connection", "close-consumer", "close-session", "recover", "unsubscribe")
-"""The calls by which a client gives messages back that it has not acknowledged."""
+"""The calls by which a client gives unacknowledged messages back to the broker."""
 COMMITTING = ("commit", "xa-commit")
 """The calls that commit a unit of work."""
 BRANCH_BEGINS, BRANCH_ENDS = ("xa-start", "xa-join", "xa-resume"), ("xa-end", "xa-suspend", "xa-fail")
 """The calls that begin and end a session's work in a branch of a global unit of work."""
 FAILING = ("abort", "recover")
-"""The calls in `GIVING_BACK` that count as failures; the others end a consumer, a session or a connection normally."""
+"""The calls in `GIVING_BACK` that count as failures; the others are orderly ends (`assay_pipeline.history`)."""
 
 
 def build_history(events: DataFrame, store: Callable[[str, DataFrame], DataFrame]) -> History:
@@ -153,7 +153,8 @@ def _careless(calls: DataFrame) -> DataFrame:
 
     The broker may leave their sends unconfirmed, and the topic decides about the persistence of their messages.
 
-    Only calls of an MQ Light client have a quality of service, so the function looks for this argument.
+    Only calls of an MQ Light client have a quality of service, so the function looks for this argument, and for the
+    face of the connection.
     """
     light = (F.col("op") == "producer") & F.col("args")["qos"].isNotNull()
     light |= (F.col("op") == "connect") & (F.col("args")["face"] == MQLIGHT)
@@ -234,7 +235,7 @@ def _watches(told: DataFrame, actors: DataFrame) -> DataFrame:
         .agg(F.min("seq").alias("stopped"))
     )
     # A listener that has not returned, or that has raised an error, may receive no message for that reason.  The same
-    # holds for a consumer of a stopped connection; a watch does not tell its connection.
+    # holds for a consumer of a stopped connection; the event of a watch does not name the connection.
     occupied = F.col("listens") & (F.col("last.kind") == "seen")
     raised = F.coalesce(F.col("last.ended"), F.lit("returned")) == "raised"
     halted = F.coalesce(F.col("stopped") < F.col("end.seq"), no())
@@ -284,7 +285,10 @@ def _returns(told: DataFrame, calls: DataFrame) -> DataFrame:
 
 
 def _endings(calls: DataFrame) -> DataFrame:
-    """Make a table with one row for each call that acknowledges messages or ends a unit of work, and each session."""
+    """Make a table with one row for each session and each call that acknowledges its messages or ends its unit.
+
+    The calls for the branches of global units of work may come from another session.
+    """
     op, session = F.col("op"), F.col("actor").alias("session")
     mode = F.when(op == "acknowledge", "client").when(op.isin("commit", "rollback"), "transacted")
     told = ("op", F.col("at").alias("ended_at"), "answered_at", F.coalesce("accepted", no()).alias("accepted"))

@@ -1,25 +1,27 @@
-"""The table of copies: one row for each message and each holder of it, with all facts about the copy.
+"""The table of copies: one row for each message and each of its holders, with all facts about the copy.
 
 *Messages*: the confirmed sends of messages that never expire and whose ids were sent once.  The sender chose the
 persistence, or is an MQ Light client (``light``), for which the topic chooses it; most rules leave such messages out.
 
-*Holders* (`assay_pipeline.tables.holders`) of a message on a topic are the subscriptions that existed before the send:
-a durable one from the answer to its first consumer on, unless a client tried to delete it before the send; a
-non-durable one from the answer to its consumer on, if the consumer watched the topic through the send.  The holder of a
-message on a queue is the queue.
+*Holders* (`assay_pipeline.tables.holders`) of a message on a topic are the subscriptions that existed before the send.
+A durable subscription exists from the creation of its first consumer on; it is no holder if a client tried to delete it
+before the send.  A non-durable subscription exists from the creation of its consumer on; it is a holder if the consumer
+watched the topic through the send.  The holder of a message on a queue is the queue.
 
 The columns, beside the message's and the holder's:
 
-- ``seen``: how often a consumer of the holder received the message; on a queue, any consumer, or a browse listed it
-- ``handed``: how many of these times a consumer of the holder received it from the destination to which it was sent
+- ``seen``: how often consumers of the holder received the message; for a queue, how often any consumer received it or a
+  browse listed it
+- ``handed``: how many of these times a consumer of the holder received the message from the destination to which it was
+  sent
 - ``outlived``: how many of these times are after the end of a kill or restart (``fatal``) that followed the send.
   Between begin and end, the broker may still run, or run again already.
 - ``weathered``: how many of these times are after the begin of a cut that followed the send
-- ``altered``: how many times it had another body than when it was sent
-- ``twice``: the holder's consumers received it twice without a mark, and no event of the history permits that: none
-  after which a broker may deliver again, and no new connection of a consumer
+- ``altered``: how many times the received message had another body than the sent message
+- ``twice``: the holder's consumers received the message twice without a mark, and nothing in the history permits that:
+  neither an event after which a broker may deliver again, nor a second link of the same consumer
 - ``watchers``: how many consumers of the holder watched it through the send
-- ``idle``: no consumer watched it between the begin of the send and its confirmation
+- ``idle``: no consumer of the holder watched it between the begin of the send and the confirmation
 - ``reopened``: a consumer of the holder was created after the confirmation.  Without such a consumer, another consumer
   may have been attached through the send although it did not watch.
 - ``delayed``: the message has a delay; no document says how late a broker may deliver it
@@ -29,11 +31,11 @@ The columns, beside the message's and the holder's:
   faults were over; 0 without a quiet tail
 - ``unbroken_ns``: the same for watches that overlap no fault that ends connections
 - ``through_ns``: the same for watches through the send that no fault overlaps
-- ``alone``: all watches and consumers of the destination belong to one consumer, which loses no message on its way
+- ``alone``: only one actor consumes from the destination, and no client there may lose messages on their way
 - ``inherited``: the durable subscription existed before a kill or restart that was over before the send, and no client
   opened it between the two
 - ``common``: another client id uses the name of the subscription, too
-- ``light``: an MQ Light client sent the message; ``surely``: it sends at least once, and never at most once
+- ``light``: an MQ Light client sent the message; ``surely``: this client sends at least once, and never at most once
 - ``to_light``: an MQ Light client opened the subscription
 - ``withheld``: an administrator may have kept the message back, a client tried to delete the subscription later, or the
   message may have gone elsewhere (`quiet.special`)
@@ -199,7 +201,7 @@ def _lasting(published: DataFrame, consumers: DataFrame, unsubscribed: DataFrame
 
 
 def _watched(history: History) -> DataFrame:
-    """Find what the watches of each copy's holder show; a copy without a watch that ended after its send has no row."""
+    """Find what the watches of each copy's holder show; a copy has no row if no such watch ended after its send."""
     begin, end = F.col("begin"), F.col("end")
     through = precedes(begin, F.col("at")) & precedes(F.col("at"), end)
     awaiting = history.held.select(*COPY, "destination", "at", "confirmed_at", due().alias("due_ns"))
@@ -226,7 +228,7 @@ def _watched(history: History) -> DataFrame:
 
 
 def _counted(seen: DataFrame) -> DataFrame:
-    """Count the receptions of each copy, from rows of a copy with one reception each."""
+    """Count the receptions of each copy, from rows with one copy and one reception each."""
     seen_at, mine = F.col("seen_at"), F.coalesce(F.col("source") == F.col("holder"), no())
     plain = mine & ~F.col("look") & (F.col("seen_in") == F.col("destination"))
     fresh = plain & ~F.col("marked")

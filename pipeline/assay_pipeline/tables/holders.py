@@ -10,9 +10,9 @@ A *holder* is one of these:
 A durable subscription does not count as a holder in these cases:
 
 - The journal does not tell its client id.
-- One of the consumers of its name selects messages, lives for a limited time or may lose messages on their way. An MQ
-  Light client may lose them, unless it has the quality of service at least once and no automatic confirmation.
-- Its consumers differ in destination, durability or sharing.
+- One of the consumers of its name selects messages, has a time to live, or may lose messages on their way. An MQ Light
+  client may lose messages, unless it has the quality of service at least once and no automatic confirmation.
+- The consumers of its name differ in destination, durability or sharing.
 
 Non-durable shared subscriptions do not count as holders, because a message may wait for any of the sharers.
 """
@@ -33,11 +33,17 @@ MQLIGHT = "mqlight"
 def attachments(calls: DataFrame, case: tuple[str, ...]) -> DataFrame:
     """Make a table with one row for each consumer that a client created or tried to create.
 
-    Refused calls are left out.  The columns beside the key and the call's: ``kind``, ``holder`` (null for none),
-    ``shared``, ``name``, the name of its ``session``, the quality of service ``qos``, the time to live ``ttl_ms`` of
-    the subscription, and the acknowledgement mode ``ack`` of its session, or else of the last session of the same actor
-    (null without one).  A consumer is ``careless`` if it has the quality of service at most once, or confirms messages
-    before the application has them, and ``chosen`` if it selects messages.
+    Refused calls are left out.  The columns beside the key and the call's:
+
+    - ``kind``, ``shared``, ``name``: the subscription's kind, sharing and name
+    - ``holder``: the name of the holder; null without a holder
+    - ``session``: the name of the consumer's session
+    - ``qos``: the quality of service
+    - ``ttl_ms``: the subscription's time to live
+    - ``ack``: the acknowledgement mode that the call names, or else of the actor's last session; null if unknown
+    - ``careless``: the consumer has the quality of service at most once, or its client confirms messages before the
+      application has them
+    - ``chosen``: the consumer selects messages
 
     Args:
         calls: All calls with their answers.
@@ -114,10 +120,10 @@ def _holder() -> Column:
 def held_by(events: DataFrame, made: DataFrame, case: tuple[str, ...]) -> DataFrame:
     """Add to events of consumers (``writer``, ``actor``, ``at``) the holder from which the consumer received.
 
-    It is the holder of the actor's last consumer before the event, in the column ``source``.  Without a consumer it is
-    the event's destination if that is a queue, and otherwise null.  The column ``ack`` is the mode of its session, and
-    ``opened`` the consumer itself: the time ``at`` of the call that created it, ``kind``, ``shared``, ``qos``, ``name``
-    and ``session``.
+    The column ``source`` is the holder of the last consumer that the actor created before the event.  Without a
+    consumer, it is the event's destination if that is a queue, and otherwise null.  The column ``ack`` is the
+    consumer's acknowledgement mode.  The column ``opened`` describes the consumer: the time ``at`` of the call that
+    created it, ``kind``, ``shared``, ``qos``, ``name`` and ``session``.
 
     Args:
         events: The events.
@@ -140,7 +146,7 @@ def held_by(events: DataFrame, made: DataFrame, case: tuple[str, ...]) -> DataFr
 
 
 def several_clients(made: DataFrame, case: tuple[str, ...]) -> DataFrame:
-    """Find the holders whose subscription's name several client ids use: the key, ``holder`` and ``common``."""
+    """Find whether several client ids use the name of each durable holder: the key, ``holder`` and ``common``."""
     named = made.where((F.col("kind") == DURABLE) & F.col("holder").isNotNull())
     clients = named.groupBy(*case, "name").agg((F.count_distinct("holder") > 1).alias("common"))
     return named.join(clients, [*case, "name"]).groupBy(*case, "holder").agg(any_of(F.col("common")).alias("common"))

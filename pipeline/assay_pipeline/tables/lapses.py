@@ -1,11 +1,13 @@
-"""The table of subscriptions with a time to live whose subscriber was away: one row for each message of the absence.
+"""The table of messages that were sent while the subscriber of a subscription with a time to live was away.
+
+The table has one row for each message and each absence.
 
 *Absences*: a client created a consumer of an unshared subscription with a time to live, left it, and created it again,
-with the same name, topic and time to live.  The consumer gets all messages.  Leaving is the call that closes or drops
-the consumer, its session or its connection under the consumer's name; all these calls between the two creations count.
-No fault touches the time from the first creation to the end of the second, and no client tried to create another
-consumer of the name in that time.  An attempt without an answer also counts, because the broker may have created the
-consumer.
+with the same name, topic and time to live.  The consumer selects no messages.  The client leaves by a call that closes
+or drops the consumer, its session or its connection under the consumer's name; all these calls between the two
+creations count.  No fault overlaps the time from the subscription's first creation to the answer of the second of these
+creations.  Between the two creations, no client tried to create another consumer of the name.  An attempt without an
+answer also counts, because the broker may have created the consumer.
 
 *Messages*: the publications of the topic (`assay_pipeline.tables.publications`) that were sent after the subscriber had
 left and confirmed before it came again.
@@ -15,14 +17,14 @@ The columns, beside the message's and the subscriber's ``actor``:
 - ``ttl_ns``: the time to live
 - ``left_ns``: how much of the time to live was certainly left when the subscriber had returned
 - ``past_ns``: how long the time to live was certainly over when the subscriber began to return
-- ``disconnected``: the leaving ended the connection.  Otherwise the connection may have ended later, under another
-  name, and the time to live may count from that moment.
+- ``disconnected``: a call by which the subscriber left also ended the connection.  Otherwise the connection may have
+  ended later, under another name, and the time to live may count from that moment.
 - ``attached``: a watch of the subscriber lasted beyond the first call by which the subscriber left.  Otherwise the
   subscriber may have lost its connection before that call.
 - ``age_ns``: how long the time to live would have been over if it counted from the subscription's first creation
 - ``seen``: how often the returned subscriber received the message
-- ``quiet_ns``: the longest quiet tail (`assay_pipeline.quiet`) of those of its watches that overlap no fault that ends
-  connections
+- ``quiet_ns``: the longest quiet tail (`assay_pipeline.quiet`) of the returned subscriber's watches that overlap no
+  fault that ends connections
 - ``stored``: the message is persistent and its sender is no MQ Light client
 - ``careless``: the subscriber may lose messages on their way
 - ``withheld``: as for copies
@@ -140,7 +142,7 @@ def _differ(one: Column, other: Column) -> Column:
 
 
 def _upset() -> Column:
-    """Return whether a fault touches the time from the first creation to the end of the return."""
+    """Return whether a fault overlaps the time from the subscription's first creation to the subscriber's return."""
 
     def touches(fault: Column) -> Column:
         before = F.coalesce(precedes(fault["end"], F.col("first_at")), no())

@@ -1,4 +1,4 @@
-"""The table of publications and their later subscribers: one row for each publication that one of them could get.
+"""The table of publications that a later subscriber could receive: one row for each publication.
 
 *Publications* (`assay_pipeline.tables.publications`): confirmed publications without a delay.  All are left out if a
 client connects to a further queue manager.
@@ -10,8 +10,9 @@ it holds.
 The table counts three kinds of later consumers:
 
 - ``live``: non-durable and unshared, and no kill or restart began between the send and the consumer's watch
-- ``after``: non-durable and unshared, and a kill or restart began after the confirmation and was over before
-- ``any``: all
+- ``after``: non-durable and unshared, and a kill or restart began after the confirmation and was over before the
+  consumer was created
+- ``any``: all later consumers
 
 The columns, beside the message's:
 
@@ -25,7 +26,7 @@ The columns, beside the message's:
   the confirmation, and did not receive the publication; ``waiting_once``: one that receives at most once
 - ``closed``: a client had closed such a subscription before the send, and its consumer had no other topic or queue
 - ``bare``: before the confirmation, no client had tried to create a consumer of the topic; in the whole scenario, no
-  client tried to create one of a pattern of topics, and no administrator gave a command about subscriptions
+  client tried to create a consumer of a topic pattern, and no administrator gave a command about subscriptions
 - ``stored``: the publication is persistent, and its sender is no MQ Light client
 - ``spared``: the publication could outlive the kills and restarts that were not over before the send: it is ``stored``,
   or no such fault occurred

@@ -16,8 +16,8 @@ def publications(history: History) -> DataFrame:
     """Find the confirmed publications without a delay that never expire, whose ids were sent once.
 
     The function leaves out publications that the broker retains, and publications that may still be on their way when
-    they are confirmed: a client may return from a send before the broker has the message if the message is not
-    persistent and in no unit of work, or if an MQ Light client may send at most once.
+    they are confirmed.  In two cases, a client may return from a send before the broker has the message: if the message
+    is not persistent and in no unit of work, or if an MQ Light client may send at most once.
 
     The column ``stored`` tells whether the publication is persistent and its sender is no MQ Light client.
 

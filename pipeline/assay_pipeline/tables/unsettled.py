@@ -3,20 +3,22 @@
 *Messages*: accepted sends of messages that never expire and whose ids were sent once.
 
 *Rows*: one for each message and each queue or durable subscription (`assay_pipeline.tables.holders`) of which a
-consumer received it from the destination to which it was sent.  Its first reception counts.  The client told the broker
-no outcome for the message on the link of that reception.  The connection was *lost* later: by the first kill, restart
-or cut after the reception, or by a call with which the consumer dropped its connection.
+consumer received the message from the destination to which it was sent.  The first of these receptions counts.  The
+client settled the message in no way on the link of that reception.  The connection was *lost* later: by the first kill,
+restart or cut after the reception, or by a call with which the consumer dropped its connection.
 
 The columns, beside the message's:
 
 - ``source``, ``kind``, ``shared``: the holder; all MQ Light clients that share a subscription have one holder
 - ``times``: how often its consumers received the message; ``looked``: a browse listed it
-- ``again``: a consumer received it on another link after the begin of the loss; ``again_other``: another consumer.
-  After a cut, which may have spared the consumer's connection, no client closed anything before that in an orderly way.
+- ``again``: a consumer received the message on another link after the begin of the loss; ``again_other``: this consumer
+  is another one.  After a cut, such a reception counts only if no client closed a consumer, a session or a connection
+  before it, because the cut may have spared the connection.
 - ``certain``: the consumer's own connection was lost: the broker ended, or the consumer dropped it, or a client created
   the consumer again after the cut
 - ``returned``: a client created the consumer again after the loss was over; ``away``: no client did so after its begin
-- ``tells``: the consumer settled another message, or this one later, so that its client records settlements
+- ``tells``: the journal has a settlement by the consumer, of another message or of this one later; so the consumer's
+  client records settlements
 - ``neighbour``: the client accepted another message of the same link between the reception and the loss, outside of a
   unit of work
 - ``asked``: between the reception and the end of the loss, the client called for an acknowledgement or a commit: the
@@ -26,8 +28,8 @@ The columns, beside the message's:
   over (`assay_pipeline.quiet`), of a consumer that was created after that; ``quiet_other_ns``: of another consumer,
   whenever it was created.  No fault that ends connections touches the watch.
 - ``others``: how many other consumers the scenario has for the holder, whether they watch or not
-- ``alone``: for a queue, all its watches and consumers belong to one consumer that loses no message
-  (`assay_pipeline.clients.alone`); true for a subscription
+- ``alone``: for a queue, only one actor consumes from it, and no client there may lose messages
+  (`assay_pipeline.clients.alone`); for a subscription, always true
 - ``withheld``: as for copies
 """
 
@@ -129,7 +131,7 @@ def _sharers(consumers: DataFrame) -> DataFrame:
 
 
 def _first(history: History) -> DataFrame:
-    """Find the first reception of each message by each holder, with all its receptions."""
+    """Find the first reception of each message by each holder, with all receptions by this holder."""
     sends = (
         history.sends.where((F.col("ttl_ns") == 0) & (F.col("sends") == 1) & F.col("confirmed_at").isNotNull())
         .withColumn("steady", F.coalesce((F.col("mode") == "persistent") & ~F.col("careless"), no()))

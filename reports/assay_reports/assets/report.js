@@ -1,4 +1,4 @@
-// The pages are complete without this file: it filters the matrix and opens what a link or a printer needs.
+// The pages are complete without this file. It filters the matrix, and unfolds the parts that a link or a printer needs.
 "use strict";
 
 function filterMatrix(form) {

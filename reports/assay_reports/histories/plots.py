@@ -38,7 +38,7 @@ _SETTINGS: dict[Any, Any] = {
     "axes.spines.right": False,
     "axes.spines.top": False,
     "font.size": 9,
-    "svg.fonttype": "none",  # text stays text, so that it can be read aloud and found
+    "svg.fonttype": "none",  # text stays text, so that screen readers and searches find it
     "svg.hashsalt": "assay",
     "text.color": _INK,
     "xtick.color": _INK,
@@ -48,7 +48,7 @@ _INCHES = (9.0, 3.2)
 
 
 def rates_plot(run: Measures) -> Markup | None:
-    """Draw the messages a second over time, with a band for each fault; None without messages.
+    """Draw the number of messages per second over time, with a band for each fault; None without messages.
 
     Args:
         run: The measures.

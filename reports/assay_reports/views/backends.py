@@ -73,7 +73,19 @@ class FileView(Struct, frozen=True):
 
 
 class BackendPage(Struct, frozen=True, kw_only=True):
-    """The content of a pair's page."""
+    """The content of a pair's page.
+
+    Args:
+        own: The user's own features in the pair's run, with their scenarios.
+        probed: By capability, the presentation of its probe's verdict.
+        ours: The parts of the pair that are the kit's own, as text.
+        lacking: The capabilities that scenarios need and the pair lacks.
+        took: The sum of the scenarios' durations, as text.
+        waited: The sum of the times for which scenarios waited, as text.
+        span: The run's duration, as text.
+        overlap: The mean number of scenarios that waited at the same time; empty if it is unknown.
+        files: The run's files for machines.
+    """
 
     pair: Pair
     own: tuple[tuple[OwnFeature, tuple[ScenarioView, ...]], ...]
@@ -187,12 +199,12 @@ def _journals(events: Iterable[AnyEvent]) -> Iterable[JournalView]:
 
 
 def _span_seconds(events: Iterable[AnyEvent]) -> float:
-    """Return the run's duration: the seconds between the first and the last event of its controller's journal."""
+    """Return the run's duration: the seconds between the first and the last event of the journal with the plan."""
     events = tuple(events)
     plan = next((event for event in events if isinstance(event, Plan)), None)
     if plan is None:
         return 0.0
-    # Scenarios in virtual time have another clock; without workers, their events are in the controller's journal.
+    # Scenarios in virtual time have another clock. In a run without workers, their events are in this journal, too.
     walls = [event.wall_ns for event in events if (event.writer, event.boot) == (plan.writer, plan.boot)]
     return (max(walls) - min(walls)) / 1_000_000_000 if walls else 0.0
 

@@ -37,7 +37,7 @@ class LogView(Struct, frozen=True):
     """A line of the broker's log.
 
     Args:
-        at: The time since the scenario's first event, as text; empty if the log does not tell it.
+        at: The time since the scenario's first event, as text; empty if the log gives no time for the line.
         text: The line.
         omitted: The number of lines before this one that are left out.
         near: Whether the line is near an event that breaks the rule; without such an event, whether it is one of the
@@ -79,7 +79,7 @@ class BackgroundView(Struct, frozen=True):
 
 
 def background(events: Sequence[AnyEvent], offenders: Collection[str] = ()) -> BackgroundView | None:
-    """Collect what a scenario's journal has about the broker; None if it has nothing.
+    """Collect a scenario's events about the broker (`Past`, `Log`, `Inspected`); None if the scenario has none of them.
 
     Args:
         events: The scenario's events.

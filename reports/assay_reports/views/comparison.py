@@ -114,7 +114,7 @@ class Column(Struct, frozen=True, kw_only=True):
         planned: The number of scenarios that the run planned.
         not_run: The number of these scenarios that did not run, because the run was stopped.
         totals: The totals of all rules of the run.
-        of_no_product: The totals of the rules whose profile is for any product.
+        of_no_product: The totals of the rules whose profile names no product.
         lacks: The capabilities that kept rules from being decided, the most frequent first.
         page: The address of the pair's page, relative to `matrix.json`.
     """

@@ -24,10 +24,16 @@ _ATTENTION = (Verdict.FAIL, Verdict.ERROR, Verdict.INCONCLUSIVE)
 
 
 class Cell(Struct, frozen=True):
-    """A rule's verdict on one pair, with the level of evidence in words.
+    """A rule's verdict on one pair.
 
-    The level of a broken rule is the level of the scenarios that broke it. A rule is untriaged if one of its scenarios
-    failed and no known outcome expects this.
+    Args:
+        face: The presentation of the verdict.
+        href: The link to the rule's page, relative to the root of the site.
+        scenarios: The number of the rule's scenarios that were planned or have events.
+        known: Whether known outcomes expect the verdicts of all scenarios that decide the rule.
+        left_out: The number of further scenarios of the rule that were not selected.
+        evidence: The level of evidence in words; for a broken rule, the level of the scenarios that broke it.
+        untriaged: Whether a scenario of the rule failed, and no known outcome expects this.
     """
 
     face: Face
@@ -197,7 +203,7 @@ def _grouped(attention: Iterable[Attention]) -> tuple[Attention, ...]:
     """Join the entries of rules with the same pair and cause into one, under the first of these rules."""
     groups: dict[tuple[str, str, bool, str], list[Attention]] = {}
     for item in attention:
-        # Rules without a reason stay alone.
+        # A rule without a reason is not joined with other rules.
         cause = wording_of(item.reason) or item.rule.id
         groups.setdefault((item.pair.slug, item.face.key, item.known, cause), []).append(item)
     return tuple(structs.replace(first, alike=tuple(rest)) for first, *rest in groups.values())

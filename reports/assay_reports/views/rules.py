@@ -226,8 +226,7 @@ def _lacks(views: Sequence[ScenarioView]) -> list[Lack]:
 def _whose(rule: Rule, pair: Pair, client: str) -> str:
     """Return a sentence that names the judged part of the pair.
 
-    If the rule is about clients and the client is the kit's own, the sentence adds that the run shows nothing about the
-    broker.
+    For a rule that judges the client alone, the sentence adds that the verdict says nothing about the broker.
     """
     begin = pair.evidence.begin
     ours = begin.ours if begin else ()

@@ -76,7 +76,7 @@ class ScenarioView(Struct, frozen=True, kw_only=True):
         title: The scenario's name for readers; in the name of an outline, the row's values replace the placeholders.
         delayed: The total delay of Assay on a busy machine, with its unit; empty if there was none.
         story: The scenario's story; None if the scenario passed or was not run.
-        background: The broker's past and log; None if the journal has neither.
+        background: The broker's objects, past and log; None if the journal has none of them.
         untriaged: Whether the scenario failed, and no known outcome expects this.
         again: The command that runs this scenario again, several times in real time; empty for a user's own scenario
             and for a probe.

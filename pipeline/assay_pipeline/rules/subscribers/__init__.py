@@ -1,1 +1,1 @@
-"""The invariants about subscribers that come, go and come again, and about connections that are lost."""
+"""The invariants about subscribers that leave and return, about later subscribers, and about lost connections."""

@@ -12,15 +12,15 @@
 
 *Kept*:
 
-- QS-04: a consumer of the subscription received the message.  If no consumer watched at the send, it received the
-  message after a client had opened the subscription again; otherwise after the begin of a cut.
+- QS-04: a consumer of the subscription received the message.  If no consumer watched at the send, a client also opened
+  the subscription after the answer; otherwise the reception was after the begin of a cut.
 - QS-05: any consumer received the message
 - QS-32: a consumer of the subscription received the message after the end of the kill or restart
 
 *Broken*: no consumer ever received the message, although a consumer of the subscription had a quiet tail after the
-message was due and all kills and restarts were over: of `LATE_MS` if the message is delayed or a connection was lost,
-and otherwise of `QUIET_MS`.  No kill, restart or cut touches the watch.  For QS-05, all kills and restarts were over
-before the answer.
+message was due and all kills and restarts were over.  The tail must last for `LATE_MS` if the message is delayed or a
+connection was lost, and otherwise for `QUIET_MS`.  No kill, restart or cut overlaps the watch.  For QS-05, all kills
+and restarts were over before the answer.
 
 *Not examinable*:
 

@@ -12,8 +12,8 @@
 that must be gone: the subscriber did not receive the message, although its watch ended with a silence (`LATE_MS`,
 because a connection that was dropped may still hold the message).
 
-*Broken*: the reverse.  A message of a subscription that continues is missing only if it is persistent, its sender is no
-MQ Light client, its subscriber receives at least once and confirms by itself, and the subscriber watched until it left.
+*Broken*: the opposite.  A missing message breaks the rule only if it is persistent, its sender is no MQ Light client,
+its subscriber receives at least once and confirms messages itself, and the subscriber watched until it left.
 
 *Not examinable*:
 

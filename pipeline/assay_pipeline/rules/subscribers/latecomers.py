@@ -5,17 +5,18 @@ differ in the publications and in the consumers that came later:
 
 - PD-14: non-durable consumers, without a kill or restart between the send and the consumer
 - PD-12: as PD-14, for publications that were sent after a client had closed a non-durable subscription of the topic.
-  A subscription that goes on collects them, and the next subscriber gets them.
+  If the broker keeps the subscription, it collects these publications, and the next subscriber gets them.
 - PD-27: non-durable consumers that came after a kill or restart, for publications that were sent while a non-durable
   subscription existed
 - QS-31: as PD-27, for subscriptions and consumers that receive at most once
-- PD-34: all consumers, durable ones, too, for persistent publications to a topic of which no client had tried to
+- PD-34: all consumers, durable ones, too, for persistent publications to a topic for which no client had tried to
   create a consumer before
 
 *Broken*: such a consumer received the publication.  *Kept*: no such consumer received it, although one had a quiet tail
-(`QUIET_MS`), and the broker could still have had the publication: it is persistent, or nothing had ended the broker.
-For PD-27 and QS-31, restarts alone are enough, because a broker can save everything before it stops; and a consumer of
-a subscription as above watched from before the send until the kill or restart, and did not receive the publication.
+(`QUIET_MS`), and the broker could still have had the publication: it is persistent, or no kill or restart had ended the
+broker.  For PD-27 and QS-31, the publication may also be non-persistent if the broker was only restarted and not
+killed, because a broker can save all messages before it stops.  In addition, for these two rules, a consumer of a
+subscription as above watched from before the send until the kill or restart, and did not receive the publication.
 
 *Not examinable*:
 
@@ -50,7 +51,13 @@ from assay_pipeline.quiet import QUIET_MS
 
 
 class _Form(Struct, frozen=True):
-    """One rule's columns in Spark: the kind of later consumers, the publications, and those that could be there."""
+    """One rule's columns in Spark.
+
+    Args:
+        kind: The kind of later consumers (`assay_pipeline.tables.latecomers`).
+        which: The examined publications.
+        possible: The publications that the broker could still have had.
+    """
 
     kind: str
     which: Column

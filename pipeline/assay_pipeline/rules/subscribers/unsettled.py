@@ -5,23 +5,25 @@
 
 - QS-09: those of unshared subscriptions and of queues
 - QS-10: those of shared durable subscriptions
-- QS-14: those of QS-09, if the client accepted another message of the same link by itself, after the reception: an
-  acknowledgement that counts for more than its own message loses them
+- QS-14: those of QS-09, if the client accepted another message of the same link outside of a unit of work, after the
+  reception: an acknowledgement that wrongly covers other messages of the link would lose these messages
 
 *Broken*: the message was seen only once and no consumer received it again, although its only consumer was created again
-after the loss and then had a quiet tail of `LATE_MS`, and the message could outlive all faults.  For QS-10, the
-consumer did not return, and the only other consumer of the subscription in the scenario had the quiet tail.
+after the loss and then had a quiet tail of `LATE_MS`.  The message could outlive all faults.  For QS-10, the consumer
+did not return, and the only other consumer of the subscription in the scenario had the quiet tail.
 
-*Kept*: the message came again after the loss, on another link; for QS-10, to another consumer.  After a cut, no client
-may have closed a consumer, a session or a connection before that: the cut may have spared this connection.
+*Kept*: the message came again after the loss, on another link; for QS-10, to another consumer.  Between a cut and this
+reception, no client closed a consumer, a session or a connection.  Otherwise the cut may have spared the connection,
+and the message may have come again because of the close.
 
 *Not examinable*:
 
-- a message on whose link the journal shows any settlement of it, even in a unit of work that was rolled back
+- a message that the client settled on its link in any way, even in a unit of work that was rolled back
 - a missing message if the client called for an acknowledgement or a commit between the reception and the end of the
   loss: the call may have covered the message, even if it was not answered
-- a missing message if the consumer's client recorded no settlement at all, if the consumer's own connection may have
-  outlived the cut, if another consumer may hold the message, or if an administrator may have kept it back
+- a missing message if the journal has no settlement by the consumer at all
+- a missing message if the consumer's own connection may have outlived the cut
+- a missing message that another consumer may hold, or that an administrator may have kept back
 - a subscription that is not durable, or no holder (`assay_pipeline.tables.holders`), such as one of a client that
   confirms messages before the application has them
 - whether the message is marked as redelivered: the document asks for no mark, and Artemis sets none over AMQP after a
