@@ -21,7 +21,7 @@ REQUIRED: Mapping[str, Mapping[str, tuple[Version, ...]]] = {
     "COMMIT": {"transaction": _ALL},
     "ABORT": {"transaction": _ALL},
 }
-"""For each command, the headers that it must have, and in which versions."""
+"""The headers that each command must have, with the versions that require them."""
 
 _NEEDED: Mapping[tuple[str, Version], tuple[str, ...]] = {
     (command, version): tuple(name for name, versions in headers.items() if version in versions)
