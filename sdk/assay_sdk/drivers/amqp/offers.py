@@ -32,10 +32,11 @@ OFFERED: Mapping[str, Capability] = {
     OWN_UNCOMMITTED: Capability.OWN_UNCOMMITTED,
     CANCEL_DELAYED: Capability.CANCEL,
 }
-"""The capability of each name that a broker may offer in its open."""
+"""For each name that a broker may offer in its open, the capability."""
 
 OFFERED_TO_SENDERS: Mapping[str, Capability] = {DELAYED_DELIVERY: Capability.DELIVERY_DELAY}
-"""The capability of each name that a broker may offer in its attach to a sender (Qpid JMS, ``AmqpProducerBuilder``)."""
+"""For each name that a broker may offer in its attach to a sender (Qpid JMS, ``AmqpProducerBuilder``), the
+capability."""
 
 _SILENT = "the client does not notice: a broker may ignore this field of a message's header"
 

@@ -37,11 +37,11 @@ class LinkContext(Protocol):
         ...
 
     def next_number(self) -> int:
-        """Take a new number, and return it; each number is used once on this connection."""
+        """Return a number that this connection has not used yet."""
         ...
 
     def add_attach_fields(self, link_name: str, fields: AttachFields) -> None:
-        """Add fields that Proton cannot set to the attach of a link."""
+        """Add fields to the attach of a link, because Proton cannot set them."""
         ...
 
     def offered(self, link_name: str) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """Local units of work over the transaction coordinator (OASIS AMQP 1.0, part 4).
 
 The client declares a unit of work over a link to the coordinator, and discharges it over the same link.  Transfers and
-dispositions carry the unit's id in their transactional state, so they wait until the coordinator has given it.  A
-discharge waits until the broker has answered all messages of the unit, because the broker may process them and the
+dispositions contain the unit's id in their transactional state, so they wait until the coordinator has sent this id.  A
+discharge waits until the broker has answered all messages of the unit, because the broker may process messages and the
 discharge in any order.
 """
 
@@ -90,7 +90,7 @@ class Transaction:
         self._go_on(TransactionState.OVER)
 
     def sending(self) -> None:
-        """Count a message that the client sends in the unit, and that has no outcome yet."""
+        """Count a message that the client sends in the unit, as unanswered."""
         self._unanswered += 1
 
     def answered(self) -> None:

@@ -33,6 +33,6 @@ class Intake:
 
 
 def _version(connected: Frame) -> Version:
-    """Return the version of CONNECTED; 1.2 for an unknown one, because the wire then ends the connection."""
+    """Return the version of CONNECTED; 1.2 for an unknown version, because the wire then ends the connection."""
     said = connected.headers.get("version", Version.V1_0.value)
     return Version(said) if said in {one.value for one in Version} else Version.V1_2
