@@ -83,9 +83,9 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
     """
 
     known = True
-    """Whether the queue manager knows the link; if so, the link must tell the queue manager of its end."""
+    """Whether the link is attached to the queue manager, too; the link must then tell the queue manager of its end."""
     holds = True
-    """Whether the link must tell the queue manager of its end, even if the whole connection ends."""
+    """Whether the link must tell the queue manager of its end even when the whole connection ends."""
 
     def __init__(self, context: LinkContext, engine: EngineLink, attach: Attach) -> None:
         super().__init__(TABLE, LinkState.ATTACHING)

@@ -120,7 +120,7 @@ class OutgoingEnd(SettlingEnd):
             self.context.handle(commands.Flow(self.context.number, None, self.number, less))
 
     def _drained(self, answer: Answer) -> None:
-        """Handle the queue manager's answer to a drain: it has sent all available messages and holds no credit."""
+        """Handle the queue manager's answer to a drain: it has sent all available messages and has no credit left."""
         del answer
         self._draining = False
         filled, self._asked = self._asked == 0, 0
@@ -171,8 +171,8 @@ class OutgoingEnd(SettlingEnd):
         The queue manager may have sent the delivery before it knew that the transaction has begun or ended.
 
         Returns:
-            False if the link gives the delivery back instead. This happens when the link has left its transaction: it
-            must then send deliveries settled, and the queue manager sent this one unsettled.
+            False if the link gives the delivery back instead. This happens after the link has left its transaction: the
+            link then sends deliveries settled, but the queue manager had already sent this delivery unsettled.
         """
         if delivery.settled:
             return True
@@ -363,7 +363,7 @@ class OutgoingEnd(SettlingEnd):
         """Apply the default outcome to unsettled deliveries."""
         if not self._unsettled:
             return
-        # Without credit, because the queue manager would otherwise deliver these messages to this link again.
+        # The link first takes its credit back: the queue manager would otherwise deliver these messages to it again.
         self.context.ask(None, commands.Flow, self.number, -self._asked)
         self._asked = 0
         for number in self._unsettled.values():
