@@ -1,4 +1,4 @@
-"""The state machine of a session, which is a client's connection as the queue manager sees it.
+"""The state machine of a session: a client's connection, from CONNECT to its end.
 
 The client sends CONNECT. If it must log in, the server first checks its password; then the queue manager admits or
 refuses the client. After DISCONNECT the session is `LEAVING`: it waits for the answers to all earlier frames, so that
