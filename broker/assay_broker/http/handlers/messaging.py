@@ -1,7 +1,7 @@
 """The handlers of messages: put, browse, list, take and publish.
 
 An HTTP client counts as an application of the queue manager's native interface, not as a JMS client.  It can only send
-without a delivery delay (DD-20), and needs the authorities of such an application.
+without a delivery delay (DD-20), and its user needs the authorities of a native application.
 
 """
 

@@ -243,7 +243,7 @@ def _value(found: re.Match[str]) -> Property:
 
 
 def _written(name: str, value: Property) -> str | None:
-    """Return a property as the header holds it; None for a name or a type that the header cannot hold."""
+    """Return a property in the header's form; None if the header cannot express its name or type."""
     if _NAME.fullmatch(name) is None:
         return None
     if isinstance(value, bool):
