@@ -144,7 +144,7 @@ async def _live(
 
 @contextmanager
 def _heeded(signalled: Callable[[int], None]) -> Generator[None]:
-    """Handle the signals that stop a server, except signals that a shell has made a background process ignore.
+    """Handle the signals that stop a server, except those that the process ignores, as a shell's background job does.
 
     Args:
         signalled: Called with the number of each signal.

@@ -27,7 +27,7 @@ class HandshakeOwner(Protocol):
         ...
 
     def remove(self, caller: ClientSocket | TlsHandshake, /) -> None:
-        """Remove a handshake that has ended, because the socket closed or a `ClientSocket` has taken it over."""
+        """Remove a handshake that has ended: the socket has closed, or a `ClientSocket` takes over the socket."""
         ...
 
 
