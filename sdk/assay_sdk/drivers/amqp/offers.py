@@ -32,11 +32,11 @@ OFFERED: Mapping[str, Capability] = {
     OWN_UNCOMMITTED: Capability.OWN_UNCOMMITTED,
     CANCEL_DELAYED: Capability.CANCEL,
 }
-"""For each name that a broker may offer in its open, the capability."""
+"""Names that a broker may offer in its open, with the capability that each name stands for."""
 
 OFFERED_TO_SENDERS: Mapping[str, Capability] = {DELAYED_DELIVERY: Capability.DELIVERY_DELAY}
-"""For each name that a broker may offer in its attach to a sender (Qpid JMS, ``AmqpProducerBuilder``), the
-capability."""
+"""Names that a broker may offer in its attach to a sender, with their capabilities (Qpid JMS, ``AmqpProducerBuilder``).
+"""
 
 _SILENT = "the client does not notice: a broker may ignore this field of a message's header"
 

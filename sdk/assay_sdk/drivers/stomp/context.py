@@ -122,7 +122,7 @@ def answering(context: WireContext, token: int) -> Receipt:
 
 
 def unsupported(what: str, hint: str) -> Refused:
-    """Return the refusal of a call that STOMP or the broker cannot carry out; the client has sent nothing for it.
+    """Return the refusal of a call that STOMP or the broker cannot carry out; the client sends nothing for the call.
 
     Args:
         what: The missing ability, as the beginning of a sentence.

@@ -38,7 +38,7 @@ class StompWire(NetworkWire[StompLine]):
         epoch: Number of the connection among the driver's connections.
         conventions: The broker's conventions; None to choose them when the broker has named itself.
         heart_beat: The heart-beats that the client offers and wants.
-        numbers: The numbers of a further connection, which its main connection uses, too; None for a main connection.
+        numbers: The counter that a further connection shares with its main connection; None for a main connection.
     """
 
     def __init__(

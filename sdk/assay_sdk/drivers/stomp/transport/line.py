@@ -251,7 +251,7 @@ class StompLine:
     # --- reading
 
     def _ready(self, mask: int) -> None:
-        """Read and write, as the socket permits; a handler of a frame may run the loop, and so call this method."""
+        """Read and write, as the socket permits; a frame's handler may run the loop, which then calls this method."""
         line = self._socket
         if line is None:
             return
