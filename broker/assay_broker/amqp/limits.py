@@ -25,7 +25,7 @@ class AmqpLimits(Struct, frozen=True, kw_only=True):
             has given more.
         session_frames: The incoming window of a session, in transfers.
         unsent: The most octets that may wait for a client to read before its receivers get no more messages.  The same
-            limit holds for the octets that wait for the window of one session.
+            limit applies to the octets that wait for the window of one session.
         stuck: The most octets that may wait for a client to read before the server stops reading from it.
         memory: The most octets of all messages in memory before senders get no new credit.
         max_depth: The most levels to which values in a message may be nested.

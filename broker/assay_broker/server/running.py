@@ -38,7 +38,7 @@ _KILLED = 128
 
 
 class Ready(Struct, frozen=True, kw_only=True):
-    """The announcement that a server is ready, with the server's addresses; the ready file holds it as JSON.
+    """The announcement that a server is ready, with the server's addresses; the ready file contains it as JSON.
 
     Args:
         name: The queue manager's name.

@@ -71,7 +71,7 @@ class TlsHandshake(asyncio.Protocol):
         self._owner.remove(self)
 
     def data_received(self, data: bytes) -> None:
-        """Keep data that came together with the end of the handshake, for the protocol that takes over the socket."""
+        """Store data that arrived together with the handshake's end, for the protocol that takes over the socket."""
         self._early += data
 
     def drop(self) -> None:

@@ -60,7 +60,7 @@ _delivery_of, _link_of, _kind_of = lib.pn_event_delivery, lib.pn_delivery_link, 
 def _hear(_transport: object, said: object) -> None:
     """Log a message of the engine at debug level.
 
-    Without this callback the engine writes to standard error, and a client could fill the log.
+    Without this callback the engine writes to standard error, so a client could fill the log with its mistakes.
     """
     _LOG.debug("the engine says: %s", text(said))
 

@@ -1,7 +1,7 @@
 """The server's endpoint of a link (OASIS AMQP 1.0, 2.6).
 
 `LinkEnd` implements the state machine of all links (`assay_broker.amqp.links.states`).  Its subclasses handle the
-messages.  `LinkContext` holds the objects that the links of a connection share.
+messages.  `LinkContext` contains the objects that the links of a connection share.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class LinkContext(CommandCollector):
         self.transactions: dict[bytes, Transaction] = {}
         """The open transactions, by their ids."""
         self.links: dict[int, LinkEnd] = {}
-        """The links of the connection, by number; a link leaves when both client and server have detached it."""
+        """The links of the connection, by number; a link is removed when both client and server have detached it."""
         self.starved: dict[LinkEnd, None] = {}
         """The links that wait until the client has read output, and whose `resume` must then be called."""
         self._behind: dict[LinkEnd, None] = {}
@@ -222,7 +222,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
             self.released(Answer(self.context.number, 0))
 
     def ended(self) -> None:
-        """Drop the messages and deliveries that the link holds."""
+        """Drop the link's messages and deliveries."""
 
     # --- the table
 

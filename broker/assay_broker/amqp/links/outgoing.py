@@ -13,8 +13,9 @@ The link treats an acquired delivery as follows:
 | sent         | the client settles it | released, given back | enlisted                |
 | enlisted     | the outcome holds     | released, given back | -                       |
 
-If the link sends deliveries settled, it enlists each delivery as accepted when it begins to send it.  At the discharge
-it gives back the deliveries that it has not begun to send; the client then gets them outside the transaction.
+A link that sends deliveries settled enlists each delivery as accepted when the link begins to send the delivery.  At
+the discharge, this link gives back the deliveries that it has not begun to send; the client then gets them outside the
+transaction.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ class OutgoingEnd(SettlingEnd):
     # --- credit
 
     def flow(self) -> None:
-        """Pass on the client's new credit once it is half of the total credit, and start a drain if the client asks."""
+        """Give the queue manager the client's new credit once it is half of the total; start a requested drain."""
         if self.state is not _OPEN or self._draining:
             return
         credit, draining = self.engine.credit, self.wants_drain

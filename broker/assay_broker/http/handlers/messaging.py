@@ -99,7 +99,7 @@ async def listing(request: ApiRequest) -> Response:
 
 
 async def take(request: ApiRequest) -> Response:
-    """Remove the first message with the ids in the query, and answer with it; if the query has ``wait``, wait."""
+    """Remove the first message with the ids in the query, and answer with it; if none is there, wait up to ``wait``."""
     change = NativeTake(request.path("queue"), *_ids(request))
     in_full = _in_full(request)
     wait_ms = _wait_ms(request)

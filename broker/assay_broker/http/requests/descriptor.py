@@ -277,8 +277,8 @@ def answer_headers(version: Version, described: Described, longest: int) -> dict
     Args:
         version: The version of the interface.
         described: The message.
-        longest: The most octets for all properties together.  The answer omits properties beyond this limit or that a
-            header cannot hold, and gives their number in the header `LEFT_OUT`.
+        longest: The most octets for all properties together.  The answer omits properties beyond this limit, and
+            properties that a header cannot express; the header `LEFT_OUT` has their number.
     """
     fields, message = described.descriptor, described.message
     expiry = int(fields["Expiry"])

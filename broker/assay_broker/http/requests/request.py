@@ -55,6 +55,7 @@ class ConnectionView(Protocol):
 
 
 Views = Callable[[], Sequence[ConnectionView]]
+"""A function that returns a description of each client's connection."""
 
 
 class ApiContext(Struct, frozen=True, kw_only=True):

@@ -57,11 +57,14 @@ class LinkState(StrEnum):
     """State of a link."""
 
     ATTACHING = "attaching"
+    """The client has sent its attach, and waits for the broker's attach."""
     REFUSING = "refusing"
     """The broker attached without the requested source or target; its detach has the reason (AMQP 1.0, 2.6.3)."""
     OPEN = "open"
     CLOSING = "closing"
+    """The client has sent its detach, and waits for the broker's detach."""
     GONE = "gone"
+    """Both sides have detached the link, or its session or connection has ended."""
 
 
 class LinkInput(StrEnum):

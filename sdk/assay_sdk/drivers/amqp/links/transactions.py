@@ -28,10 +28,12 @@ class TransactionState(StrEnum):
     """State of a unit of work."""
 
     DECLARING = "declaring"
+    """The coordinator has not given the unit an id yet."""
     ACTIVE = "active"
     ENDING = "ending"
     """The engine has requested the end, which waits for the outcomes of the unit's messages."""
     DISCHARGING = "discharging"
+    """The client has sent the discharge, and waits for its outcome."""
     OVER = "over"
 
 
