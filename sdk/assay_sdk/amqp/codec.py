@@ -218,7 +218,7 @@ def application_properties(properties: Mapping[str, Property]) -> bytes:
 _INT_BITS, _LONG_BITS = 31, 63
 
 
-def _property(name: str, value: Property) -> bytes:  # noqa: PLR0911  one return a type is the table
+def _property(name: str, value: Property) -> bytes:  # noqa: PLR0911  one return for each type
     match value:
         case None:
             return types.null()

@@ -31,10 +31,10 @@ _NEEDED: Mapping[tuple[str, Version], tuple[str, ...]] = {
 
 
 def check_frame(frame: Frame, version: Version) -> None:
-    """Check that a client's frame has the headers that its command requires, and that the version knows the command.
+    """Check that a client's frame has the headers that its command requires, and that the version has the command.
 
     Raises:
-        RemoteError: A header is missing, or the version does not know the command.
+        RemoteError: A header is missing, or the version does not have the command.
     """
     headers = frame.headers
     for name in _NEEDED.get((frame.command, version), ()):

@@ -1,8 +1,8 @@
 """The reader of frames, which accepts octets in pieces of any size.
 
-The reader examines each octet a fixed number of times, for any division of the input into pieces. It keeps only the
-octets of the frame that has not arrived completely. It allocates memory for a body as the body arrives, never for the
-length that the peer announces.
+The reader examines each octet at most a fixed number of times, however the input is divided into pieces. It stores only
+the octets of the frame that has not arrived completely. It allocates memory for a body as the body arrives, never for
+the length that the peer announces.
 
 `FrameReader.next` works in this order:
 
@@ -24,7 +24,7 @@ from assay_sdk.stomp.versions import Version
 
 _BETWEEN = frozenset(b"\n\r\0")
 _NEVER = 1 << 62
-"""An offset behind every octet: the input has no such octets."""
+"""The offset of octets that the input does not contain; it is greater than every real offset."""
 _SHOWN = 40
 _LF_END = 2
 """The length of an empty line that ends in LF, together with the end of the line before it."""
@@ -45,7 +45,7 @@ class FrameReader:
         self, commands: frozenset[str], limits: FrameLimits = DEFAULT_LIMITS, version: Version | None = None
     ) -> None:
         self.version = version
-        """The version whose rules hold for the next frame; None before its negotiation."""
+        """The version whose rules apply to the next frame; None before its negotiation."""
         self._commands = commands
         self._limits = limits
         self._data = b""

@@ -9,7 +9,7 @@ server sends no more frames (STOMP 1.2, ERROR). In every state, the end of the t
 Each row names the action of this end for a frame that it has read, or that its program wants to send:
 
 - `TAKE`: pass a read frame to the program, or write the program's frame.
-- `DROP`: ignore a read frame, because the peer sent it before it knew that the conversation is over.
+- `DROP`: ignore a read frame, because the peer sent the frame before it could learn that the conversation is over.
 - `NOTHING`: do nothing, because the transport has ended.
 
 A frame without a row breaks the protocol.  It is a `RemoteError` if it was read, and a `LocalError` if the program
