@@ -147,7 +147,8 @@ class Receiver:
     def settle(self, token: int, deliveries: tuple[int, ...], outcome: Outcome) -> None:
         """Settle deliveries with an outcome, and answer the token with the broker's receipt.
 
-        If one of the deliveries is unknown, settle none of them.
+        If one of the deliveries is unknown, settle none of them.  If the driver itself delivers the returned messages
+        again, it sends no frame, and answers the token at once.
         """
         if not self._knows(token, deliveries, returned=True):
             return
