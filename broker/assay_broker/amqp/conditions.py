@@ -77,7 +77,7 @@ def condition(why: Refused, tag: bytes = b"") -> Condition:
 
     Args:
         why: The refusal.
-        tag: The tag of the refused delivery, for the info of an error of the anonymous relay; empty for other errors.
+        tag: The tag of the refused delivery, which an error of the anonymous relay contains; empty for other errors.
     """
     info: dict[bytes, bytes] = {}
     name, text = _KINDS[why.kind], why.text

@@ -144,7 +144,9 @@ async def _live(
 
 @contextmanager
 def _heeded(signalled: Callable[[int], None]) -> Generator[None]:
-    """Handle the signals that stop a server, except those that the process ignores, as a shell's background job does.
+    """Handle the signals that stop a server, except signals that the process ignores already.
+
+    A shell may make background processes ignore SIGINT, so that Ctrl-C does not stop them.
 
     Args:
         signalled: Called with the number of each signal.

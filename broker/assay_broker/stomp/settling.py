@@ -33,7 +33,7 @@ def ack(context: SessionContext, frame: Frame) -> None:
     """Accept the messages that a frame names.
 
     Raises:
-        FaultError: The connection holds no such message, or there is no such transaction.
+        FaultError: The connection has no such unsettled message, or there is no such transaction.
     """
     transaction = context.transaction(frame) if "transaction" in frame.headers else None
     subscription, taken = _taken(context, frame)
@@ -44,7 +44,7 @@ def nack(context: SessionContext, frame: Frame) -> None:
     """Give back the messages that a frame names, or move them to the backout queue.
 
     Raises:
-        FaultError: The connection holds no such message, or there is no such transaction.
+        FaultError: The connection has no such unsettled message, or there is no such transaction.
     """
     transaction = context.transaction(frame) if "transaction" in frame.headers else None
     subscription, taken = _taken(context, frame)

@@ -1,9 +1,9 @@
 """Conversion of `Message` to AMQP 1.0 message sections and back, in the JMS mapping (OASIS AMQP 1.0, 3.2).
 
 JMS headers are mapped as in the working draft of the AMQP JMS mapping and in Apache Qpid JMS
-(``AmqpJmsMessageFacade``, ``AmqpMessageSupport``, ``AmqpDestinationHelper``).  Annotations have the message type, the
-kinds of the destinations, and the delivery time (``x-opt-delivery-time``).  `proton.Message` is not used, because it
-omits an explicit ``durable=false``, does not distinguish an absent field from a zero, and truncates milliseconds.
+(``AmqpJmsMessageFacade``, ``AmqpMessageSupport``, ``AmqpDestinationHelper``).  Annotations contain the message type,
+the kinds of the destinations, and the delivery time (``x-opt-delivery-time``).  `proton.Message` is not used, because
+it omits an explicit ``durable=false``, does not distinguish an absent field from a zero, and truncates milliseconds.
 """
 
 from __future__ import annotations

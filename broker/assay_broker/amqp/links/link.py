@@ -276,7 +276,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
         self.forget()
 
     def forget(self) -> None:
-        """Remove the link from the connection, after both sides have detached it or with the end of its session."""
+        """Remove the link from the connection, because both sides have detached the link or its session has ended."""
         self.context.links.pop(self.number, None)
         self.engine.end = None
 

@@ -1,4 +1,4 @@
-"""The translation of messages between the wire and the core.
+"""The translation of messages between AMQP and the core.
 
 The server decodes as little as it can.  A message stores the octets in which it arrived (`Message.encoded`), and the
 fields that the core's rules use.  Its body is decoded only on demand (`assay_broker.core.messages.bodies`).

@@ -92,7 +92,7 @@ class Transaction:
         self._go_on(TransactionState.OVER)
 
     def sending(self) -> None:
-        """Count a message that the client sends in the unit, as unanswered."""
+        """Count one more message of the unit that the broker has not answered."""
         self._unanswered += 1
 
     def answered(self) -> None:

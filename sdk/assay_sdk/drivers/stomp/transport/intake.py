@@ -20,7 +20,7 @@ class Intake:
         self._reader = FrameReader(SERVER_COMMANDS, _LIMITS)
 
     def frames(self, octets: bytes) -> Iterator[Frame | RemoteError]:
-        """Return the frames that octets complete; an error is the last item, and the connection must end."""
+        """Yield the frames that are complete with these octets; after an error, which is last, end the connection."""
         reader = self._reader
         reader.feed(octets)
         try:

@@ -30,7 +30,7 @@ _READ_SIZE = 65_536
 _MAX_UNSENT = 1 << 20
 """The octets that may wait for the socket before settled sends wait, too."""
 _TOGETHER = 64
-"""The most frames of one job, so that timers and other connections are served in between."""
+"""The most frames that one job handles, so that timers and other connections are served in between."""
 
 
 class LineOwner(Protocol):
