@@ -46,8 +46,7 @@ _MIN_OFFSET = 2
 _RANGE = 1 << 20
 """The most deliveries of one disposition."""
 _LONGEST_FOR_SEVERAL = 4_096
-"""The most octets of a disposition for several deliveries: few, because the engine copies its state to each delivery.
-"""
+"""The most octets of a disposition for several deliveries: few, because the engine copies its state to each one."""
 _WRAP = 1 << 32
 _HEAD = bytes((0x00, 0x53))
 """The first octets of a performative whose descriptor is a small number; all clients write this form."""

@@ -35,8 +35,8 @@ OFFERED: Mapping[str, Capability] = {
 """Names that a broker may offer in its open, with the capability that each name stands for."""
 
 OFFERED_TO_SENDERS: Mapping[str, Capability] = {DELAYED_DELIVERY: Capability.DELIVERY_DELAY}
-"""Names that a broker may offer in its attach to a sender, with their capabilities (Qpid JMS, ``AmqpProducerBuilder``).
-"""
+"""Names that a broker may offer in its attach to a sender, as in Qpid JMS (``AmqpProducerBuilder``), with their
+capabilities."""
 
 _SILENT = "the client does not notice: a broker may ignore this field of a message's header"
 
