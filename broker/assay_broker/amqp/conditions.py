@@ -1,4 +1,4 @@
-"""The AMQP error conditions of refusals (I-6): by reason code, or else by the kind of error.
+"""The AMQP error conditions of refusals: by reason code, or else by the kind of error.
 
 The info of a condition contains the reason code and the names of the objects at fault, if the refusal has them.
 """
@@ -77,7 +77,7 @@ def condition(why: Refused, tag: bytes = b"") -> Condition:
 
     Args:
         why: The refusal.
-        tag: The tag of the refused delivery, for the info of an error of the anonymous relay; empty for other errors.
+        tag: The tag of the refused delivery, which an error of the anonymous relay contains; empty for other errors.
     """
     info: dict[bytes, bytes] = {}
     name, text = _KINDS[why.kind], why.text
@@ -88,7 +88,7 @@ def condition(why: Refused, tag: bytes = b"") -> Condition:
             text = f"{reason.label}: {text}"
         info[types.symbol(MQRC_KEY)] = types.integer(why.mqrc)
     if why.kind is JmsErrorKind.INVALID_CLIENT_ID:
-        # Without objects, because the client knows its own id.
+        # The info names no objects, because the client knows its own id.
         return Condition(name, _plain(text), types.mapping(info | _CLIENT_ID))
     if why.objects:
         info[types.symbol(OBJECTS_KEY)] = types.compound(types.string(_plain(one)) for one in why.objects)

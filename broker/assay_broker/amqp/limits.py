@@ -21,10 +21,11 @@ class AmqpLimits(Struct, frozen=True, kw_only=True):
         max_performative: The most octets of a performative, with its names, filters and properties, without a payload.
         max_message: The most octets of a message, in addition to the limit of the message's queue (MAXMSGL).
         credit: The most messages of one sender that are not answered yet; the server renews the credit at half.
-        window: The most messages that one receiver holds at a time, even if its credit is higher.
+        window: The most credit that the queue manager has for one receiver at a time, in messages, even if the client
+            has given more.
         session_frames: The incoming window of a session, in transfers.
         unsent: The most octets that may wait for a client to read before its receivers get no more messages.  The same
-            limit holds for the octets that wait for the window of one session.
+            limit applies to the octets that wait for the window of one session.
         stuck: The most octets that may wait for a client to read before the server stops reading from it.
         memory: The most octets of all messages in memory before senders get no new credit.
         max_depth: The most levels to which values in a message may be nested.

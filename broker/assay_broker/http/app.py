@@ -47,7 +47,7 @@ _HEADERS: Mapping[str, str] = MappingProxyType(
         "X-Frame-Options": "DENY",
     }
 )
-"""The headers of every answer.  They forbid browsers to run scripts in it, to show it in a frame and to cache it."""
+"""The headers of every answer: browsers then run no scripts in the answer, show it in no frame, and do not cache it."""
 
 _STYLE = "/status.css"
 
@@ -66,7 +66,7 @@ def application(
 
     Args:
         queue_manager: The queue manager.
-        runner: Has the clock.
+        runner: The runner, whose clock the handlers use.
         security: Users and TLS; by default no users, for clients on this machine only.
         views: Returns the clients' connections, for the status page.
         limits: The limits of the listener.

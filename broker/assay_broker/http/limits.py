@@ -15,7 +15,8 @@ class HttpLimits(Struct, frozen=True, kw_only=True):
         body: The most octets of one request's body.
         bodies: The most octets of the bodies of all requests under way together.
         head: The most octets of a request's first line and headers.
-        head_ms: The time for a request's head, in milliseconds, from its first octet or the opening of the connection.
+        head_ms: The time for a request's head, in milliseconds, from the opening of the connection or, for a later
+            request, from the head's first octet.
         exchange_ms: The time from a request's head to the last octet of its answer, in milliseconds; after it the
             listener closes the connection.
         answer_ms: The time in which the queue manager must answer, in milliseconds; after it the request is answered

@@ -1,4 +1,4 @@
-"""The writing of users' files, which hold SCRAM keys made from passwords, never the passwords."""
+"""The writing of users' files, which contain SCRAM keys made from passwords, never the passwords."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from assay_broker.server.options import FACTORY, ServerOptions
 def settings_of(options: ServerOptions) -> Settings:
     """Return the settings with which a queue manager starts.
 
-    They are made from `default.mqsc` or from factory settings, and then from the scripts in the options.  A queue
-    manager with a store keeps the changes that were made to its objects before.
+    The settings come from `default.mqsc` or from factory settings, followed by the scripts in the options.  A queue
+    manager with a store keeps the earlier changes to its objects.
 
     Args:
         options: The server's options.

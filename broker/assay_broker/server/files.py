@@ -51,7 +51,7 @@ class Launch(Struct, frozen=True, kw_only=True):
 
 
 class Asked(Struct, frozen=True, kw_only=True, rename="kebab"):
-    """The options as a file or the flags give them, by the flags' names.
+    """The options in a file or in the flags, by the flags' names and not converted yet.
 
     `ServerOptions` describes the options that are not described here.
 
@@ -156,7 +156,7 @@ def _worded(table: Mapping[str, Any], error: msgspec.ValidationError) -> str:
 
 
 def launch(flags: Asked, file: Asked | None = None, *, stomp: HostPort | None = None) -> Launch:
-    """Combine the command's flags and its file to the options of the server and the command.
+    """Combine the command's flags and its file into the options of the server and the command.
 
     Args:
         flags: The options in the command's flags, which take precedence.

@@ -20,10 +20,10 @@ from assay_broker.server.errors import OptionsError
 AMQP_ADDRESS = HostPort("127.0.0.1", 5672)
 HTTP_ADDRESS = HostPort("127.0.0.1", 9443)
 STOMP_ADDRESS = HostPort("127.0.0.1", 61613)
-"""The address of the STOMP listener, if a server is started by the command."""
+"""The default address of the STOMP listener of a server that the command starts."""
 
 FACTORY = "none"
-"""The word that an option has in place of a script, for factory settings."""
+"""The word that stands for factory settings in an option that names scripts."""
 
 ZOS_NAME = "MQ01"
 """The default name of a queue manager on z/OS, where names have four characters."""

@@ -38,7 +38,7 @@ _KILLED = 128
 
 
 class Ready(Struct, frozen=True, kw_only=True):
-    """The announcement that a server is ready, with the server's addresses; the ready file holds it as JSON.
+    """The announcement that a server is ready, with the server's addresses; the ready file contains it as JSON.
 
     Args:
         name: The queue manager's name.
@@ -144,7 +144,9 @@ async def _live(
 
 @contextmanager
 def _heeded(signalled: Callable[[int], None]) -> Generator[None]:
-    """Handle the signals that stop a server, except signals that a shell has made a background process ignore.
+    """Handle the signals that stop a server, except signals that the process ignores already.
+
+    A shell may make background processes ignore SIGINT, so that Ctrl-C does not stop them.
 
     Args:
         signalled: Called with the number of each signal.

@@ -13,7 +13,7 @@ from assay_sdk.time import CancelJob, Runner
 
 _NS_PER_MS = 1_000_000
 _PORTION = 64
-"""The most jobs that run in one go before the event loop can do other work."""
+"""The most due jobs that one call runs, so that the event loop can do other work in between."""
 
 
 class Deadline:

@@ -27,7 +27,7 @@ class HandshakeOwner(Protocol):
         ...
 
     def remove(self, caller: ClientSocket | TlsHandshake, /) -> None:
-        """Remove a handshake that has ended, because the socket closed or a `ClientSocket` has taken it over."""
+        """Remove a handshake that has ended: the socket has closed, or a `ClientSocket` takes over the socket."""
         ...
 
 
@@ -71,7 +71,7 @@ class TlsHandshake(asyncio.Protocol):
         self._owner.remove(self)
 
     def data_received(self, data: bytes) -> None:
-        """Keep data that came together with the end of the handshake, for the protocol that takes over the socket."""
+        """Store data that arrived together with the handshake's end, for the protocol that takes over the socket."""
         self._early += data
 
     def drop(self) -> None:

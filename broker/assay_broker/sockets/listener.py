@@ -71,7 +71,7 @@ class ClientListener(ABC):
 
     @abstractmethod
     def make_socket(self) -> ClientSocket:
-        """Create the asyncio protocol for a client's socket, behind the TLS handshake if the listener has TLS."""
+        """Create the asyncio protocol for a client's socket; with TLS, for use after the handshake."""
 
     @property
     def address(self) -> tuple[str, int]:
@@ -98,7 +98,7 @@ class ClientListener(ABC):
                 with one.dup() as same:  # asyncio takes one number for both the backlog and `_IN_A_ROW`
                     same.listen(_BACKLOG)
         except OSError as error:
-            # The system's text for the error, because asyncio's own text repeats the address in Python's notation.
+            # The error uses the system's text, because asyncio's text repeats the address in Python's notation.
             number = None if isinstance(error, socket.gaierror) else error.errno
             why = error.strerror or error if number is None else os.strerror(number)
             raise self.listen_error(

@@ -27,7 +27,7 @@ _MOST_SENDERS = 64
 
 
 class SessionContext(CommandCollector):
-    """The state of a session that its frames use.
+    """The state of one session, which the handlers of its frames share.
 
     A handler of a frame, or of an answer, raises a `FaultError` to end the connection.
 
@@ -52,7 +52,7 @@ class SessionContext(CommandCollector):
         self._sender = 0
         """The number of the common link, whose messages name their destinations; 0 before the first such message."""
         self._senders: dict[Address, int] = {}
-        """The number of each queue's own link, by queue; 0 for a queue that has got one message so far."""
+        """The number of each queue's own link, by queue; 0 for a queue to which the client has sent one message."""
         self.destinations = Destinations(queue_manager.kind_of)
         self.adopted: set[str] = set()
         """The names of the temporary destinations that the connection has created at the queue manager."""
@@ -61,7 +61,10 @@ class SessionContext(CommandCollector):
         self.links: dict[int, Subscription] = {}
         """The subscriptions by the numbers of their links."""
         self.keys: dict[str, Subscription] = {}
-        """The subscriptions of unsettled messages, by the names that ACK and NACK use; not with STOMP 1.1."""
+        """The subscription of each unsettled message, by the name that ACK and NACK use for the message.
+
+        Empty with STOMP 1.1, whose ACK and NACK name the subscription.
+        """
         self.transactions: dict[str, Transaction] = {}
         """The open transactions by name."""
         self.open_errors = False
@@ -75,7 +78,7 @@ class SessionContext(CommandCollector):
         self.unsent = 0
         """The octets in `output`."""
         self.output: list[bytes] = []
-        """The frames that the socket has not taken yet."""
+        """The frames that the socket has not fetched yet."""
         self.starved: dict[Subscription, None] = {}
         """The subscriptions with messages that wait until the client has read output."""
         self._behind: dict[Subscription, None] = {}
@@ -161,8 +164,8 @@ class SessionContext(CommandCollector):
     def joined(self, transaction: Transaction, receipt: str | None, answer: Answer) -> None:
         """Handle the queue manager's answer to a frame of a transaction.
 
-        If a frame without a receipt is refused, and the client understands an ERROR after which the connection stays
-        open, the client learns of the refusal at the COMMIT.
+        If a frame without a receipt is refused, and the client supports an ERROR after which the connection stays open,
+        the server reports the refusal at the COMMIT.
 
         Raises:
             FaultError: The queue manager has refused the command; the fault ends the connection.
@@ -174,11 +177,11 @@ class SessionContext(CommandCollector):
         transaction.answered()
 
     def refuse(self, fault: FaultError) -> None:
-        """Report a refused frame by an ERROR after which the connection stays open, if the client understands that.
+        """Report a refused frame by an ERROR after which the connection stays open, if the client supports that.
 
         Raises:
-            FaultError: The client does not understand such an ERROR, or the frame asks for no receipt; the fault then
-                ends the connection.
+            FaultError: The client does not support such an ERROR, or the frame asks for no receipt; the fault then ends
+                the connection.
         """
         if not self.open_errors or fault.receipt is None:
             raise fault
@@ -237,7 +240,7 @@ class SessionContext(CommandCollector):
         self.write(b"".join((head, lines.encode(errors="replace"), more, end, body, b"\0")))
 
     def _name(self, subscription: Subscription, message_id: str | None) -> str:
-        """Return the message-id of a MESSAGE: the message's id, or a new id if its id would be ambiguous in an ACK."""
+        """Return the message-id of a MESSAGE: the message's id, or a new id if an ACK with that id is ambiguous."""
         if message_id and "\0" not in message_id and (self.version.escapes or "\n" not in message_id):
             if self.version is _NEW or subscription.settled:
                 return message_id
@@ -268,7 +271,7 @@ class SessionContext(CommandCollector):
                 self.end_browser(subscription)
 
     def end_browser(self, subscription: Subscription) -> None:
-        """Write the MESSAGE that ends a browser, as ActiveMQ does, and forget the subscription."""
+        """Write the MESSAGE that ends a browser, as ActiveMQ does; its subscription remains until UNSUBSCRIBE."""
         self.write(subscription.head_here + b"message-id:0\nbrowser:end\ncontent-length:0\n\n\0")
         subscription.browsed = False
 

@@ -1,4 +1,4 @@
-"""Faults of clients and refusals of the queue manager, and the ERROR frames that report them (I-6).
+"""Faults of clients and refusals of the queue manager, and the ERROR frames that report them.
 
 An ERROR has the headers ``message`` (a short description), ``mqrc`` (IBM MQ's reason code), ``mqrc-objects`` (the names
 of the objects at fault, if there are any) and ``receipt-id`` (if the frame at fault asks for a receipt).  An error

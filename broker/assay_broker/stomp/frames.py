@@ -27,11 +27,11 @@ from assay_sdk.stomp.extensions import DRAIN
 
 _TEMPORARY = (AddressKind.TEMPORARY_QUEUE, AddressKind.TEMPORARY_TOPIC)
 _FAR_TOO_MUCH = 2
-"""The server refuses a message if all messages take more than this number of times the limit `memory`."""
+"""The server refuses a message if all messages take more octets than this multiple of the limit `memory`."""
 
 
 def send(context: SessionContext, frame: Frame) -> None:
-    """Send a message (STOMP 1.2, SEND); its receipt comes when a persistent message is on disk.
+    """Send a message (STOMP 1.2, SEND); the server sends the receipt when a persistent message is on disk.
 
     Raises:
         FaultError: The frame is not valid, or messages take too much memory.
@@ -67,10 +67,10 @@ def _sent(context: SessionContext, address: Address, receipt: str | None, answer
 
 
 def _wait_for_memory(context: SessionContext) -> None:
-    """Stop handling frames until memory is free; if the client holds messages, go on, because its ACKs free memory.
+    """Stop handling the client's frames until memory is free, unless it has unsettled messages: its ACKs free memory.
 
     Raises:
-        FaultError: The client holds messages, and all messages take more than `_FAR_TOO_MUCH` times the limit.
+        FaultError: The client has unsettled messages, and all messages take more than `_FAR_TOO_MUCH` times the limit.
     """
     if not any(one.held for one in context.subscriptions.values()):
         context.choked = True
@@ -83,7 +83,7 @@ def _wait_for_memory(context: SessionContext) -> None:
 
 
 def subscribe(context: SessionContext, frame: Frame) -> None:
-    """Open a subscription (STOMP 1.2, SUBSCRIBE); its receipt comes before its first MESSAGE.
+    """Open a subscription (STOMP 1.2, SUBSCRIBE); the server sends the receipt before the first MESSAGE.
 
     Raises:
         FaultError: The frame is not valid, or the connection has too many subscriptions.
@@ -156,7 +156,7 @@ def link_closed(context: SessionContext, link: int, why: Refused) -> None:
     """Handle the end of a subscription by the queue manager.
 
     Raises:
-        FaultError: The client does not understand an ERROR after which the connection stays open.
+        FaultError: The client does not support an ERROR after which the connection stays open.
     """
     subscription = context.links.get(link)
     if subscription is None:
@@ -229,7 +229,7 @@ def _find(context: SessionContext, headers: Mapping[str, str]) -> Subscription |
 
 
 def _end(context: SessionContext, subscription: Subscription, receipt: str | None) -> None:
-    """End a subscription; its unsettled messages go back to the queue."""
+    """End a subscription; its unsettled messages return to the queue."""
     _forget(context, subscription)
     if subscription.plan.browse:
         subscription.waiting.clear()
@@ -239,7 +239,7 @@ def _end(context: SessionContext, subscription: Subscription, receipt: str | Non
         for delivery in subscription.waiting:  # the queue manager has removed them already
             context.write_message(subscription, delivery)
     elif subscription.waiting:
-        # Without credit, because the queue manager would otherwise deliver them to this subscription again.
+        # The credit is taken back first: the queue manager would otherwise deliver these messages here again.
         context.flow(subscription.link, -subscription.plan.window)
         for delivery in subscription.waiting:
             context.settle(subscription.link, delivery.delivery, Outcome.RELEASED)
@@ -274,7 +274,7 @@ def begin(context: SessionContext, frame: Frame) -> None:
 
 
 def commit(context: SessionContext, frame: Frame) -> None:
-    """Commit a transaction (STOMP 1.2, COMMIT); its receipt comes when its messages and settlements are on disk.
+    """Commit a transaction (STOMP 1.2, COMMIT); the server sends the receipt when the commit is on disk.
 
     Raises:
         FaultError: There is no such transaction.
@@ -322,7 +322,7 @@ def abort(context: SessionContext, frame: Frame) -> None:
 
 
 def _back_out(context: SessionContext, transaction: Transaction) -> None:
-    """Give the messages of a transaction back to the client, unsettled."""
+    """Make the messages that a transaction has settled unsettled again, so that the client can settle them."""
     transaction.backed_out()
     if context.version is not Version.V1_1:
         for subscription in context.links.values():
@@ -347,4 +347,4 @@ HANDLERS: Mapping[str, Callable[[SessionContext, Frame], None]] = {
     "COMMIT": commit,
     "ABORT": abort,
 }
-"""The function for each command of an open connection; DISCONNECT belongs to the session."""
+"""The function for each command of an open connection; `StompSession` itself handles DISCONNECT."""

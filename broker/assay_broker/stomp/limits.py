@@ -29,7 +29,7 @@ class StompLimits(Struct, frozen=True, kw_only=True):
         actions: The most frames of one transaction.
         unanswered: The most frames of one connection that the queue manager has not answered yet, such as persistent
             messages that are not on disk; the server reads no more until there are fewer.
-        window: The messages that a subscription holds at a time, if SUBSCRIBE asks for no other number.
+        window: The most unsettled messages of a subscription, if SUBSCRIBE asks for no other number.
         most_window: The highest number of messages that SUBSCRIBE can ask for.
         redeliveries: For a queue without BOTHRESH, the number of times that a message is delivered again after a NACK
             (ActiveMQ's default is 6). After the next NACK the message goes to the dead-letter queue.

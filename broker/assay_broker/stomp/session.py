@@ -1,8 +1,8 @@
 """A session: a client's connection, from CONNECT to its end.
 
 `assay_broker.stomp.states.TABLE` is the session's state machine.  All code runs on the runner's loop.  The socket
-passes input to the session, and takes its output.  The queue manager may answer a command at any time, even during the
-call that sends it; the socket then writes all output at once.
+passes input to the session, and fetches its output.  The queue manager may answer a command at any time, even during
+the call that sends the command; the socket then writes all output at once.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
         try:
             self._handle_frames()
             self.context.catch_up()
-        except FaultError as fault:  # of an answer that came at once
+        except FaultError as fault:  # raised for an answer that came during the call
             self.fail(fault)
         except Exception:  # noqa: BLE001  an error of the server ends this connection only
             self._mistake("a frame")
@@ -174,7 +174,7 @@ class StompSession(Stepper[SessionState, SessionInput, SessionAction]):
         if self._sent:
             sent, self._sent = self._sent, []
             for told in sent:
-                self._runner.call_soon(told)  # later, because some loops write only after all due jobs
+                self._runner.call_soon(told)  # later, because some loops write the output only after all due jobs
         return octets
 
     def go_on(self) -> None:

@@ -33,7 +33,7 @@ def ack(context: SessionContext, frame: Frame) -> None:
     """Accept the messages that a frame names.
 
     Raises:
-        FaultError: The connection holds no such message, or there is no such transaction.
+        FaultError: The connection has no such unsettled message, or there is no such transaction.
     """
     transaction = context.transaction(frame) if "transaction" in frame.headers else None
     subscription, taken = _taken(context, frame)
@@ -44,7 +44,7 @@ def nack(context: SessionContext, frame: Frame) -> None:
     """Give back the messages that a frame names, or move them to the backout queue.
 
     Raises:
-        FaultError: The connection holds no such message, or there is no such transaction.
+        FaultError: The connection has no such unsettled message, or there is no such transaction.
     """
     transaction = context.transaction(frame) if "transaction" in frame.headers else None
     subscription, taken = _taken(context, frame)
@@ -121,7 +121,7 @@ def _settle(  # noqa: PLR0917  a settlement has all these parameters
 
 
 def _put_away(context: SessionContext, delivery: Deliver, target: str, answered: Callable[[Answer], None]) -> None:
-    """Put a message to the backout queue with the queue manager's own authority, as for the dead-letter queue."""
+    """Put a message on the backout queue with the queue manager's own authority, as for the dead-letter queue."""
     message = replace(delivery.message, to=Address(AddressKind.QUEUE, target), delivery_time_ms=None)
     context.ask(answered, commands.Administer, NativePut(target, message))
 
@@ -147,7 +147,7 @@ def _move(
 
 
 def put_away_all(context: SessionContext, transaction: Transaction) -> None:
-    """Put the messages that a transaction moves (`Transaction.moves`) to their backout queues, before its commit.
+    """Put the messages that a transaction moves (`Transaction.moves`) on their backout queues, before its commit.
 
     A refusal aborts the transaction.
     """

@@ -202,7 +202,7 @@ class StompSocket(ClientSocket):
             return
         now_ms = self._now_ms()
         if not self._may_read or not transport.is_reading():
-            pulse.heard_ms = now_ms  # the server does not listen, so the client is not silent
+            pulse.heard_ms = now_ms  # the server does not read, so it does not count the client as silent
         if pulse.is_silent(now_ms):
             text = f"The client sent nothing for {now_ms - pulse.heard_ms} ms, and promised a heart-beat every "
             session.fail(FaultError(f"{text}{pulse.hears_ms} ms", Mqrc.CONNECTION_BROKEN))

@@ -1,4 +1,4 @@
-"""The state machine of a session, which is a client's connection as the queue manager sees it.
+"""The state machine of a session: a client's connection, from CONNECT to its end.
 
 The client sends CONNECT. If it must log in, the server first checks its password; then the queue manager admits or
 refuses the client. After DISCONNECT the session is `LEAVING`: it waits for the answers to all earlier frames, so that
@@ -43,13 +43,17 @@ class SessionInput(StrEnum):
     ASKED = "asked"
     """The client may log in, or needs no login."""
     ADMITTED = "admitted"
+    """The queue manager has admitted the client."""
     LEFT = "left"
     """The client has sent DISCONNECT."""
     ANSWERED = "answered"
     """The queue manager has answered all frames."""
     RELEASED = "released"
+    """The queue manager has confirmed the end of the connection."""
     FAILED = "failed"
+    """The client made a mistake, the queue manager has refused a command, or the server stops."""
     LOST = "lost"
+    """The socket has closed."""
 
 
 class SessionAction(StrEnum):
@@ -57,13 +61,21 @@ class SessionAction(StrEnum):
 
     NOTHING = "nothing"
     CHECK = "check"
+    """Check the client's login."""
     ASK = "ask"
+    """Ask the queue manager to admit the client."""
     OPEN = "open"
+    """Send CONNECTED."""
     WAIT = "wait"
+    """End the subscriptions, and wait for the answers to all earlier frames."""
     PART = "part"
+    """Tell the queue manager that the client disconnects."""
     CONFIRM = "confirm"
+    """Send the receipt of DISCONNECT."""
     REPORT = "report"
+    """Send an ERROR, and tell the queue manager that the connection has ended."""
     FORGET = "forget"
+    """Tell the queue manager that the connection has ended."""
 
 
 _S, _I, _A = SessionState, SessionInput, SessionAction

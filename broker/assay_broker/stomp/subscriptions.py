@@ -44,7 +44,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         shared: Whether several clients share the subscription.
         everybodys: Whether the subscription belongs to no client id.
         browse: Whether the subscription is a browser: it gets copies of the messages on the queue, and then ends.
-        window: The most messages that the subscription holds at a time.
+        window: The most messages of the subscription that the client has not settled.
         credit: How many messages the server may send before the client grants more; None for a subscription with a
             window.
     """
@@ -259,7 +259,7 @@ class Subscription:
         return taken
 
     def take_back(self, deliveries: Mapping[str, Deliver]) -> None:
-        """Hold messages again after the abort of their transaction; sort all held messages by the order of sending."""
+        """Add messages to `held` again after the abort of their transaction; sort `held` in the order of sending."""
         if self.open:
             self.held.update(deliveries)
             self.held = dict(sorted(self.held.items(), key=lambda item: item[1].delivery))

@@ -25,8 +25,10 @@ class Transaction:
         self.moves: list[tuple[Deliver, str]] = []
         """The messages that NACK moves to a backout queue at the commit, with the names of the queues."""
         self.refused: Refused | None = None
-        """The first refusal of a frame without a receipt, with which the commit is refused; only of a client with the
-        extension `assay_sdk.stomp.extensions.OPEN_ERRORS`."""
+        """The first refusal of a frame without a receipt; the server then refuses the commit with this reason.
+
+        Set only for a client with the extension `assay_sdk.stomp.extensions.OPEN_ERRORS`.
+        """
         self._most = most
         self._frames = 0
         self._unanswered = 0

@@ -1,9 +1,9 @@
 """Conversion of `Message` to AMQP 1.0 message sections and back, in the JMS mapping (OASIS AMQP 1.0, 3.2).
 
 JMS headers are mapped as in the working draft of the AMQP JMS mapping and in Apache Qpid JMS
-(``AmqpJmsMessageFacade``, ``AmqpMessageSupport``, ``AmqpDestinationHelper``).  Annotations have the message type, the
-kinds of the destinations, and the delivery time (``x-opt-delivery-time``).  `proton.Message` is not used, because it
-omits an explicit ``durable=false``, does not distinguish an absent field from a zero, and truncates milliseconds.
+(``AmqpJmsMessageFacade``, ``AmqpMessageSupport``, ``AmqpDestinationHelper``).  Annotations contain the message type,
+the kinds of the destinations, and the delivery time (``x-opt-delivery-time``).  `proton.Message` is not used, because
+it omits an explicit ``durable=false``, does not distinguish an absent field from a zero, and truncates milliseconds.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def _header(message: Message) -> bytes:
     ttl_ms = message.ttl_ms if message.ttl_ms and message.ttl_ms <= MAX_TTL_MS else None
     if message.durable is None and message.priority is None and ttl_ms is None:
         return b""
-    # An explicit false, because RabbitMQ 4 treats an absent durable as true.
+    # A false is encoded, not left out, because RabbitMQ 4 treats an absent durable as true.
     return types.described(
         HEADER,
         types.fields(
@@ -218,7 +218,7 @@ def application_properties(properties: Mapping[str, Property]) -> bytes:
 _INT_BITS, _LONG_BITS = 31, 63
 
 
-def _property(name: str, value: Property) -> bytes:  # noqa: PLR0911  one return a type is the table
+def _property(name: str, value: Property) -> bytes:  # noqa: PLR0911  one return for each type
     match value:
         case None:
             return types.null()

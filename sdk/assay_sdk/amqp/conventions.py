@@ -18,14 +18,14 @@ class Conventions(Struct, frozen=True, kw_only=True):
         settles_second: Whether a receiver may ask the broker to store the outcome before the broker settles
             (rcv-settle-mode *second*).  By OASIS AMQP 1.0, 2.7.3, a broker that does not support this mode answers with
             the mode *first*, and the receiver then uses *first*.  RabbitMQ instead ends the session of a receiver that
-            asks.
+            asks for *second*.
         durable_termini: Whether a link to a queue asks for a durable terminus.  RabbitMQ makes a queue at the attach to
             an address of version 1, and the queue outlives a restart only if the terminus is durable.
         first_acquirer: Whether a first-acquirer of false means that the message was delivered before.  By OASIS AMQP
             1.0, 3.2.1, it only means that the message may have been delivered before.  RabbitMQ's classic queues count
             no deliveries, and set first-acquirer to false at a redelivery.
-        message_annotations: Whether the broker takes messages with message annotations.  By its documentation, an AMQP
-            channel of IBM MQ rejects them.
+        message_annotations: Whether the broker accepts messages with message annotations.  According to IBM MQ's
+            documentation, its AMQP channels reject them.
         released_publications: Whether the broker releases a publication that no subscription gets. The client then
             reports that the send succeeded, because the publication has reached all of its subscribers.
     """

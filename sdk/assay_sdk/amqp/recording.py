@@ -29,7 +29,7 @@ class RecordedFrame(Struct, frozen=True):
         mono_ns: When the client sent or received it, in nanoseconds of its monotonic clock.
         direction: ``in`` for a received frame, ``out`` for a sent one.
         channel: The frame's channel; None for protocol headers and SASL frames.
-        size: The size of the frame in octets, with the message that it may carry.
+        size: The size of the frame in octets, including a message in it.
         text: The frame in words, without passwords and without the body of a message.
     """
 
@@ -58,7 +58,7 @@ class FrameRecording:
         self._lost = False
 
     def started(self) -> None:
-        """Note that a new transport begins, and forget an incomplete frame of the last transport."""
+        """Note that a new transport begins, and discard an incomplete frame of the last transport."""
         self._begun.clear()
         self._size = self._missing = 0
         self._lost = False

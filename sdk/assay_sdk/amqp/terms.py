@@ -19,11 +19,11 @@ CANCEL_DELAYED = "CANCEL-DELAYED"
 """Desired and offered capability of an open: the broker cancels delayed messages at `CANCEL_NODE`."""
 CANCEL_NODE = "$cancel"
 """Target of a link for cancel requests.  The body of each request is an amqp-value with a string: the id of a delayed
-message.  The outcome is accepted if the broker has cancelled the message, and rejected with ``amqp:not-found`` if it
-knows no such message."""
+message.  The outcome is accepted if the broker has cancelled the message, and rejected with ``amqp:not-found`` if the
+broker has no such message."""
 
 OPEN_FAILED = "amqp:connection-establishment-failed"
-"""Property of an open with which a broker announces that it refuses the connection; its close has the reason."""
+"""Property of an open with which a broker announces that it refuses the connection; the next close has the reason."""
 INVALID_FIELD = "invalid-field"
 CONTAINER_ID = "container-id"
 """Value of ``invalid-field`` in the info of a close: the broker refuses the client id."""
@@ -51,7 +51,7 @@ REPLY_TO = "x-opt-jms-reply-to"
 DELIVERY_TIME = "x-opt-delivery-time"
 """Message annotations of the JMS mapping: type of the message, kinds of its destinations, and delivery time."""
 DELIVERY_DELAY = "x-opt-delivery-delay"
-"""Message annotation with the delay from the message's arrival, in milliseconds; some brokers know only this one."""
+"""Message annotation with the delay from the message's arrival, in milliseconds; some brokers support only this."""
 
 PRIORITY = "x-opt-mq-priority"
 AS_DEFINED = -1

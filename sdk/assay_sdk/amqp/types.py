@@ -1,7 +1,8 @@
 """Encoding and decoding of those AMQP 1.0 types that messages and SASL frames use (OASIS AMQP 1.0, part 1).
 
-Each type has its own encoder, because one Python type may stand for several of AMQP's.  `decode` returns plain Python
-values; only symbols and described values have classes of their own.
+Each type has its own encoder, because one Python type may stand for several of AMQP's.  An encoder raises
+`struct.error` for a number outside the type's range.  `decode` returns plain Python values; only symbols and described
+values have classes of their own.
 """
 
 from __future__ import annotations
@@ -256,7 +257,7 @@ class Reader:
             raise DecodeError(f"a descriptor that is neither a number nor a symbol (at octet {at})")
         return descriptor
 
-    def _of(self, code: int, depth: int) -> object:  # noqa: PLR0911  one return a type is the table
+    def _of(self, code: int, depth: int) -> object:  # noqa: PLR0911  one return for each type
         if code in _CONSTANTS:
             return _CONSTANTS[code]
         fixed = _FIXED.get(code)

@@ -1,7 +1,7 @@
 """Frames in words, with the names of their fields (OASIS AMQP 1.0, parts 2 to 5), for a user who searches for a fault.
 
-A frame may be incomplete, because a recording keeps only the beginning of a long frame.  The words hold the sections
-of a message before its body, and the size of all sections; they never hold a message's body.
+A frame may be incomplete, because a recording keeps only the beginning of a long frame.  Of a message, the words
+contain the sections before its body, and the size of all sections, but never the body.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ def _advice(known: Mapping[str, EntryPoint]) -> str:
 def _install(point: EntryPoint) -> str:
     """Return how to install the packages that a driver needs.
 
-    For a driver of this project, the instructions install the extra that is named as the driver's scheme without TLS.
+    A driver of this project needs the extra that has the name of its scheme without TLS: ``amqp`` also for ``amqps``.
     """
     theirs = point.dist.name if point.dist else OURS
     return (

@@ -28,7 +28,7 @@ from assay_sdk.time import Runner
 
 _NS_PER_MS = 1_000_000
 _RETRY_NS = 2 * _NS_PER_MS
-"""Wait before the next attempt when the broker's queue of connections is full."""
+"""The time before the next attempt to connect if the broker's queue of connections is full, in nanoseconds."""
 
 
 class LocalDriver:

@@ -114,8 +114,8 @@ class NetworkWire(ABC, Generic[_LineT]):
         self._closing: int | None = None
         self._is_open = False
         self._gone = False
-        # The loop may run on another thread than the constructor.  On a busy machine, it may run the timer before
-        # `_start` has assigned the timer's handle to this attribute.
+        # The loop may run on another thread than the constructor.  On a busy machine, the loop may therefore run the
+        # timer's job before `_start` has assigned the timer's handle to this attribute.
         self._timer: CancelJob = _nothing
         self._working = False
         """Whether queued commands are being carried out; `_worked` sends their output afterwards."""
@@ -135,7 +135,7 @@ class NetworkWire(ABC, Generic[_LineT]):
         return self._runner.clock.wall_ns() // _NS_PER_MS
 
     def next_number(self) -> int:
-        """Take a new number, and return it; each number is used once on this connection."""
+        """Return a number that this connection has not used yet."""
         return next(self._numbers)
 
     def close(self, command: Close) -> None:

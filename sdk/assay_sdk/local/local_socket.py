@@ -54,7 +54,7 @@ class LocalSocket:
         self._runner = runner
         self._max_unsent = max_unsent
         self._splitter = LocalFrameSplitter()
-        # A queue, because the owner may run the loop while it handles a body, so that more bodies arrive meanwhile.
+        # The bodies are queued, because the owner may run the loop while it handles a body, so more bodies may arrive.
         self._bodies: deque[bytes] = deque()
         self._unsent = bytearray()
         self._watched = 0

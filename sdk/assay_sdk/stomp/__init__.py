@@ -1,8 +1,8 @@
 """STOMP 1.0, 1.1 and 1.2 without I/O: conversion of octets to frames, and of frames to octets.
 
 `StompConnection` is one end of a connection: it reads and writes frames by the rules of the negotiated version, and
-checks the order of frames with a state table (`assay_sdk.stomp.states`).  The server and the fuzzer use it. They do all
-I/O and handle time and messages.
+checks the order of frames with a state table (`assay_sdk.stomp.states`).  The reference broker uses it; the STOMP
+driver uses `FrameReader` and `encode_frame` directly.  Both do all I/O and handle time and messages themselves.
 """
 
 from assay_sdk.stomp.checks import check_frame

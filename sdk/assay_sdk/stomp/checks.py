@@ -21,7 +21,7 @@ REQUIRED: Mapping[str, Mapping[str, tuple[Version, ...]]] = {
     "COMMIT": {"transaction": _ALL},
     "ABORT": {"transaction": _ALL},
 }
-"""For each command, the headers that it must have, and in which versions."""
+"""The headers that each command must have, with the versions that require them."""
 
 _NEEDED: Mapping[tuple[str, Version], tuple[str, ...]] = {
     (command, version): tuple(name for name, versions in headers.items() if version in versions)
@@ -31,10 +31,10 @@ _NEEDED: Mapping[tuple[str, Version], tuple[str, ...]] = {
 
 
 def check_frame(frame: Frame, version: Version) -> None:
-    """Check that a client's frame has the headers that its command requires, and that the version knows the command.
+    """Check that a client's frame has the headers that its command requires, and that the version has the command.
 
     Raises:
-        RemoteError: A header is missing, or the version does not know the command.
+        RemoteError: A header is missing, or the version does not have the command.
     """
     headers = frame.headers
     for name in _NEEDED.get((frame.command, version), ()):

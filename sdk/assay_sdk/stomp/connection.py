@@ -22,8 +22,9 @@ class StompConnection(Stepper[StompState, StompInput, StompAction]):
     Give the octets that arrive to `receive`, and then call `next_frame` until it returns None.  Write the octets that
     `send` returns.  When the transport ends, call `end`.
 
-    A server may set `version` after CONNECT; otherwise it is the highest common version. Until a server has answered
-    CONNECT, `next_frame` returns None, because the version, and so the rules for the next frame, are not known yet.
+    A server may set `version` after CONNECT; otherwise `version` is the highest common version.  Between a CONNECT and
+    the server's answer, the server's `next_frame` returns None, because the answer decides the version, and the version
+    decides the rules for the next frame.
 
     Args:
         role: The role of this end.
@@ -54,7 +55,7 @@ class StompConnection(Stepper[StompState, StompInput, StompAction]):
         return self._reader.kept
 
     def receive(self, octets: bytes) -> None:
-        """Take octets from the peer.
+        """Add octets that have arrived from the peer.
 
         Raises:
             RemoteError: The server has not accepted the client yet, and the client has sent more octets than the limit
@@ -104,7 +105,7 @@ class StompConnection(Stepper[StompState, StompInput, StompAction]):
         return octets
 
     def drop(self) -> None:
-        """Forget the input that was not handled, to free its memory; the connection reads nothing more."""
+        """Discard the input that was not handled, to free its memory; the connection then reads no more frames."""
         self._reader = FrameReader(frozenset(), self._limits, self.version)
 
     def end(self) -> None:

@@ -37,20 +37,20 @@ class Conventions(Struct, frozen=True, kw_only=True):
 
     Args:
         capabilities: The capabilities that this broker offers to a client.
-        host: The header host of CONNECT; empty for the host of the URL. The broker names itself after CONNECT, so the
-            driver uses this field only if the application has given it these conventions.
+        host: The header host of CONNECT; empty for the host of the URL.  The driver sends CONNECT before the broker
+            names itself, so it uses this field only for conventions that the application has given to the driver.
         prefixes: The prefixes of kinds of destinations, for the kinds whose prefix differs from
             `assay_sdk.stomp.messages.PREFIXES`.
         slash: The text that stands for a slash in the name of a destination.
         aliases: Headers that the broker adds to a MESSAGE, each with the driver's header that has the same meaning;
             empty for a header that the driver leaves out.
-        expires: The header of the expiry.
-        expires_in: Whether the header `expires` of SEND and MESSAGE has a duration, and not a time of day.
-        delay: The header of the delivery time.
-        delay_for: Whether the header `delay` has a duration from the send, and not a time of day.
+        expires: The name of the header with the expiry.
+        expires_in: Whether the value of this header is a duration, and not a time of day.
+        delay: The name of the header with the delivery time.
+        delay_for: Whether the value of this header is a duration from the send, and not a time of day.
         unset_priority: The value of the header priority for a message without a priority; empty for no header.
-        to_queue: The headers of a SEND to a queue, in addition to the message's own.
-        message_id: The header that holds the sender's message id, which the broker keeps; empty for a broker that gives
+        to_queue: The headers that the driver adds to each SEND to a queue.
+        message_id: The header with the sender's message id, if the broker delivers this id; empty if the broker gives
             each message an id of its own.
         durable_name: The header that names a durable subscription of the client id.
         shared: The headers of a shared durable subscription, in addition to the header with its name.
@@ -58,16 +58,17 @@ class Conventions(Struct, frozen=True, kw_only=True):
         shared_name: The header that names a shared subscription that is not durable; empty for none.
         no_local: The header that excludes messages of the subscriber's connection from a subscription.
         browser: The header that makes a subscription a browser; empty if the broker has no browsers.
-        window: The headers that ask for a window of messages, for a broker without the extension credit.
+        window: The headers of SUBSCRIBE that limit how many unacknowledged messages the broker sends, for a broker
+            without the extension `assay_sdk.stomp.extensions.CREDIT`.
         nack_returns: Whether the broker delivers a message again after a NACK, before later messages. If not, the
             driver keeps a message that the application gives back, and delivers it to the same receiver again.
         unsubscribe_returns: Whether an UNSUBSCRIBE returns the unsettled messages of the subscription. If not, only the
             end of the connection returns them, so the driver opens a connection for each receiver and for each
             transacted session.
         rejects: The headers that a NACK needs to reject a message for good, because no client can process it.
-        counts_temporary: Whether other connections know a temporary destination by the id of its connection and a
-            count, and the connection itself is not told this name.
-        receipt_before_commit: Whether the receipt of a SEND in a transaction comes before the COMMIT.
+        counts_temporary: Whether other connections address a temporary destination by the id of its connection and a
+            count.  Such a broker does not send this name to the connection that created the destination.
+        receipt_before_commit: Whether the broker sends the receipt of a SEND in a transaction before the COMMIT.
     """
 
     capabilities: frozenset[Capability] = _ALL
@@ -99,10 +100,10 @@ class Conventions(Struct, frozen=True, kw_only=True):
 _WINDOW = "1000"
 """The number of unacknowledged messages that brokers may send ahead."""
 _WINDOW_OCTETS = str(16 << 20)
-"""The octets of these messages, for a broker that counts them."""
+"""The octets of unacknowledged messages that a broker may send ahead, for a broker that counts octets."""
 
 REFERENCE = Conventions(window=(("activemq.prefetchSize", _WINDOW), ("prefetch-count", _WINDOW)))
-"""The reference broker.  Its window is for unknown brokers, which may understand one of the headers."""
+"""The reference broker, and unknown brokers.  The window is for the latter, which may support one of its headers."""
 
 ACTIVEMQ = Conventions(
     capabilities=_ALL - {Capability.SHARED_SUBSCRIPTION},

@@ -35,7 +35,9 @@ NO_HEART_BEAT = HeartBeat(0, 0)
 
 
 def parse_heart_beat(value: str | None) -> HeartBeat:
-    """Parse the header heart-beat; ignore blanks around the numbers, because some clients write them.
+    """Parse the header heart-beat; without the header (None), the result is no heart-beats.
+
+    Blanks around the numbers are ignored, because some clients write them.
 
     Raises:
         RemoteError: The value is not two numbers of milliseconds, separated by a comma.
@@ -49,7 +51,7 @@ def parse_heart_beat(value: str | None) -> HeartBeat:
 
 
 def agreed(sender: HeartBeat, receiver: HeartBeat) -> int:
-    """Return the time between heart-beats from one end to the other, in milliseconds; 0 for no heart-beats."""
+    """Return the time between heart-beats from the sender to the receiver, in milliseconds; 0 for no heart-beats."""
     return max(sender.sends, receiver.wants) if sender.sends and receiver.wants else 0
 
 
@@ -83,7 +85,7 @@ class Pulse:
         return bool(self.hears_ms) and now_ms >= self.heard_ms + _PATIENCE * self.hears_ms
 
     def next_ms(self) -> int | None:
-        """Return when the caller must call `beat_is_due` and `is_silent` next; None without heart-beats."""
+        """Return when to call `beat_is_due` and `is_silent` next, in milliseconds; None without heart-beats."""
         times: list[int] = []
         if self.beats_ms:
             times.append(self.written_ms + max(1, self.beats_ms // 2))

@@ -29,4 +29,4 @@ class FrameLimits(Struct, frozen=True, kw_only=True):
 
 
 DEFAULT_LIMITS = FrameLimits()
-"""The limits that hold if a program gives no others."""
+"""The limits that apply if a program gives none."""

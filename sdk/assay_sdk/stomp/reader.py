@@ -1,8 +1,8 @@
 """The reader of frames, which accepts octets in pieces of any size.
 
-The reader examines each octet a fixed number of times, for any division of the input into pieces. It keeps only the
-octets of the frame that has not arrived completely. It allocates memory for a body as the body arrives, never for the
-length that the peer announces.
+The reader examines each octet at most a fixed number of times, however the input is divided into pieces. It stores only
+the octets of the frame that has not arrived completely. It allocates memory for a body as the body arrives, never for
+the length that the peer announces.
 
 `FrameReader.next` works in this order:
 
@@ -24,7 +24,7 @@ from assay_sdk.stomp.versions import Version
 
 _BETWEEN = frozenset(b"\n\r\0")
 _NEVER = 1 << 62
-"""An offset behind every octet: the input has no such octets."""
+"""The offset of octets that the input does not contain; it is greater than every real offset."""
 _SHOWN = 40
 _LF_END = 2
 """The length of an empty line that ends in LF, together with the end of the line before it."""
@@ -45,7 +45,7 @@ class FrameReader:
         self, commands: frozenset[str], limits: FrameLimits = DEFAULT_LIMITS, version: Version | None = None
     ) -> None:
         self.version = version
-        """The version whose rules hold for the next frame; None before its negotiation."""
+        """The version whose rules apply to the next frame; None before its negotiation."""
         self._commands = commands
         self._limits = limits
         self._data = b""
@@ -69,7 +69,7 @@ class FrameReader:
         return len(self._data) - self._at + len(self._head) + len(self._body)
 
     def feed(self, octets: bytes) -> None:
-        """Take octets from the peer; call `next` afterwards until it returns None."""
+        """Add octets that have arrived from the peer; call `next` afterwards until it returns None."""
         self._data = self._data[self._at :] + octets if self._at < len(self._data) else octets
         self._at = 0
         self._lf = self._crlf = -1
@@ -111,10 +111,10 @@ class FrameReader:
     # --- heads
 
     def _find_empty_line(self) -> None:
-        """Find the next empty line that ends in LF, and the next that ends in CR LF; `_NEVER` if it has not arrived.
+        """Set `_lf` and `_crlf` to the next empty line with this ending; `_NEVER` if it has not arrived.
 
-        `_lf` and `_crlf` keep the results.  A peer that uses only LF therefore does not cause a new search for CR LF at
-        each frame, and vice versa.
+        Later frames use the stored results.  If a peer uses only LF, the reader therefore does not search for CR LF
+        again at each frame, and vice versa.
         """
         at = self._at
         if self._lf < at:
@@ -130,7 +130,7 @@ class FrameReader:
         self._check_part(0)
 
     def _complete_head(self) -> bool:
-        """Add the input to the kept head; if the head is complete, move it back into `_data` and return True."""
+        """Add the input to `_head`; if the head is complete, move it back into `_data` and return True."""
         begin = len(self._head)
         self._head += self._data[self._at :]
         self._data, self._at = b"", 0

@@ -3,13 +3,13 @@
 Theory of operation.  Both ends of a connection see the same frames, so both tables have the same states.  The client
 opens with CONNECT (or STOMP), and the server answers CONNECTED, or ERROR.  Then the client sends its frames, and the
 server sends MESSAGE and RECEIPT.  The client ends with DISCONNECT, after which it sends nothing more (STOMP 1.2,
-DISCONNECT); the server still sends the frames that it owes, such as the receipt of DISCONNECT.  After an ERROR the
+DISCONNECT); the server still sends the frames that are due, such as the receipt of DISCONNECT.  After an ERROR the
 server sends no more frames (STOMP 1.2, ERROR). In every state, the end of the transport ends the connection.
 
 Each row names the action of this end for a frame that it has read, or that its program wants to send:
 
 - `TAKE`: pass a read frame to the program, or write the program's frame.
-- `DROP`: ignore a read frame, because the peer sent it before it knew that the conversation is over.
+- `DROP`: ignore a read frame, because the peer sent the frame before it could learn that the conversation is over.
 - `NOTHING`: do nothing, because the transport has ended.
 
 A frame without a row breaks the protocol.  It is a `RemoteError` if it was read, and a `LocalError` if the program

@@ -19,13 +19,13 @@ class Version(StrEnum):
             "1.1": {"n": "\n", "c": ":", "\\": "\\"},
             "1.2": {"n": "\n", "c": ":", "\\": "\\", "r": "\r"},
         }[number]
-        """The characters that stand behind a backslash, with their meaning; empty if the version has no escapes."""
+        """The characters that may follow a backslash, with their meaning; empty if the version has no escapes."""
         self.returns = number == "1.2"
         """Whether a line may end in CR LF; in older versions a carriage return is data."""
         self.trims = number == "1.0"
         """Whether blanks around names and values have no meaning."""
         self.strict_bodies = number == "1.2"
-        """Whether a body of a frame that must not have one is an error; older versions ignored such a body."""
+        """Whether a body is an error in a frame that must not have one; readers of older versions ignore the body."""
 
 
 VERSIONS = (Version.V1_0, Version.V1_1, Version.V1_2)

@@ -49,7 +49,7 @@ def encode_headers(command: str, headers: Mapping[str, str], version: Version | 
     """
     lines = [f"{name}:{value}" for name, value in headers.items()]
     text = "\n".join((command, *lines, "")) if command else "\n".join((*lines, ""))
-    # Nearly all frames need no escapes; searches of the whole text find the others faster than one for each header.
+    # Few frames need escapes.  A search of the whole text finds such a frame faster than a search of each header.
     count = len(lines)
     ends = count + bool(command)
     if (

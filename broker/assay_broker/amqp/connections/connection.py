@@ -151,7 +151,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         if self._sent:
             sent, self._sent = self._sent, []
             for told in sent:
-                self._runner.call_soon(told)  # later, because some loops write only after all due jobs
+                self._runner.call_soon(told)  # later, because some loops write the output only after all due jobs
         return octets
 
     def _resume(self) -> None:
@@ -359,7 +359,7 @@ class AmqpConnection(Stepper[ConnectionState, ConnectionInput, ConnectionAction]
         self.context.ask(self._left, commands.Disconnect, clean=True)
 
     def _left(self, answer: Answer) -> None:
-        """Answer the client's close, because the queue manager has ended the connection or does not know it."""
+        """Answer the client's close, because the queue manager has ended the connection or has none of this number."""
         del answer
         self._queue_manager.forget(self.context.number)
         self.context.number = 0

@@ -177,7 +177,7 @@ class SaslServer:
         received = self._received
         if self.phase is Phase.HEADER:
             size = HEADER_SIZE
-            if not SASL_HEADER.startswith(bytes(received[:4])):  # refused before all octets of a header came
+            if not SASL_HEADER.startswith(bytes(received[:4])):  # refused at once, even if the header is incomplete
                 raise DecodeError("the client does not speak AMQP")
         elif len(received) < HEADER_SIZE:
             return None
@@ -302,7 +302,7 @@ def _plain() -> _Steps:
         parts = response.decode().split("\0")
     except UnicodeDecodeError:
         raise _RefusedError("a PLAIN response that is not UTF-8") from None
-    if len(parts) != 3:  # noqa: PLR2004  as said above
+    if len(parts) != 3:  # noqa: PLR2004  the three parts that the docstring names
         raise _RefusedError("PLAIN without two NUL octets")
     act_for, user, password = parts
     if act_for not in {"", user}:
@@ -350,7 +350,7 @@ def _performative(part: bytes, wanted: int) -> list[object]:
         wanted: The descriptor's code of the expected performative.
 
     Raises:
-        DecodeError: The frame holds another performative, or is not a SASL frame.
+        DecodeError: The frame contains another performative, or is not a SASL frame.
     """
     start = part[4] * 4
     if part[5] != SASL_FRAME or not HEADER_SIZE <= start <= len(part):

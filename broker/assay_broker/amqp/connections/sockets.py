@@ -139,7 +139,7 @@ class AmqpSocket(ClientSocket):
             self._checking = self._owner.passwords.start(sasl.asked.user, sasl.asked.password, self._checked)
 
     def _checked(self, right: bool) -> None:
-        """Give the result of the password check to the login."""
+        """Pass the result of the password check to the login."""
         self._checking = None
         if self._sasl is not None and self._transport is not None and not self._transport.is_closing():
             self._log_in(self._sasl, self._sasl.checked(right))
@@ -154,7 +154,7 @@ class AmqpSocket(ClientSocket):
     def _feed(self, connection: AmqpConnection, data: bytes) -> None:
         connection.receive(data)
         if not self._beats and connection.is_open:
-            self._beats = True  # from the open on, because the client's idle time-out is not known before
+            self._beats = True  # only from the open on, because the open contains the client's idle time-out
             self._beat()
         self.flush()
 

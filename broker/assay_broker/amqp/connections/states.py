@@ -1,8 +1,8 @@
 """The state machine of a connection (OASIS AMQP 1.0, 2.4).
 
 The client opens first, and the queue manager admits or refuses it.  When client or server closes the connection, the
-other side answers with its own close.  The socket closes after both closes, or when it is lost.  `TABLE` has a row for
-every pair of state and input; inputs that change nothing are listed in `_IGNORED`.
+other side answers with its own close.  The socket closes after both closes, or when the network connection is lost.
+`TABLE` has a row for every pair of state and input; inputs that change nothing are listed in `_IGNORED`.
 """
 
 from __future__ import annotations
@@ -34,13 +34,19 @@ class ConnectionInput(StrEnum):
     """The inputs of the state machine, which come from the client, the queue manager, the server and the socket."""
 
     OPENED = "opened"
+    """The client has sent its open."""
     ADMITTED = "admitted"
     REFUSED = "refused"
     CLOSED = "closed"
+    """The client has sent its close."""
     RELEASED = "released"
+    """The queue manager has confirmed the end of the connection."""
     EXPELLED = "expelled"
+    """The server closes the connection, because the client made a mistake or the server stops."""
     BROKEN = "broken"
+    """The client's input breaks the protocol, and the server cannot read it any further."""
     LOST = "lost"
+    """The socket has closed."""
 
 
 class ConnectionAction(StrEnum):
@@ -48,12 +54,19 @@ class ConnectionAction(StrEnum):
 
     NOTHING = "nothing"
     ASK = "ask"
+    """Ask the queue manager to admit the client."""
     OPEN = "open"
+    """Send the server's open."""
     REFUSE = "refuse"
+    """Send an open, and a close with the reason."""
     LEAVE = "leave"
+    """End the links, and tell the queue manager that the client disconnects."""
     ANSWER = "answer"
+    """Answer the client's close with the server's close."""
     EXPEL = "expel"
+    """End the links, and send a close with the error."""
     FORGET = "forget"
+    """End the links, and free the engine's memory."""
 
 
 _S, _I, _A = ConnectionState, ConnectionInput, ConnectionAction

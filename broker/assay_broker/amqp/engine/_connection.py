@@ -60,7 +60,7 @@ _delivery_of, _link_of, _kind_of = lib.pn_event_delivery, lib.pn_delivery_link, 
 def _hear(_transport: object, said: object) -> None:
     """Log a message of the engine at debug level.
 
-    Without this callback the engine writes to standard error, and a client could fill the log.
+    Without this callback the engine writes to standard error, so a client could fill the log with its mistakes.
     """
     _LOG.debug("the engine says: %s", text(said))
 
@@ -146,7 +146,7 @@ class Engine:
         self._incomplete, self._beginning, self._attaching = NOTHING, None, None
 
     def _take_out(self) -> None:
-        """Take the present output out of the engine, so that the engine cannot put later frames before this output."""
+        """Move the present output out of the engine, so that the engine cannot put later frames before this output."""
         self._cut_out += self._pull()
 
     def _written(self) -> bytes:
@@ -178,8 +178,8 @@ class Engine:
     def dispatch(self) -> None:
         """Report all events, including those that their handlers cause.
 
-        Flows are reported last, because the engine knows only the latest credit.  The messages that the client released
-        before it gave the credit are then available again.
+        Flows are reported last, because the engine stores only the latest credit.  Messages that the client released
+        before it sent the flow are therefore available again when the flow is reported.
         """
         self._tell()
         while self.alive and self._flowed:
@@ -193,7 +193,7 @@ class Engine:
         collector, peek, pop = self._collector, lib.pn_collector_peek, lib.pn_collector_pop
         while self.alive and (event := peek(collector)):
             handler = _HANDLERS.get(_kind_of(event))
-            if handler is None:  # two thirds of the events are of no use
+            if handler is None:  # the server does not use two thirds of the events
                 pop(collector)
                 continue
             try:
@@ -392,7 +392,7 @@ class Engine:
         lib.pn_transport_unbind(self._transport)
         lib.pn_collector_release(self._collector)
         lib.pn_connection_release(self._connection)
-        lib.pn_decref(self._connection)  # drops the first reference, which pn_connection_release does not
+        lib.pn_decref(self._connection)  # drops the first reference, because pn_connection_release does not drop it
         lib.pn_collector_free(self._collector)
         lib.pn_decref(self._transport)
         del self._events  # breaks a cycle, so that memory is freed at once

@@ -48,7 +48,7 @@ _update = lib.pn_delivery_update
 
 
 def state_fields(delivery: Delivery) -> bytes:
-    """Return the encoded fields of a client's delivery state, for states that proton does not know."""
+    """Return the encoded fields of a client's delivery state, for states whose fields proton does not decode."""
     return data(lib.pn_disposition_data(lib.pn_delivery_remote(delivery)))
 
 

@@ -29,12 +29,13 @@ class SettleMode(IntEnum):
 SHORT = 16_384
 """The most octets of a message that is passed to the engine at once.
 
-The engine copies its unsent octets with each frame, which is too slow for a long message.
+The engine copies all its unsent octets for each frame, which is too slow for a long message.
 """
 _BUFFER = 2_048
-"""The most octets of a message for which the link's reused buffer is large enough."""
+"""The size of the buffer that a link reuses for short messages, in octets."""
 _MOST_PORTION, _FRAME_HEAD = 1 << 18, 128
-"""The most octets of a long message that the engine gets at a time; the octets of a transfer without its payload."""
+"""The most octets of a long message that are passed to the engine at a time; and the most octets of a transfer without
+its payload."""
 
 
 class LinkOwner(Protocol):
@@ -83,7 +84,7 @@ class _Sending(Struct):
 
     Args:
         delivery: The message's delivery, which is not complete.
-        rest: The octets that the engine has not got yet.
+        rest: The octets that the server has not passed to the engine yet.
         settled: Whether the server settles the delivery with its last octet.
     """
 
@@ -280,7 +281,7 @@ class EngineLink:
             number: The delivery's number, from which its tag is made.
             octets: The message, of no more than `SHORT` octets.
             settled: Whether the delivery is sent settled.
-            state: The fields of its transactional state, as an encoded list; empty for no state.
+            state: The fields of the delivery's transactional state, as an encoded list; empty for no state.
 
         Returns:
             The delivery; None if it was sent settled or the link was freed.
@@ -311,7 +312,7 @@ class EngineLink:
             head: The message's first octets, up to the bare message.
             rest: The message's other octets.
             settled: Whether the delivery is sent settled.
-            state: The fields of its transactional state, as an encoded list; empty for no state.
+            state: The fields of the delivery's transactional state, as an encoded list; empty for no state.
 
         Returns:
             The delivery; None if the link was freed.

@@ -48,7 +48,7 @@ class Terminus(Struct, frozen=True, kw_only=True):
         timeout_s: The time for which the terminus lasts after this event, in seconds.
         dynamic: Whether the server shall create a node.
         node_properties: The properties of the node to create.
-        mode: The distribution mode, ``move`` or ``copy``; None if the client has no wish.
+        mode: The distribution mode, ``move`` or ``copy``; None if the attach names none.
         filters: The filters by key, as described values.
         default_outcome: The outcome of deliveries that are unsettled at the link's end; None for no such outcome.
         outcomes: The outcomes of a source; empty if the attach names none.
@@ -75,9 +75,9 @@ class Coordinator(Struct, frozen=True):
 
 
 class UnreportedFields:
-    """The fields of the client's flows and transfers on a link that the engine does not report.
+    """The fields that the engine does not report, from the client's flows and transfers on one link.
 
-    The link keeps them until it acts on them:
+    This object stores them until the link handles them:
 
     - ``echo``, the properties, and each new ``drain`` of a flow (AMQP 1.0, 2.7.4)
     - ``resume``, and a missing message-format or delivery-tag, of a transfer (AMQP 1.0, 2.7.5)
@@ -103,12 +103,12 @@ class UnreportedFields:
         """Whether the client has asked for a flow that the server has not sent yet."""
 
     def mark(self, delivery: DeliveryStart, flaw: str) -> None:
-        """Mark a delivery whose mistake makes the server detach the link; only its first mistake is kept.
+        """Mark a delivery whose mistake makes the server detach the link; only the first mistake on a link is stored.
 
         Args:
-            delivery: The delivery. The mark is kept under the delivery's tag: if the engine has still to report an
-                earlier delivery with the same tag, the server detaches the link when the engine reports that earlier
-                delivery.
+            delivery: The delivery. The mark is stored under the delivery's tag. If the engine has not reported an
+                earlier delivery with the same tag yet, the server detaches the link as soon as the engine reports the
+                earlier one.
             flaw: A sentence that describes the mistake.
         """
         if not self.flawed:

@@ -24,7 +24,7 @@ _OFFERED_OF_OPEN, _PROPERTIES_OF_OPEN = 7, 9
 """The positions of the offered capabilities and the properties in an open."""
 _NULL = types.null()
 _SHORT, _REMEMBERED = 512, 1_024
-"""The most octets of output for which the result is cached, because similar clients get the same; and the most
+"""The most octets of output whose completion is cached, because similar clients get the same output; and the most
 cached results."""
 
 

@@ -1,4 +1,4 @@
-"""The check of a client's open, and the parts of it that the engine does not report."""
+"""The check of a client's open, and the reading of the fields that the engine does not report."""
 
 from __future__ import annotations
 

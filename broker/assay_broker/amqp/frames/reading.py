@@ -1,4 +1,4 @@
-"""The reading of a client's performative: its code, its checked fields, and the attach if it is one."""
+"""The reading of a client's performative: its code, its checked fields, and for an attach, the `Attach`."""
 
 from __future__ import annotations
 

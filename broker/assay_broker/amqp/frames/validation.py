@@ -46,7 +46,7 @@ _MIN_OFFSET = 2
 _RANGE = 1 << 20
 """The most deliveries of one disposition."""
 _LONGEST_FOR_SEVERAL = 4_096
-"""The most octets of a disposition for several deliveries: few, because the engine copies the state for each."""
+"""The most octets of a disposition for several deliveries: few, because the engine copies its state to each one."""
 _WRAP = 1 << 32
 _HEAD = bytes((0x00, 0x53))
 """The first octets of a performative whose descriptor is a small number; all clients write this form."""
@@ -114,7 +114,7 @@ class FrameValidator:
         """The handles in use, by channel; None for a session that must end, because the client broke the protocol."""
 
     def may_exceed_windows(self, octets: bytes) -> bool:
-        """Return whether the next octets may hold more transfers than the window of a session."""
+        """Return whether the next octets may contain more transfers than the window of a session allows."""
         return self._windows.may_be_exceeded(self._rest, octets, HEADER_SIZE if self._header_due else 0)
 
     def limit(self, windows: dict[int, int]) -> None:
@@ -307,7 +307,7 @@ class FrameValidator:
                 return self._fault(
                     channel, BAD_FIELD, "A resumed delivery has too long a tag, or too many deliveries are resumed."
                 )
-            # The server does not know this delivery, because it keeps none of detached links (AMQP 1.0, 2.6.13).
+            # The server has no state of this delivery, because it stores none for detached links (AMQP 1.0, 2.6.13).
             unreported.marked.setdefault(delivery.tag, None)
         flaw = transfers.flaw(delivery, unreported.begun)
         if flaw is not None:
@@ -316,7 +316,7 @@ class FrameValidator:
         return True
 
     def _wish(self, channel: int, handle: int | None, *, drain: bool = False, echo: bool = False) -> None:
-        """Keep the requests of a flow that the engine does not report, until the link or session acts on them.
+        """Store a flow's requests, which the engine does not report, until the link or session handles them.
 
         Args:
             channel: The client's channel.
@@ -420,7 +420,7 @@ class FrameValidator:
             self._renamed += 1
             engine_name = f"{attach.name.replace(chr(0), '')}\x1f{self._renamed}"
             self._instead = frame(editing.changed(octets, {NAME: types.string(engine_name)}), channel=channel)
-        # A copy, because attaches are cached and shared.
+        # The attach is copied, because links with equal attaches share a cached object.
         attach = replace(attach, engine_name=engine_name, unreported=UnreportedFields())
         handles[attach.handle] = attach
         self.attaches.append(attach)

@@ -20,14 +20,15 @@ class IncomingWindows:
 
     def __init__(self, session_frames: int) -> None:
         self._surely_taken = session_frames // 2
-        """The number of transfers that every window always allows; the engine opens it again before fewer are left."""
+        """The number of transfers that every window allows at any time, because the engine opens a window again before
+        fewer are left."""
         self.left: dict[int, int] | None = None
         """The transfers that each window still allows, by channel; None if the next octets cannot exceed a window."""
         self.fresh: set[int] = set()
         """The channels of sessions whose begin is in the current octets; their clients do not know a window yet."""
 
     def may_be_exceeded(self, rest: bytes, octets: bytes, at: int) -> bool:
-        """Return whether octets may hold more transfers than the window of a session.
+        """Return whether octets may contain more transfers than the window of a session allows.
 
         Args:
             rest: Earlier octets: the beginning of a frame that is not complete.

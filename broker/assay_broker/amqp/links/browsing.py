@@ -1,4 +1,4 @@
-"""The links that take no messages: browsers of a queue, and look-ups of a subscription."""
+"""The links that remove no messages from a queue: browsers, and look-ups of a subscription."""
 
 from __future__ import annotations
 
@@ -83,7 +83,8 @@ class BrowserEnd(ReceiverEnd):
 class LookupEnd(LinkEnd):
     """The server's end of a link without a source, with which Qpid JMS unsubscribes (``AmqpConnectionSession``).
 
-    The link looks up the subscription of its name, and removes it when the client closes the link.  It sends nothing.
+    The link looks up the subscription that has the link's name, and removes the subscription when the client closes the
+    link.  It sends no messages.
     """
 
     known = False

@@ -1,7 +1,7 @@
 """The server's endpoint of a link (OASIS AMQP 1.0, 2.6).
 
 `LinkEnd` implements the state machine of all links (`assay_broker.amqp.links.states`).  Its subclasses handle the
-messages.  `LinkContext` holds the objects that the links of a connection share.
+messages.  `LinkContext` contains the objects that the links of a connection share.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class LinkContext(CommandCollector):
         self.transactions: dict[bytes, Transaction] = {}
         """The open transactions, by their ids."""
         self.links: dict[int, LinkEnd] = {}
-        """The links of the connection, by number; a link leaves when both client and server have detached it."""
+        """The links of the connection, by number; a link is removed when both client and server have detached it."""
         self.starved: dict[LinkEnd, None] = {}
         """The links that wait until the client has read output, and whose `resume` must then be called."""
         self._behind: dict[LinkEnd, None] = {}
@@ -83,9 +83,9 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
     """
 
     known = True
-    """Whether the queue manager knows the link; if so, the link must tell the queue manager of its end."""
+    """Whether the link is attached to the queue manager, too; the link must then tell the queue manager of its end."""
     holds = True
-    """Whether the link must tell the queue manager of its end, even if the whole connection ends."""
+    """Whether the link must tell the queue manager of its end even when the whole connection ends."""
 
     def __init__(self, context: LinkContext, engine: EngineLink, attach: Attach) -> None:
         super().__init__(TABLE, LinkState.ATTACHING)
@@ -222,7 +222,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
             self.released(Answer(self.context.number, 0))
 
     def ended(self) -> None:
-        """Drop the messages and deliveries that the link holds."""
+        """Drop the link's messages and deliveries."""
 
     # --- the table
 
@@ -276,7 +276,7 @@ class LinkEnd(Stepper[LinkState, LinkInput, LinkAction], ABC):
         self.forget()
 
     def forget(self) -> None:
-        """Remove the link from the connection, after both sides have detached it or with the end of its session."""
+        """Remove the link from the connection, because both sides have detached the link or its session has ended."""
         self.context.links.pop(self.number, None)
         self.engine.end = None
 

@@ -13,8 +13,9 @@ The link treats an acquired delivery as follows:
 | sent         | the client settles it | released, given back | enlisted                |
 | enlisted     | the outcome holds     | released, given back | -                       |
 
-If the link sends deliveries settled, it enlists each delivery as accepted when it begins to send it.  At the discharge
-it gives back the deliveries that it has not begun to send; the client then gets them outside the transaction.
+A link that sends deliveries settled enlists each delivery as accepted when the link begins to send the delivery.  At
+the discharge, this link gives back the deliveries that it has not begun to send; the client then gets them outside the
+transaction.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ class OutgoingEnd(SettlingEnd):
     # --- credit
 
     def flow(self) -> None:
-        """Pass on the client's new credit once it is half of the total credit, and start a drain if the client asks."""
+        """Give the queue manager the client's new credit once it is half of the total; start a requested drain."""
         if self.state is not _OPEN or self._draining:
             return
         credit, draining = self.engine.credit, self.wants_drain
@@ -120,7 +121,7 @@ class OutgoingEnd(SettlingEnd):
             self.context.handle(commands.Flow(self.context.number, None, self.number, less))
 
     def _drained(self, answer: Answer) -> None:
-        """Handle the queue manager's answer to a drain: it has sent all available messages and holds no credit."""
+        """Handle the queue manager's answer to a drain: it has sent all available messages and has no credit left."""
         del answer
         self._draining = False
         filled, self._asked = self._asked == 0, 0
@@ -171,8 +172,8 @@ class OutgoingEnd(SettlingEnd):
         The queue manager may have sent the delivery before it knew that the transaction has begun or ended.
 
         Returns:
-            False if the link gives the delivery back instead. This happens when the link has left its transaction: it
-            must then send deliveries settled, and the queue manager sent this one unsettled.
+            False if the link gives the delivery back instead. This happens after the link has left its transaction: the
+            link then sends deliveries settled, but the queue manager had already sent this delivery unsettled.
         """
         if delivery.settled:
             return True
@@ -363,7 +364,7 @@ class OutgoingEnd(SettlingEnd):
         """Apply the default outcome to unsettled deliveries."""
         if not self._unsettled:
             return
-        # Without credit, because the queue manager would otherwise deliver these messages to this link again.
+        # The link first takes its credit back: the queue manager would otherwise deliver these messages to it again.
         self.context.ask(None, commands.Flow, self.number, -self._asked)
         self._asked = 0
         for number in self._unsettled.values():

@@ -95,7 +95,8 @@ class SettlingEnd(ReceiverEnd):
         def stored(answer: Answer) -> None:
             found = self._settling.pop(number, None)  # None if the client has settled the delivery since
             if answer.refused is not None:
-                # On an open link the client would get the message again at once, and need the store again.
+                # The link is detached, because on an open link the client would get the message again at once, and its
+                # next outcome would need the store again.
                 self.expel(condition(answer.refused))
             elif found is not None and self.engine.alive:
                 engine.settle(found)

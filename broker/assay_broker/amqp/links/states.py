@@ -25,11 +25,17 @@ class LinkInput(StrEnum):
     """The inputs of the state machine: answers of the queue manager, detaches, errors, the end of the session."""
 
     GRANTED = "granted"
+    """The queue manager has accepted the attach."""
     REFUSED = "refused"
+    """The queue manager or the server has refused the attach."""
     DETACHED = "detached"
+    """The client has sent a detach."""
     RELEASED = "released"
+    """The queue manager has confirmed the detach."""
     EXPELLED = "expelled"
+    """The server detaches the link, because the client made a mistake or the queue manager has ended the link."""
     CUT = "cut"
+    """The session or the connection ends."""
 
 
 class LinkAction(StrEnum):
@@ -37,14 +43,23 @@ class LinkAction(StrEnum):
 
     NOTHING = "nothing"
     OPEN = "open"
+    """Send the server's attach, and start the link."""
     REFUSE = "refuse"
+    """Send an attach without source and target, and a detach with the error."""
     LEAVE = "leave"
+    """Tell the queue manager of the client's detach."""
     LEAVE_UNOPENED = "leave-unopened"
+    """Send the server's attach, and tell the queue manager of the client's detach."""
     EXPEL = "expel"
+    """Send a detach with the error."""
     WITHDRAW = "withdraw"
+    """Tell the queue manager, which has accepted the attach too late, that the link has ended."""
     REFUSE_AND_END = "refuse-and-end"
+    """Do the same as for `REFUSE`, and free the link."""
     END = "end"
+    """Answer the client's detach, and free the link."""
     END_HERE = "end-here"
+    """Drop the link's deliveries, without a frame to the client."""
 
 
 TABLE: Mapping[tuple[LinkState, LinkInput], tuple[LinkState, LinkAction]] = {

@@ -54,7 +54,7 @@ class Transaction:
         self.state = types.fields((types.binary(txn_id),))
         """The fields of a transactional state without an outcome, as an encoded list."""
         self.broken: Condition | None = None
-        """The error for which the transaction cannot be committed; None if it can be."""
+        """The error because of which the transaction cannot be committed; None if it can be committed."""
         self._unanswered = 0
         """The number of messages and outcomes that the queue manager has not answered yet."""
         self._then: Callable[[], None] | None = None

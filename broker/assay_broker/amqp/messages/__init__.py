@@ -1,1 +1,1 @@
-"""The encoding of messages, addresses and outcomes on the wire."""
+"""The encoding of messages, addresses and outcomes in AMQP."""

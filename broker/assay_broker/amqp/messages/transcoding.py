@@ -1,15 +1,15 @@
-"""The translation of messages between the wire and the core.
+"""The translation of messages between AMQP and the core.
 
-The server decodes as little as it can.  A message keeps the octets in which it arrived (`Message.encoded`), and the
-fields that rules use.  Its body is decoded only on demand (`assay_broker.core.messages.bodies`).
+The server decodes as little as it can.  A message stores the octets in which it arrived (`Message.encoded`), and the
+fields that the core's rules use.  Its body is decoded only on demand (`assay_broker.core.messages.bodies`).
 
 The server sends a message as follows (OASIS AMQP 1.0, 3.2):
 
-1. The header is new, because it belongs to the transfer.  Its fields are the message's persistence and priority as
-   the queue manager knows them, the delivery count, and the rest of the time to live (AMQP 1.0, 3.2.1).
+1. The header is new, because it belongs to the transfer.  Its fields are the message's persistence and priority in
+   the queue manager, the delivery count, and the rest of the time to live (AMQP 1.0, 3.2.1).
 2. Delivery annotations are dropped, because the sender addressed them to this node (AMQP 1.0, 3.2.2).
-3. Message annotations are kept, except that a delivery time replaces ``x-opt-delivery-delay``.  The delay would delay
-   the message again at the next broker.
+3. Message annotations are kept, except that a delivery time replaces ``x-opt-delivery-delay``, because the next broker
+   would apply the delay again.
 4. The bare message is sent unchanged; a missing id stays missing.  If the queue manager changes a message, such as a
    retained publication or a staged message, `assay_broker.core.messages.alterations` encodes it anew.
 
@@ -54,7 +54,7 @@ DEFAULT_PRIORITY = 4
 """The priority of a message whose header has none (AMQP 1.0, 3.2.1)."""
 
 HIGHEST_PRIORITY = 9
-"""The highest priority that the server knows; the server lowers a higher priority to it (AMQP 1.0, 3.2.1)."""
+"""The highest priority; the server lowers a higher priority to this one (AMQP 1.0, 3.2.1)."""
 
 _LONG_END = 2**63
 """The first number above the range of times, which are signed 64-bit numbers."""
@@ -222,7 +222,7 @@ def _due(hints: _Hints, now_ms: int) -> int | None:
 
 
 def _properties(octets: bytes, span: Span) -> dict[str, Property]:
-    """Return the application properties; UUIDs become texts, because selectors do not know UUIDs."""
+    """Return the application properties; UUIDs become texts, because selectors have no UUIDs."""
     return {name: str(value) if isinstance(value, UUID) else value for name, value in entries(octets, span).items()}
 
 
@@ -288,7 +288,7 @@ def write(message: Message, *, count: int, now_ms: int) -> bytes:
         now_ms: The time, in milliseconds since the epoch.
 
     Returns:
-        All sections of the message; the unchanged octets of its arrival if no section changes.
+        All sections of the message; the octets that arrived, if no section changes.
 
     Raises:
         EncodeError: The message arrived over another protocol, and AMQP cannot carry a part of it.
@@ -299,7 +299,7 @@ def write(message: Message, *, count: int, now_ms: int) -> bytes:
         head = _header_of(message, count, now_ms)
         at = len(head)
         if octets.startswith(head) and octets.startswith(_SECTION, at) and octets[at + 2] > DELIVERY_ANNOTATIONS:
-            return octets  # nearly always, so that the rest need not be examined
+            return octets  # the usual case; the rest is not examined
     head, rest = pieces(message, count=count, now_ms=now_ms)
     if octets is not None and len(head) + len(rest) == len(octets) and octets.startswith(head):
         return octets

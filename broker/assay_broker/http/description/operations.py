@@ -11,7 +11,9 @@ from starlette.responses import Response
 from assay_broker.http.requests.request import ApiRequest
 
 Handler = Callable[[ApiRequest], Awaitable[Response]]
+"""A coroutine function that answers a request; it raises an `HttpProblem` to answer with an error."""
 Schema = Mapping[str, object]
+"""A JSON schema."""
 
 
 class Parameter(Struct, frozen=True, kw_only=True):

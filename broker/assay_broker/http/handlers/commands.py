@@ -60,8 +60,8 @@ class RunCommandJson(
         name: The object's name, which is not folded to upper case.
         parameters: The parameters' values, by keyword in upper or lower case.
         response_parameters: The keywords that a DISPLAY shows, or ``all``.
-        on_use: An extension of the kit: whether DISPLAY also shows a queue that does not exist, as its first use would
-            create it.
+        on_use: An extension of the kit: whether DISPLAY also shows a queue without a definition, if the queue manager
+            would create the queue on first use.
     """
 
     command: str
@@ -111,7 +111,7 @@ async def _run(
         text: The command.
         asker: The connection to the queue manager.
         host: The queue manager's platform and level.
-        on_use: Whether DISPLAY also shows a queue that does not exist, as its first use would create it.
+        on_use: Whether DISPLAY also shows a queue that the queue manager would create on first use.
 
     Returns:
         The command's statement (None if the text is not a valid command), and the answer.

@@ -1,7 +1,7 @@
 """The handlers of messages: put, browse, list, take and publish.
 
 An HTTP client counts as an application of the queue manager's native interface, not as a JMS client.  It can only send
-without a delivery delay (DD-20), and needs the authorities of such an application.
+without a delivery delay (DD-20), and its user needs the authorities of a native application.
 
 """
 
@@ -99,7 +99,7 @@ async def listing(request: ApiRequest) -> Response:
 
 
 async def take(request: ApiRequest) -> Response:
-    """Remove the first message with the ids in the query, and answer with it; if the query has ``wait``, wait."""
+    """Remove the first message with the ids in the query, and answer with it; if none is there, wait up to ``wait``."""
     change = NativeTake(request.path("queue"), *_ids(request))
     in_full = _in_full(request)
     wait_ms = _wait_ms(request)

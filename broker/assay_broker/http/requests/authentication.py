@@ -85,8 +85,8 @@ class Authenticator:
         """Return the name of the user whose authority a request has.
 
         On a server without users this is the administrator.  Such a server accepts only requests from this machine.
-        Their header Host must have a loopback address, which stops a page of another site whose name resolves to this
-        machine (DNS rebinding).
+        Their header Host must have a loopback address.  This stops requests from a page of another site whose name
+        resolves to this machine (DNS rebinding).
 
         Raises:
             HttpProblem: The login is missing or wrong, or the request comes from another machine.

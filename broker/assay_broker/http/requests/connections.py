@@ -1,7 +1,7 @@
 """The connection of an HTTP request to the queue manager; a coroutine can send commands on it and await the answers.
 
-The queue manager runs on the server's loop, so sending a command is a call.  The answer comes later only if records
-must be durable first.
+The queue manager runs on the server's loop, so sending a command is a call.  The queue manager answers during the call,
+unless records must be durable before the answer.
 
 """
 
@@ -42,7 +42,7 @@ class ManagerConnection:
         self._awaited: dict[int, asyncio.Future[Answer]] = {}
         self._lost: Refused | None = None
         self.number = 0
-        """The connection's number, which its commands carry."""
+        """The connection's number, which its commands contain."""
 
     async def open(self) -> None:
         """Connect to the queue manager.

@@ -243,7 +243,7 @@ def _value(found: re.Match[str]) -> Property:
 
 
 def _written(name: str, value: Property) -> str | None:
-    """Return a property as the header holds it; None for a name or a type that the header cannot hold."""
+    """Return a property in the header's form; None if the header cannot express its name or type."""
     if _NAME.fullmatch(name) is None:
         return None
     if isinstance(value, bool):
@@ -277,8 +277,8 @@ def answer_headers(version: Version, described: Described, longest: int) -> dict
     Args:
         version: The version of the interface.
         described: The message.
-        longest: The most octets for all properties together.  The answer omits properties beyond this limit or that a
-            header cannot hold, and gives their number in the header `LEFT_OUT`.
+        longest: The most octets for all properties together.  The answer omits properties beyond this limit, and
+            properties that a header cannot express; the header `LEFT_OUT` has their number.
     """
     fields, message = described.descriptor, described.message
     expiry = int(fields["Expiry"])

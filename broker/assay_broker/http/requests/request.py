@@ -1,4 +1,4 @@
-"""The request that a handler gets, and the answer in JSON that it can give."""
+"""The request that a handler receives, and the creation of answers in JSON."""
 
 from __future__ import annotations
 
@@ -55,6 +55,7 @@ class ConnectionView(Protocol):
 
 
 Views = Callable[[], Sequence[ConnectionView]]
+"""A function that returns a description of each client's connection."""
 
 
 class ApiContext(Struct, frozen=True, kw_only=True):
@@ -62,7 +63,7 @@ class ApiContext(Struct, frozen=True, kw_only=True):
 
     Args:
         queue_manager: The queue manager.
-        runner: Has the clock.
+        runner: The runner, whose clock the handlers use.
         limits: The limits of the listener.
         views: Returns the clients' connections.
         ready: Returns whether the queue manager is running and the server does not drain.
@@ -78,7 +79,7 @@ class ApiContext(Struct, frozen=True, kw_only=True):
 
 
 class ApiRequest(Struct, frozen=True, kw_only=True):
-    """An authenticated request, as a handler gets it.
+    """An authenticated request, as a handler receives it.
 
     Args:
         http: Starlette's request.

@@ -32,10 +32,11 @@ OFFERED: Mapping[str, Capability] = {
     OWN_UNCOMMITTED: Capability.OWN_UNCOMMITTED,
     CANCEL_DELAYED: Capability.CANCEL,
 }
-"""The capability of each name that a broker may offer in its open."""
+"""Names that a broker may offer in its open, with the capability that each name stands for."""
 
 OFFERED_TO_SENDERS: Mapping[str, Capability] = {DELAYED_DELIVERY: Capability.DELIVERY_DELAY}
-"""The capability of each name that a broker may offer in its attach to a sender (Qpid JMS, ``AmqpProducerBuilder``)."""
+"""Names that a broker may offer in its attach to a sender, as in Qpid JMS (``AmqpProducerBuilder``), with their
+capabilities."""
 
 _SILENT = "the client does not notice: a broker may ignore this field of a message's header"
 

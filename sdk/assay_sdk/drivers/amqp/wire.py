@@ -105,7 +105,7 @@ class AmqpWire(NetworkWire[AmqpSocket]):
     # --- called by links (`ends.LinkContext`)
 
     def add_attach_fields(self, link_name: str, fields: AttachFields) -> None:
-        """Add fields that Proton cannot set to the attach of a link."""
+        """Add fields to the attach of a link, because Proton cannot set them."""
         self._line.attach_fields[link_name] = fields
 
     def offered(self, link_name: str) -> tuple[str, ...]:

@@ -61,7 +61,7 @@ class Commands(CommandTable):
         self._receivers: dict[int, Receiver] = {}
         self._units: dict[int, Unit] = {}
         self._temporary: dict[int, NameLookUp] = {}
-        """The look-ups of temporary destinations, by the numbers of the links that the engine has for them."""
+        """The look-ups of temporary destinations, by the numbers of the links that created the destinations."""
         self._by_id: dict[str, Receiver | Browser | NameLookUp] = {}
         # STOMP has no XA and cancels no messages, so the driver answers those commands as unsupported.
         functions: Mapping[type, Callable[[Any], None]] = {
@@ -85,7 +85,7 @@ class Commands(CommandTable):
         super().__init__(wire.answers, functions, self._unsupported, (ContentError, LocalError))
 
     def message(self, frame: Frame) -> None:
-        """Handle a MESSAGE frame; drop it if its subscription has ended meanwhile."""
+        """Handle a MESSAGE frame; ignore it if its subscription has ended meanwhile."""
         found = self._by_id.get(frame.headers.get("subscription", ""))
         if isinstance(found, Receiver):
             found.message(frame)
@@ -141,7 +141,7 @@ class Commands(CommandTable):
         self._wire.answers.done(command.token)
 
     def _close_session(self, command: CloseSession) -> None:
-        """End the session's units of work and receivers; the last frame asks for a receipt."""
+        """End the session's units of work and receivers; the receipt for the last frame answers the command."""
         session = self._session(command.session)
         self._sessions.discard(session)
         self._senders = {link: sender for link, sender in self._senders.items() if sender[0] != session}

@@ -13,11 +13,11 @@ from assay_sdk.stomp.conventions import Conventions
 from assay_sdk.stomp.messages import PREFIXES
 
 Receipt = Callable[[Refused | None], None]
-"""Called once for a frame with a receipt: with None when the RECEIPT has come, otherwise with the refusal."""
+"""Called once for a frame that asks for a receipt: with None when the RECEIPT arrives, otherwise with the refusal."""
 
 
 class Names:
-    """The destinations of one connection, as headers write them, and the other names of headers.
+    """The texts of destinations in one connection's headers, and the names of headers that differ between brokers.
 
     Args:
         conventions: The broker's conventions.
@@ -28,11 +28,11 @@ class Names:
         self._slash = conventions.slash
         self.aliases = conventions.aliases
         self.message_id = conventions.message_id or "message-id"
-        """The header of a MESSAGE that holds the message's id."""
+        """The header of MESSAGE with the message's id."""
         self.expires_in = conventions.expires_in
-        """Whether the header of the expiry has a duration."""
+        """Whether the value of the header with the expiry is a duration (`Conventions.expires_in`)."""
         self.own: dict[Address, str] = {}
-        """The text that headers have for each temporary destination of this connection."""
+        """The text that names each temporary destination of this connection in headers."""
         self._owned: dict[str, Address] = {}
         self.created = 0
         """The number of temporary destinations that this connection has asked for."""
@@ -76,7 +76,7 @@ class WireContext(Protocol):
         ...
 
     def next_number(self) -> int:
-        """Take a new number, and return it; each number is used once on this connection."""
+        """Return a number that this connection has not used yet."""
         ...
 
     def send(self, frame: Frame, receipt: Receipt | None = None) -> None:
@@ -100,7 +100,7 @@ class WireContext(Protocol):
         ...
 
     def when_room(self, job: Callable[[], None]) -> None:
-        """Run a job as soon as less than 1 MiB waits for the socket."""
+        """Run a job as soon as less than 1 MiB of output waits for the socket."""
         ...
 
 
@@ -122,7 +122,7 @@ def answering(context: WireContext, token: int) -> Receipt:
 
 
 def unsupported(what: str, hint: str) -> Refused:
-    """Return the refusal of a call that STOMP or the broker cannot carry out; the client has sent nothing for it.
+    """Return the refusal of a call that STOMP or the broker cannot carry out; the client sends nothing for the call.
 
     Args:
         what: The missing ability, as the beginning of a sentence.

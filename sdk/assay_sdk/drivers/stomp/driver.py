@@ -24,8 +24,8 @@ class StompDriver:
     """The driver of STOMP 1.1 and 1.2 over TCP or TLS.
 
     Args:
-        conventions: The broker's choices that STOMP leaves open; None to choose them by the header `server` of the
-            broker's CONNECTED frame.
+        conventions: The broker's behaviour where STOMP leaves a choice; None to look the conventions up by the header
+            `server` of the broker's CONNECTED frame.
         heart_beat: The heart-beats that the client offers and wants.
     """
 

@@ -19,7 +19,7 @@ WORDS: Mapping[str, JmsErrorKind] = {
     r"selector": JmsErrorKind.INVALID_SELECTOR,
     r"not found|does not exist|unknown destination|invalid destination": JmsErrorKind.INVALID_DESTINATION,
 }
-"""For brokers that send no reason code, patterns of their texts with the kind of the error; the first match counts."""
+"""The kind of an error by a pattern in its text, for brokers that send no reason code; the first match counts."""
 
 _SHOWN = 500
 _KINDS = {kind.value: kind for kind in JmsErrorKind}

@@ -1,7 +1,7 @@
 """Further connections to a broker that returns unsettled messages only when a connection ends.
 
-Such a broker (RabbitMQ) keeps the unsettled messages of an ended subscription for their connection, and accepts no NACK
-for them afterwards.  So each receiver has a connection of its own, which ends with it.
+After the end of a subscription, such a broker (RabbitMQ) keeps the unsettled messages until the connection ends, and
+accepts no NACK for them.  So each receiver has a connection of its own, which ends together with the receiver.
 
 The receivers, senders and units of work of a transacted session share one connection, because a STOMP transaction
 belongs to one connection.  When the session has closed a receiver, has no other receiver and no open unit of work, its
@@ -45,11 +45,11 @@ from assay_sdk.drivers.answers import Answers, lost
 from assay_sdk.model.reasons import JmsErrorKind, Refused
 
 _OWN = -1
-"""The token of commands that the client gives to a further connection for itself; the main connection owes no answer
-to such a command."""
+"""The token of commands that this module itself gives to a further connection; no command of the engine waits for
+their answers."""
 
 Connect = Callable[[Callable[[DriverEvent], None]], Wire]
-"""Opens a further connection, whose events go to the function."""
+"""Opens a further connection, which passes its events to the given function."""
 
 
 class Main(Protocol):
@@ -79,9 +79,9 @@ class _Connection:
         self.ended: Callable[[], None] | None = None
         """Called when the connection has ended; None if it is not being closed."""
         self.refused = False
-        """Whether the connection's only receiver was refused, so that its loss has no other effect."""
+        """Whether the broker refused the connection's only receiver; the connection's end then has no other effect."""
         self.failed: Refused | None = None
-        """The answer to a command that the connection's loss has left without the broker's answer."""
+        """The refusal of a command that had no answer when the connection was lost; None if there is none."""
 
     @property
     def unanswered(self) -> bool:
@@ -113,7 +113,7 @@ class _Transacted:
         self.ends: set[int] = set()
         """The tokens of the commits and rollbacks that have no answer yet."""
         self.keeps = False
-        """Whether the connection may keep unsettled messages of a closed receiver."""
+        """Whether the broker may keep unsettled messages of a closed receiver until the connection ends."""
 
     def note(self, command: DriverCommand) -> None:
         """Note a link or a unit of work that begins or ends."""
@@ -159,7 +159,7 @@ class FurtherConnections:
         self._plain: set[int] = set()
         """The sessions that are not transacted."""
         self._receivers: dict[int, _Connection] = {}
-        """The connections of the receivers of those sessions."""
+        """The connection of each receiver whose session is not transacted."""
         self._transacted: dict[int, _Transacted] = {}
 
     def carry_out(self, command: DriverCommand) -> None:
@@ -252,7 +252,7 @@ class FurtherConnections:
             self._close(connection, then)
 
     def _answer(self, connection: _Connection, event: Done | Failed) -> None:
-        """Give an answer to the client; a commit or rollback that ends the connection is answered after this end."""
+        """Pass an answer to the engine; after a commit or rollback that ends the connection, first wait for the end."""
         answers = self._main.answers
         if isinstance(event, Done):
             answer = partial(answers.done, event.token, event.value, event.properties, event.capabilities)
@@ -325,7 +325,7 @@ class FurtherConnections:
 
 
 def _nothing() -> None:
-    """Do nothing: the receiver is refused already."""
+    """Do nothing at the connection's end, because its receiver's command is answered already."""
 
 
 __all__ = ["FurtherConnections"]

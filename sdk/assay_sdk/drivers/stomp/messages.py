@@ -16,7 +16,7 @@ _MISSING = "false"
 
 
 def send_frame(message: Message, to: Address, conventions: Conventions, writer: Callable[[Address], str]) -> Frame:
-    """Return the SEND of a message.
+    """Return the SEND frame for a message.
 
     Args:
         message: The message.
@@ -54,13 +54,13 @@ def send_frame(message: Message, to: Address, conventions: Conventions, writer: 
 
 
 def received(frame: Frame, link: Address, spelled: str, names: Names, now_ms: int) -> Message:
-    """Return the message of a MESSAGE.
+    """Return the message in a MESSAGE frame.
 
     Args:
         frame: The MESSAGE.
         link: The destination of the subscription.
         spelled: The value of the subscription's header destination, which a MESSAGE repeats.
-        names: The destinations and headers, as the broker writes them.
+        names: The texts of destinations, and the names of headers, that the broker uses.
         now_ms: The time of arrival, in milliseconds since the epoch.
 
     Raises:
@@ -92,7 +92,7 @@ def _end_of(ttl_ms: int, creation_ms: int | None, now_ms: int) -> int:
 
     Args:
         ttl_ms: The time to live in milliseconds.
-        creation_ms: The time that the sender wrote, in milliseconds since the epoch; None if it wrote none.
+        creation_ms: The time of the send by the sender's clock, in milliseconds since the epoch; None if unknown.
         now_ms: The time of arrival, in milliseconds since the epoch.
     """
     end_ms = (creation_ms or now_ms) + ttl_ms

@@ -6,8 +6,8 @@ the driver. A message that the engine gives back also waits there, if the broker
 NACK.
 
 With ``ack:auto`` these brokers have no window.  So for a receiver of settled messages the driver itself acknowledges
-each message when the engine has credit for it, and delivers it when the broker's receipt has come: the broker then does
-not send it again.
+each message when the receiver has credit.  It delivers the message after the broker's receipt, because from then on the
+broker does not send the message again.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Receiver:
         self._ahead: deque[_Waiting] = deque()
         """The messages that the broker has sent beyond the credit, and those that the engine has given back."""
         self._kept: dict[int, _Waiting] | None = None if context.conventions.nack_returns or self.settled else {}
-        """The messages of the unsettled deliveries, if the driver itself delivers them again."""
+        """The messages of the unsettled deliveries, which the driver may deliver again; None if the broker does so."""
         self._acknowledges = self.settled and CREDIT not in context.extensions
         """Whether the driver acknowledges messages before it delivers them."""
         self._settles = not self.settled or self._acknowledges
@@ -117,10 +117,10 @@ class Receiver:
         self._deliver()
 
     def drain(self, token: int) -> None:
-        """Take the credit back once the broker has sent the messages that wait for this receiver; answer the token.
+        """Set the credit to 0 once the broker has sent the messages that wait for this receiver; answer the token.
 
-        To a broker without the extension credit, the client sends an empty transaction: its receipt arrives after the
-        messages that the broker sent before it.
+        A broker without the extension `CREDIT` gets an empty transaction: its receipt arrives after all messages that
+        the broker sent before the receipt.
         """
 
         def drained(why: Refused | None) -> None:
@@ -147,7 +147,8 @@ class Receiver:
     def settle(self, token: int, deliveries: tuple[int, ...], outcome: Outcome) -> None:
         """Settle deliveries with an outcome, and answer the token with the broker's receipt.
 
-        If one of the deliveries is unknown, settle none of them.
+        If one of the deliveries is unknown, settle none of them.  If the driver itself delivers the returned messages
+        again, it sends no frame, and answers the token at once.
         """
         if not self._knows(token, deliveries, returned=True):
             return
@@ -181,7 +182,7 @@ class Receiver:
         self._context.answers.done(token)
 
     def close(self, receipt: Receipt | None) -> None:
-        """End the subscription; the broker gives unsettled messages back, as failed deliveries."""
+        """End the subscription; the broker then delivers its unsettled messages again, as failed deliveries."""
         self.forget()
         self._context.send(Frame("UNSUBSCRIBE", {"id": self.id}), receipt)
 
@@ -196,14 +197,14 @@ class Receiver:
             self._kept.clear()
 
     def _take_back(self, kept: list[_Waiting], *, failed: bool) -> None:
-        """Put messages among those that wait for credit, in their old places; the driver sends no frame for this."""
+        """Return messages to `_ahead`, in the order in which they arrived; the driver sends no frame for this."""
         for waiting in kept:
             waiting.failed += failed
         self._context.ahead(sum(waiting.octets for waiting in kept))
         self._ahead = deque(sorted((*kept, *self._ahead), key=lambda waiting: waiting.order))
 
     def _deliver(self) -> None:
-        """Deliver the messages that wait, in their order, as far as the credit reaches."""
+        """Deliver waiting messages in their order, as far as the credit allows."""
         while self._ahead and self._credit > 0:
             waiting = self._ahead.popleft()
             if waiting.octets:

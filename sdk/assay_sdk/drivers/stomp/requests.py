@@ -67,8 +67,8 @@ class NameLookUp:
     connections know it appears only in the reply-to of a MESSAGE, so the client sends a message to the new destination
     with the destination as its reply-to.
 
-    In the reply-to, ActiveMQ shows the owner the text that the owner chose.  Other connections know the destination by
-    the number of the owner's connection, which begins the message's id, and by the count of the connection's temporary
+    ActiveMQ sends the owner a reply-to with the text that the owner chose, not with that name.  The name consists of
+    the id of the owner's connection, with which the message's id begins, and of the count of the connection's temporary
     destinations (`ProtocolConverter.java`, createTempDestination).
 
     Args:
@@ -87,7 +87,7 @@ class NameLookUp:
         context.names.created += 1
         self._count = context.names.created
         self.address: Address | None = None
-        """The destination; None until the broker has told its name."""
+        """The destination; None until the driver has read its name from the message."""
 
     def open(self) -> None:
         """Subscribe to the destination, and send the message."""

@@ -24,7 +24,7 @@ class Unit:
         self.session = session
         self.name = f"unit-{number}"
         self.over = False
-        """Whether the unit has ended; deliveries that it has not accepted can then be settled again."""
+        """Whether the unit has ended; if it was not committed, its enlisted deliveries can then be settled again."""
         self.enlisted: list[Callable[[], None]] = []
         """Called at the commit: each function forgets deliveries of one receiver."""
 

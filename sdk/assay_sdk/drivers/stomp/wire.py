@@ -38,7 +38,7 @@ class StompWire(NetworkWire[StompLine]):
         epoch: Number of the connection among the driver's connections.
         conventions: The broker's conventions; None to choose them when the broker has named itself.
         heart_beat: The heart-beats that the client offers and wants.
-        numbers: The numbers of a further connection, which its main connection uses, too; None for a main connection.
+        numbers: The counter that a further connection shares with its main connection; None for a main connection.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class StompWire(NetworkWire[StompLine]):
             self._show("out", frame, octets)
 
     def ahead(self, octets: int) -> None:
-        """Change the number of octets of messages that wait for credit; if too many wait, let the broker wait.
+        """Change the number of octets of messages that wait for credit; if too many wait, stop reading.
 
         Args:
             octets: The change; negative if fewer octets wait.
@@ -115,7 +115,7 @@ class StompWire(NetworkWire[StompLine]):
         self._balance()
 
     def when_room(self, job: Callable[[], None]) -> None:
-        """Run a job as soon as less than 1 MiB waits for the socket."""
+        """Run a job as soon as less than 1 MiB of output waits for the socket."""
         self._line.when_room(job)
 
     # --- called by the further connections

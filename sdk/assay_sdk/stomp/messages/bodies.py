@@ -148,7 +148,7 @@ def _map(octets: bytes) -> dict[str, object]:
 
 
 def _encoded(message: Message, body: bytes, annotations: dict[str, bytes]) -> Message:
-    """Return a message in AMQP's encoding, because its fields cannot hold its body."""
+    """Return the message with its AMQP encoding, because the field `Message.body` cannot express this body."""
     bare = codec.encode(replace(message, encoded=None))
     octets = bare.removesuffix(_EMPTY_BODY) + body
     if annotations:
@@ -180,7 +180,7 @@ def body_of(message: Message) -> tuple[Kind, bytes]:
             if not encoded_bodies.is_plain(octets):
                 return _compound(octets)
             body = encoded_bodies.body(octets)
-        except DecodeError:  # possible, because the broker checks only the sections at arrival
+        except DecodeError:  # possible, because at arrival the broker checks only the sections, not their values
             return Kind.AMQP, octets
     if isinstance(body, bytes):
         return Kind.BYTES, body
@@ -201,7 +201,7 @@ def _compound(octets: bytes) -> tuple[Kind, bytes]:
 
 
 def _is_json(octets: bytes, at: int, end: int) -> bool:
-    """Return whether JSON can express an encoded value, so that only the widths of its numbers are lost."""
+    """Return whether JSON can express an encoded value without a loss other than the widths of its numbers."""
     code = octets[at]
     if code in LISTS or code in MAPS:
         return _are_json(octets, at, end)

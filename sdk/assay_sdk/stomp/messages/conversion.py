@@ -98,7 +98,7 @@ RESERVED = frozenset((*_HOPS, *_SETTERS)) - {"timestamp"}
 """The names of headers that an application property cannot have."""
 
 
-def read_message(  # noqa: PLR0917  a frame's parts, and what is known beside it
+def read_message(  # noqa: PLR0917  the frame's parts, and the receiver's own values
     headers: Mapping[str, str], body: bytes, to: Address, reader: Callable[[str], Address], message_id: str, now_ms: int
 ) -> Message:
     """Return the message of a SEND or MESSAGE.
@@ -107,7 +107,7 @@ def read_message(  # noqa: PLR0917  a frame's parts, and what is known beside it
         headers: The headers of the frame.
         body: The body of the frame.
         to: The destination of the message.
-        reader: Returns the destination that the header reply-to means.
+        reader: Converts the value of the header reply-to to a destination.
         message_id: The id for a message whose frame names no id.
         now_ms: The time of arrival, in milliseconds since the epoch.
 
@@ -218,7 +218,7 @@ def write_message(message: Message, writer: Callable[[Address], str]) -> tuple[d
 
     Args:
         message: The message.
-        writer: Returns a destination as the value of the header reply-to.
+        writer: Converts a destination to the value of the header reply-to.
     """
     headers = {"priority": str(DEFAULT_PRIORITY if message.priority is None else message.priority)}
     if message.durable:

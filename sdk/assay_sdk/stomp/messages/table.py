@@ -1,7 +1,7 @@
 """The conversion of messages between STOMP and AMQP as one table, with a row for each part of a message.
 
-A test compares ``docs/stomp.md`` with it.  Another test sends messages of every kind from AMQP to STOMP and back, and
-checks that exactly the places change that `loses`, `alters` and `adds` name.
+A test compares ``docs/stomp.md`` with this table.  Another test converts messages of every kind from AMQP to STOMP and
+back, and checks that the conversion changes only the places that `loses`, `alters` and `adds` name.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ class Row(Struct, frozen=True):
 
     Args:
         part: The part, in the words of JMS.
-        send: The headers of SEND that set it; the first of them in the frame counts.
+        send: The headers of SEND that set the part; if a frame has several of them, the first counts.
         amqp: The section and field of AMQP 1.0.
         message: The header of MESSAGE; empty for none.
         note: A remark on the part; empty for none.
@@ -25,8 +25,8 @@ class Row(Struct, frozen=True):
         alters: The places that may have another type or value afterwards.
         adds: The places that may be absent before and present afterwards.
 
-    A place is a section and a field, or a section and a key.  ``*`` stands for any characters; behind ``=`` comes the
-    value of a text, or the type of another value.
+    A place is a section and a field, or a section and a key.  ``*`` stands for any characters.  The part after ``=`` is
+    the value if the value is a text, otherwise the name of its type.
     """
 
     part: str

@@ -97,7 +97,7 @@ class BrowserEnd(Incoming):
 
 
 class LookupEnd(LinkEnd):
-    """A link that removes a subscription: the client attaches it by the subscription's name, then closes it.
+    """A link that removes a subscription: the client attaches it under the subscription's name, then closes it.
 
     Args:
         context: Connection of the link.

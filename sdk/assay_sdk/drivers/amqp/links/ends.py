@@ -37,11 +37,11 @@ class LinkContext(Protocol):
         ...
 
     def next_number(self) -> int:
-        """Take a new number, and return it; each number is used once on this connection."""
+        """Return a number that this connection has not used yet."""
         ...
 
     def add_attach_fields(self, link_name: str, fields: AttachFields) -> None:
-        """Add fields that Proton cannot set to the attach of a link."""
+        """Add fields to the attach of a link, because Proton cannot set them."""
         ...
 
     def offered(self, link_name: str) -> tuple[str, ...]:
@@ -57,11 +57,14 @@ class LinkState(StrEnum):
     """State of a link."""
 
     ATTACHING = "attaching"
+    """The client has sent its attach, and waits for the broker's attach."""
     REFUSING = "refusing"
     """The broker attached without the requested source or target; its detach has the reason (AMQP 1.0, 2.6.3)."""
     OPEN = "open"
     CLOSING = "closing"
+    """The client has sent its detach, and waits for the broker's detach."""
     GONE = "gone"
+    """Both sides have detached the link, or its session or connection has ended."""
 
 
 class LinkInput(StrEnum):

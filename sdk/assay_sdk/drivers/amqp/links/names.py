@@ -154,7 +154,7 @@ def _put_symbols(data: Data, names: Iterable[str]) -> None:
 
 
 def make_sender(session: Session, command: OpenSender, names: LinkNames, prefixes: Prefixes) -> Sender:
-    """Return a sender's link for a destination, not yet opened.
+    """Create the link of a sender to a destination; the caller opens the link.
 
     Args:
         session: Proton's session.
@@ -177,7 +177,7 @@ def make_sender(session: Session, command: OpenSender, names: LinkNames, prefixe
 
 
 def make_receiver(session: Session, command: OpenReceiver, name: str, names: LinkNames, prefixes: Prefixes) -> Receiver:
-    """Return a receiver's link for a queue or subscription, not yet opened.
+    """Create the link of a receiver from a queue or subscription; the caller opens the link.
 
     Args:
         session: Proton's session.
@@ -188,8 +188,8 @@ def make_receiver(session: Session, command: OpenReceiver, name: str, names: Lin
     """
     link: Receiver = session.receiver(name)
     link.snd_settle_mode = Link.SND_SETTLED if command.settled else Link.SND_UNSETTLED
-    # "Second" asks the broker to settle a message only after it has stored the outcome (AMQP 1.0, 2.7.3).  A broker
-    # that does not support it answers with "first".
+    # With the mode "second", the broker settles a message only after it has stored the outcome (AMQP 1.0, 2.7.3).  A
+    # broker that does not support this mode answers with "first".
     link.rcv_settle_mode = Link.RCV_FIRST if command.settled else Link.RCV_SECOND
     source = link.source
     source.address = wire_name(command.address, prefixes)
@@ -210,7 +210,8 @@ def make_receiver(session: Session, command: OpenReceiver, name: str, names: Lin
         if command.address.kind in {AddressKind.TOPIC, AddressKind.TEMPORARY_TOPIC}:
             source.distribution_mode = Terminus.DIST_MODE_COPY
     if command.timeout_ms is not None:
-        # The field has whole seconds (OASIS AMQP 1.0, 3.5.3).  Rounded up, so that no subscription ends too early.
+        # The field has whole seconds (OASIS AMQP 1.0, 3.5.3).  The client rounds up, so that the subscription does not
+        # end too early.
         source.timeout = -(-command.timeout_ms // 1000)
         source.expiry_policy = Terminus.EXPIRE_WITH_LINK
     _put_filters(link, command.selector, no_local=command.no_local)
@@ -218,7 +219,7 @@ def make_receiver(session: Session, command: OpenReceiver, name: str, names: Lin
 
 
 def follow(conventions: Conventions, link: Sender | Receiver, command: OpenSender | OpenReceiver) -> None:
-    """Change a link, not yet opened, as the broker's conventions say.
+    """Adapt a link that is not open yet to the broker's conventions.
 
     Args:
         conventions: Rules that the client must follow and that the broker does not send.
@@ -235,9 +236,9 @@ def follow(conventions: Conventions, link: Sender | Receiver, command: OpenSende
 def make_browser(
     session: Session, address: Address, selector: str | None, names: LinkNames, prefixes: Prefixes
 ) -> Receiver:
-    """Return a receiver's link that browses a queue, not yet opened.
+    """Create a receiver's link that browses a queue; the caller opens the link.
 
-    Its distribution mode is copy, and the broker sends settled messages.
+    The link's distribution mode is copy, and the broker sends settled messages.
     """
     link: Receiver = session.receiver(names.plain(address))
     link.snd_settle_mode = Link.SND_SETTLED
@@ -251,7 +252,7 @@ def make_browser(
 
 
 def make_lookup(session: Session, name: str) -> Receiver:
-    """Return a receiver's link with a null source; the broker then looks for a subscription with the link's name."""
+    """Create a receiver's link with a null source: the broker then looks for a subscription with the link's name."""
     link: Receiver = session.receiver(name)
     link.source.type = Terminus.UNSPECIFIED
     link.snd_settle_mode = Link.SND_UNSETTLED
@@ -260,7 +261,7 @@ def make_lookup(session: Session, name: str) -> Receiver:
 
 
 def make_coordinator(session: Session) -> Sender:
-    """Return a sender's link to the transaction coordinator, not yet opened (AMQP 1.0, 4.3)."""
+    """Create a sender's link to the transaction coordinator; the caller opens the link (AMQP 1.0, 4.3)."""
     link: Sender = session.sender(f"assay:coordinator:{uuid.uuid4()}")
     link.snd_settle_mode = Link.SND_UNSETTLED
     link.rcv_settle_mode = Link.RCV_FIRST
@@ -271,7 +272,7 @@ def make_coordinator(session: Session) -> Sender:
 
 
 def make_canceller(session: Session) -> Sender:
-    """Return a sender's link to the node that cancels delayed messages, not yet opened (`CANCEL_NODE`)."""
+    """Create a sender's link to the node that cancels delayed messages (`CANCEL_NODE`); the caller opens the link."""
     link: Sender = session.sender(f"assay:cancel:{uuid.uuid4()}")
     link.snd_settle_mode = Link.SND_UNSETTLED
     link.rcv_settle_mode = Link.RCV_FIRST

@@ -103,7 +103,7 @@ class Incoming(LinkEnd):
         try:
             received = codec.decode(octets, self.address, self.context.message_prefixes, now_ms=self.context.now_ms())
         except DecodeError as error:
-            # The client rejects the message, and grants one more credit in its place.
+            # The client rejects the message, and grants credit for one message in its place.
             delivery.local.condition = EngineCondition(_DECODE_ERROR, str(error))
             settle_with(delivery, Outcome.REJECTED)
             self.engine.flow(1)
@@ -112,7 +112,7 @@ class Incoming(LinkEnd):
 
 
 class _Settling:
-    """A `Settle` command whose outcomes the broker has not settled yet.
+    """A `Settle` command with deliveries that the broker has not settled yet.
 
     Args:
         token: Token of the command.
@@ -144,7 +144,7 @@ class ReceiverEnd(Incoming):
         self._deliveries: dict[int, Delivery] = {}
         self._enlisted: dict[int, Transaction] = {}
         self._settling: dict[Delivery, _Settling] = {}
-        """Deliveries for which the client has sent an outcome that the broker has not settled yet."""
+        """Deliveries whose outcome the client has sent, and which the broker has not settled yet."""
         self._left = False
         self._drains: list[int] = []
         what = (
@@ -245,7 +245,7 @@ class ReceiverEnd(Incoming):
         """Give unsettled messages back, then close the link; a durable subscription's link is only detached."""
         self._left = True
         if self._stays and self._deliveries and self.engine.credit > 0:
-            # With credit left, the broker would deliver the returned messages to this link again, and count it.
+            # With credit left, the broker would deliver the returned messages to this link again, and count that.
             self.engine.flow(-self.engine.credit)
         for delivery in self._deliveries.values():
             settle_with(delivery, Outcome.MODIFIED)
@@ -259,7 +259,7 @@ class ReceiverEnd(Incoming):
         """Forget all deliveries, and answer all open commands.
 
         After a close by the client, the answer for sent outcomes is `Done`, because the detach follows the outcomes.
-        Otherwise the client does not know whether the broker has got the outcomes, and answers `Failed`.
+        Otherwise the client does not know whether the outcomes have arrived at the broker, and answers `Failed`.
         """
         self._deliveries.clear()
         self._enlisted.clear()

@@ -22,7 +22,7 @@ an outcome other than rejected.  The delivery is None if the broker gave no outc
 
 
 class RequestLink(LinkEnd):
-    """A link that sends requests; each request comes with a function, which the link calls with the outcome.
+    """A link that sends requests; each request has a function, which the link calls with the request's outcome.
 
     Args:
         context: Connection of the link.

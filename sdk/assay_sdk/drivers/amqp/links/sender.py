@@ -208,7 +208,7 @@ class SenderEnd(LinkEnd):
 
 
 class _Inner:
-    """The error of a rejected message in a unit of work, which Proton gives as a list of values."""
+    """The error of a rejected message in a unit of work, made from the list of values that Proton returns."""
 
     def __init__(self, fields: list[object]) -> None:
         self.name = str(fields[0])
@@ -217,7 +217,7 @@ class _Inner:
 
 
 def _outcome_within(delivery: Delivery) -> tuple[int, Condition | None]:
-    """Return number and error of the outcome in a transactional state; by default accepted (AMQP 1.0, 4.4.2)."""
+    """Return number and error of the outcome in a transactional state; accepted if it has none (AMQP 1.0, 4.4.2)."""
     data = cast("object", delivery.remote.data)
     if not isinstance(data, list) or len(data) < 2 or not isinstance(data[1], Described):  # noqa: PLR2004  id, outcome
         return int(Delivery.ACCEPTED), None

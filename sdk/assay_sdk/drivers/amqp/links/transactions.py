@@ -1,8 +1,8 @@
 """Local units of work over the transaction coordinator (OASIS AMQP 1.0, part 4).
 
 The client declares a unit of work over a link to the coordinator, and discharges it over the same link.  Transfers and
-dispositions carry the unit's id in their transactional state, so they wait until the coordinator has given it.  A
-discharge waits until the broker has answered all messages of the unit, because the broker may process them and the
+dispositions contain the unit's id in their transactional state, so they wait until the coordinator has sent this id.  A
+discharge waits until the broker has answered all messages of the unit, because the broker may process messages and the
 discharge in any order.
 """
 
@@ -28,10 +28,12 @@ class TransactionState(StrEnum):
     """State of a unit of work."""
 
     DECLARING = "declaring"
+    """The coordinator has not given the unit an id yet."""
     ACTIVE = "active"
     ENDING = "ending"
     """The engine has requested the end, which waits for the outcomes of the unit's messages."""
     DISCHARGING = "discharging"
+    """The client has sent the discharge, and waits for its outcome."""
     OVER = "over"
 
 
@@ -90,7 +92,7 @@ class Transaction:
         self._go_on(TransactionState.OVER)
 
     def sending(self) -> None:
-        """Count a message that the client sends in the unit, and that has no outcome yet."""
+        """Count one more message of the unit that the broker has not answered."""
         self._unanswered += 1
 
     def answered(self) -> None:

@@ -373,9 +373,9 @@ class AmqpSocket:
             self._watched = events
 
     def beat(self) -> None:
-        """Let Proton send heartbeats and notice a silent broker, now and at the times that it requests.
+        """Let Proton send heartbeats and notice a silent broker, now and at the times that Proton requests.
 
-        Call it after the broker's open, which has the broker's idle timeout.
+        Call this method after the broker's open, because the open contains the broker's idle timeout.
         """
         now_ns = self._runner.clock.monotonic_ns()
         due = self._transport.tick(now_ns / 1e9)

@@ -56,7 +56,7 @@ class _Way:
     def __init__(self) -> None:
         self.links: dict[object, str] = {}
         self.targets: dict[object, str] = {}
-        """The addresses of the targets to which this end's senders send; empty for a target without an address."""
+        """The address to which each sender of this direction sends; empty for a target without an address."""
         self.begun: dict[object, _Begun] = {}
         self.unsettled: dict[int, tuple[Message, str]] = {}
 

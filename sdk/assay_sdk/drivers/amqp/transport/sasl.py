@@ -33,7 +33,7 @@ _MAX_ITERATIONS = 1_000_000
 request iterations that take hours."""
 
 _QUICK_ITERATIONS = 20_000
-"""Largest number of hash iterations that the client computes without a thread, in some milliseconds."""
+"""Largest number of hash iterations that the client computes without a thread; they take some milliseconds."""
 
 _ANONYMOUS, _PLAIN, _SCRAM = "ANONYMOUS", "PLAIN", "SCRAM-SHA-256"
 
@@ -255,7 +255,7 @@ class Scram:
         return int(self._client.iterations)
 
     def challenged(self, challenge: bytes) -> bool:
-        """Read a challenge: the first has the salt; a second has the broker's proof, if the outcome does not have it.
+        """Read a challenge: the first contains the salt; a second contains the broker's proof, unless the outcome does.
 
         Returns:
             Whether the client must answer with a proof.

@@ -82,6 +82,6 @@ class Beats:
                 pulse.written_ms = now_ms
                 self._connection.beat()
             if pulse.is_silent(now_ms):
-                pulse.heard_ms = now_ms  # if the connection does not end, look again after as long a silence
+                pulse.heard_ms = now_ms  # if the connection does not end, check again after the same time
                 if self._connection.is_reading:
                     self._connection.silent(times)

@@ -20,7 +20,7 @@ class Intake:
         self._reader = FrameReader(SERVER_COMMANDS, _LIMITS)
 
     def frames(self, octets: bytes) -> Iterator[Frame | RemoteError]:
-        """Return the frames that octets complete; an error is the last item, and the connection must end."""
+        """Yield the frames that are complete with these octets; after an error, which is last, end the connection."""
         reader = self._reader
         reader.feed(octets)
         try:
@@ -33,6 +33,6 @@ class Intake:
 
 
 def _version(connected: Frame) -> Version:
-    """Return the version of CONNECTED; 1.2 for an unknown one, because the wire then ends the connection."""
+    """Return the version of CONNECTED; 1.2 for an unknown version, because the wire then ends the connection."""
     said = connected.headers.get("version", Version.V1_0.value)
     return Version(said) if said in {one.value for one in Version} else Version.V1_2

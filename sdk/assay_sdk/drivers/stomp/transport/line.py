@@ -30,7 +30,7 @@ _READ_SIZE = 65_536
 _MAX_UNSENT = 1 << 20
 """The octets that may wait for the socket before settled sends wait, too."""
 _TOGETHER = 64
-"""The most frames of one job, so that timers and other connections are served in between."""
+"""The most frames that one job handles, so that timers and other connections are served in between."""
 
 
 class LineOwner(Protocol):
@@ -112,7 +112,7 @@ class StompLine:
             self._flush()
 
     def when_room(self, job: Callable[[], None]) -> None:
-        """Run a job as soon as less than `_MAX_UNSENT` octets wait for the socket, perhaps at once."""
+        """Run a job as soon as less than `_MAX_UNSENT` octets of output wait for the socket, perhaps at once."""
         if len(self._unsent) < _MAX_UNSENT:
             job()
         else:
@@ -186,7 +186,7 @@ class StompLine:
             return not waiting.poll(0) and not self._pending
 
     def silent(self, times: int) -> None:
-        """End the connection, because the broker has sent no heart-beats, unless octets arrive before the runner does.
+        """End the connection, because the broker has sent no heart-beats, unless octets arrive before the job runs.
 
         Args:
             times: How often octets had arrived before the silence (`Beats.times`).
@@ -251,7 +251,7 @@ class StompLine:
     # --- reading
 
     def _ready(self, mask: int) -> None:
-        """Read and write, as the socket permits; a handler of a frame may run the loop, and so call this again."""
+        """Read and write, as the socket permits; a frame's handler may run the loop, which then calls this method."""
         line = self._socket
         if line is None:
             return
