@@ -99,7 +99,7 @@ class QueueManager:
 
     @property
     def properties(self) -> PeerProperties:
-        """The connection properties that the queue manager sends to clients: its level and its platform (I-6)."""
+        """The connection properties that the queue manager sends to clients: its level and its platform."""
         return {LEVEL_PROPERTY: self._settings.level, PLATFORM_PROPERTY: self._settings.platform}
 
     @property

@@ -1,4 +1,4 @@
-"""The `Admin` port (I-4): administration of a broker, with the same commands for all backends."""
+"""The `Admin` port: administration of a broker, with the same commands for all backends."""
 
 from __future__ import annotations
 

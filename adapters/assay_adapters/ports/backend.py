@@ -1,4 +1,4 @@
-"""The `Backend` and `Instance` ports (I-4): brokers that the kit can start, administer and test."""
+"""The `Backend` and `Instance` ports: brokers that the kit can start, administer and test."""
 
 from __future__ import annotations
 

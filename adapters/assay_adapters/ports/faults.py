@@ -1,4 +1,4 @@
-"""The `Faults` port (I-4): faults of a broker with their triggers, and events of its disk."""
+"""The `Faults` port: faults of a broker with their triggers, and events of its disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The result of a call of a port: a value or a refusal. A port raises no exception for a peer's refusal (I-1)."""
+"""The result of a call of a port: a value or a refusal. A port raises no exception for a peer's refusal."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The logic of a queue manager: turns commands and the time into effects, without sockets, threads or clocks (I-5)."""
+"""The logic of a queue manager: turns commands and the time into effects, without sockets, threads or clocks."""

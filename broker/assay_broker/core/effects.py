@@ -87,7 +87,7 @@ class Answer(Struct, frozen=True, tag=True, gc=False):
         value: The command's result; None for a command without a result.
         after: The batch to wait for; None for none.
         properties: The properties of the destination for the client. For `AttachSender`: ``x-opt-mq-defbind`` and
-            ``x-opt-mq-clustered`` (I-6). For `Attach`: the queue's back-out threshold and queue, and the dead-letter
+            ``x-opt-mq-clustered``. For `Attach`: the queue's back-out threshold and queue, and the dead-letter
             queue.
     """
 

@@ -1,4 +1,4 @@
-"""The `Client` port (I-1): the interface through which steps use a client library under test.
+"""The `Client` port: the interface through which steps use a client library under test.
 
 The SDK implements the port in each of its faces (`assay_adapters.clients.sdk`); an adapter for a vendor's client can
 implement it, too. Calls return an `Outcome`. The client reports events outside a call, such as a message for a

@@ -11,7 +11,7 @@ from assay_sdk.model.reasons import Mqrc
 
 
 def binding(target: Target) -> PeerProperties:
-    """Return the cluster properties of a destination for a client that sends to it (I-6).
+    """Return the cluster properties of a destination for a client that sends to it.
 
     A destination is clustered if any object that leads to it, such as an alias, is in a cluster. DEFBIND comes from the
     object that the client named.
