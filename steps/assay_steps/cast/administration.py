@@ -117,7 +117,7 @@ class Administrator:
         return self._dead_letter[member]
 
     def _queue_of(self, place: Place) -> str:
-        """Ask the broker for the queue of one of a topic's subscriptions.
+        """Ask the broker for the name of a subscription's queue; `place` names the topic and the subscription's number.
 
         Raises:
             SetupRefusedError: The topic has too few subscriptions.

@@ -57,7 +57,7 @@ class Connections(Cast[Connection]):
         member: str | None = None,
         user: str | None = None,
     ) -> Answer[Connection]:
-        """Try to connect, and keep the connection or the refusal under a name.
+        """Try to connect, and store the connection or the refusal under a name.
 
         Args:
             name: The scenario's name for the connection.

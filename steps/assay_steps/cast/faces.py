@@ -61,8 +61,8 @@ def faces_for(
 ) -> Faces | Unsupported:
     """Choose the face that runs a scenario.
 
-    It is the requested face if that has the needed capabilities, otherwise the first face that has them. A capability
-    that no client declares is a capability of the broker; the backend has checked that the broker has it.
+    The requested face runs the scenario if it has the needed capabilities, otherwise the first face that has them. A
+    capability that no client declares belongs to the broker; the backend has checked that the broker has it.
 
     Args:
         clients: The instance's clients by face.

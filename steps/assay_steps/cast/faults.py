@@ -1,4 +1,4 @@
-"""The faults of a scenario; the module arms faults, and waits until the broker has recovered from them."""
+"""The faults of a scenario: arms faults, and waits until the broker has recovered from them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NEEDED: Mapping[type[FaultRequest], Capability] = {
     WorkerDies: Capability.WORKER_DIES,
     BlockWrite: Capability.BLOCK_WRITE,
 }
-"""The capability that a scenario with this fault needs."""
+"""For each type of fault, the capability that a scenario with the fault needs."""
 
 
 class LostBrokerError(RuntimeError):

@@ -15,7 +15,7 @@ from assay_steps.cast.journal import ScenarioJournal
 OBJECTS = 8
 """The largest number of queues and topics that are inspected for one scenario."""
 FIELDS = 12
-"""The largest number of attributes that the journal gets for one object."""
+"""The largest number of attributes that are written to the journal for one object."""
 _FIRST = ("SUB", "DEST", "DURABLE", "CURDEPTH", "MAXDEPTH", "IPPROCS", "OPPROCS", "GET", "PUT", "DEFPSIST", "SELECTOR")
 """The attributes that say most about a fail; they come first, and the others follow in the broker's order."""
 
@@ -24,8 +24,8 @@ def inspect(instance: Instance, journal: ScenarioJournal) -> None:
     """Record in the journal the attributes of the queues and topics that the scenario's clients have used.
 
     Args:
-        instance: The scenario's broker instance. If its administration does not support an inspection, the journal has
-            none.
+        instance: The scenario's broker instance. If its administration does not support an inspection, the function
+            writes nothing for it.
         journal: The scenario's journal.
     """
     admin = instance.admin

@@ -21,7 +21,7 @@ def instant(clock: Clock) -> Instant:
 class ScenarioJournal:
     """Writes a scenario's events and keeps them in memory, so that each claim can be judged at once.
 
-    A run under load makes no claims and may have millions of events; its journals keep none of them (`keeps`).
+    A run under load makes no claims and may have millions of events, so it keeps none of them in memory (`keeps`).
 
     Args:
         writer: The process's journal.

@@ -40,9 +40,9 @@ class Watching(Protocol):
 
 
 class Connection:
-    """A connection of one client in one face to the queue manager `member`; None for the first queue manager.
+    """A client's connection, through the face `face`, to the queue manager `member`; None for the first one.
 
-    If the client reconnects by itself, the connection stays open after a loss; the client reports its reconnection.
+    If the client reconnects by itself, `open` stays True after a loss; the client reports its reconnection.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Connection:
         self._connected = True
         """Whether the client has reported no loss since its last reconnection, and no fault is expected."""
         self.started: str | None = None
-        """The journal's reference of the last return from `start`; None before the first call."""
+        """Reference of the ``return`` event of the last `start`; None before the first `start`."""
         self._recorder = recorder
         self._port = port
         self.consumers: list[Watching] = []
@@ -95,7 +95,7 @@ class Connection:
         return answer
 
     def close(self) -> Answer[None]:
-        """End the watches of the connection's consumers, and close it normally.
+        """End the watches of the connection's consumers, and close the connection normally.
 
         The watches end before the call, because the broker need not deliver during a close, which may take seconds.
         """
@@ -122,7 +122,7 @@ class Connection:
 
     @property
     def is_away(self) -> bool:
-        """Whether an armed or past fault ends the connection, and the client will reconnect but has not yet."""
+        """Whether a client that reconnects by itself has lost this connection, or will lose it by an armed fault."""
         return self.open and self.reconnects and not self._connected
 
     def expect_loss(self) -> None:
@@ -277,7 +277,7 @@ class Session:
         )
 
     def close(self) -> Answer[None]:
-        """End the watches of the session's consumers, and close it."""
+        """End the watches of the session's consumers, and close the session."""
         for consumer in self.connection.consumers:
             if consumer.session is self:
                 consumer.stop_watching()

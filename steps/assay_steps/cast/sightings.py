@@ -1,4 +1,4 @@
-"""Records the events that clients report: writes each to the journal at once, and keeps it for the steps."""
+"""Records the events that clients report: writes each to the journal at once, and stores it for the steps."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from assay_steps.cast.messages import Sighting
 from assay_steps.cast.recording import message_ref, refused_info
 
 _CONNECTIONS = 24
-"""How many of a scenario's last connections have their frames written to its journal."""
+"""The number of a scenario's last connections whose frames are written to the scenario's journal."""
 
 
 class Sightings:
-    """Records the events that the clients of a scenario report, and keeps the messages that its actors received.
+    """Records the events that the clients of a scenario report, and stores the messages that its actors received.
 
     Args:
         journal: The scenario's journal.
@@ -41,7 +41,7 @@ class Sightings:
         self.connecting = ""
         """The name, in the scenario, of the connection that is being made; empty if none is."""
         self._connections: dict[str, str] = {}
-        """The scenario's names of connections, by the client's names."""
+        """The scenario's name for each connection, by the client's name for the connection."""
         self._kept: list[tuple[str, Callable[[], Sequence[KeptFrame]]]] = []
         self._journal = journal
         self._runner = runner
@@ -158,7 +158,7 @@ class Sightings:
         return [sighting for sighting in self.all if sighting.actor in who and sighting.key in which]
 
     def disposed(self, actor: str | None, key: str, *, settled: bool) -> bool:
-        """Return whether a disposition frame for a message has been seen.
+        """Return whether a disposition frame for a message has been recorded.
 
         Args:
             actor: The actor of the frame's event; None for any.

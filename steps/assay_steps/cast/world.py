@@ -1,7 +1,7 @@
 """A scenario's world: its destinations, its cast and its messages, by the names that the steps use.
 
-Many scenarios may share a broker.  So each world puts its token in front of the names of destinations, client ids and
-subscriptions.  All waits go through the broker instance's runner.
+Many scenarios may share a broker.  So each world puts a text of its own, made from the scenario's id, in front of the
+names of destinations, client ids and subscriptions.  All waits go through the broker instance's runner.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from assay_steps.words.send_options import SendOptions
 
 PLAIN = SendOptions()
 _LOOKING = "second attempt"
-"""The name of the consumer that attaches once more to a queue which the broker said it does not know."""
+"""The name of the consumer that attaches again to a queue after the broker refused a link to it as unknown."""
 
 
 class Role(Struct, frozen=True):
@@ -72,7 +72,8 @@ class World(Waiting):
         evidence: Records the scenario's claims.
         limits: The time limits.
         faces: The instance's clients, and the choice of the client that runs the scenario.
-        rounds: The number of messages for "many" in a step; small on a real broker, because a kill takes seconds there.
+        rounds: The number of messages of a step that sends "many messages" and kills the broker after each; small on a
+            real broker, because a kill takes seconds there.
         judges_client: Whether the scenario judges the client.
         lacks: The capabilities that the pair lacks.
     """
@@ -111,7 +112,7 @@ class World(Waiting):
         self.temporary: dict[Place, Address] = {}
         """The broker's names for the temporary queues of the scenario."""
         self.tries: dict[str, Answer[object]] = {}
-        """The answers to the calls of the latest step with several calls, by the step's names for them."""
+        """The answers of the latest step that made several calls, by the step's name for each call."""
         self._last: Answer[object] | None = None
         self._faces = faces
         faces.observe(self.sightings.tell)
@@ -186,7 +187,7 @@ class World(Waiting):
         face: str | None = None,
         qos: Qos | None = None,
     ) -> Producer:
-        """Create a producer and keep it under a name.
+        """Create a producer and store it under its name.
 
         The producer gets a new session if the actor's earlier sends went to another queue manager or through another
         face.
@@ -202,7 +203,7 @@ class World(Waiting):
         return at if face is None or known is None or known.connection.face == face else f"{at}, {face}"
 
     def try_producer(self, to: Place, name: str, session: Session) -> Answer[Producer]:
-        """Try to create a producer in a session, and keep the producer or the refusal under a name."""
+        """Try to create a producer in a session, and store the producer or the refusal under a name."""
         answer = open_producer(session, self.address(to), name)
         if isinstance(answer.outcome, Ok):
             self.producers[name] = answer.outcome.value
@@ -222,7 +223,7 @@ class World(Waiting):
         qos: Qos | None = None,
         auto_confirm: bool | None = None,
     ) -> Answer[Consumer]:
-        """Try to create a consumer, and keep the consumer or the refusal under a name."""
+        """Try to create a consumer, and store the consumer or the refusal under a name."""
         owner = session or self.session(name, ack, client_id=client_id, member=member)
         answer = open_consumer(owner, origin, name, qos=qos, auto_confirm=auto_confirm)
         if isinstance(answer.outcome, Ok):
@@ -232,7 +233,7 @@ class World(Waiting):
         return answer
 
     def attach_again(self, call: str) -> Answer[Consumer] | None:
-        """Attach a consumer to a queue once more, because the broker refused a link to the queue after a fault.
+        """Attach a consumer to a queue again, because the broker refused a link to the queue after a fault.
 
         A broker may accept connections before it has read all its queues, so the consumer waits before it attaches.
 
@@ -240,9 +241,9 @@ class World(Waiting):
             call: Reference of the refused call.
 
         Returns:
-            The answer; None if the consumer was not attached again. That is so if no fault happened before the call, if
-            the call did not concern a queue, or if the instance has several queue managers, which have queues of their
-            own.
+            The answer; None if the method made no attempt, or if the consumer got no session. The method makes no
+            attempt if no fault happened before the call, if the call did not concern a queue, or if the instance has
+            several queue managers, because each has its own queues.
         """
         written = self.recorder.journal.events
         destination = next((one.destination for one in written if isinstance(one, events.Call) and one.ref == call), "")
@@ -285,7 +286,7 @@ class World(Waiting):
         )
 
     def play(self, name: str, role: Role) -> Answer[Consumer]:
-        """Try to create a consumer from a role, and keep the role, so that a later step can create it again."""
+        """Try to create a consumer from a role, and store the role for a later step that creates the consumer again."""
         self.roles[name] = role
         return self.consumer(
             name,
@@ -364,7 +365,7 @@ class World(Waiting):
         self._last = answer
 
     def note_sent(self, label: str, draft: Draft, answer: Answer[Sent], to: Address, delay_ms: int = 0) -> SentMessage:
-        """Remember a send, and its delay in milliseconds, under the label of its message."""
+        """Store a send, with its delay in milliseconds, under the label of its message."""
         sent = SentMessage(label=label, draft=draft, answer=answer, destination=to, delay_ms=delay_ms)
         self.messages[label] = sent
         return sent
@@ -389,7 +390,7 @@ class World(Waiting):
     def await_flushes(self, key: str, copies: int = 1) -> None:
         """Wait until the journal shows flushes of ``copies`` copies of a message.
 
-        A broker in another process reports its flushes later.
+        A broker in another process may answer a send before it reports the flush.
         """
 
         def told() -> bool:

@@ -66,7 +66,8 @@ def register(config: pytest.Config) -> None:
     config.pluginmanager.register(plugin.recorder, "assay-recorder")
     collection = Collection(config, plugin.run, plugin.process)
     config.pluginmanager.register(collection, "assay-collection")
-    # A defect may break a probe and few scenarios.  With xdist, the end would cut off the journals of the workers.
+    # No early end with a defect, which may break a probe but few scenarios, and none with xdist, because an early end
+    # would cut off the journals of the workers.
     if not (plugin.process.delegates or plugin.run.options.defect) and plugin.process.controls:
         config.pluginmanager.register(EarlyEnd(), "assay-early-end")
     if forks := plugin.process.forks:
@@ -314,7 +315,7 @@ class AssayPlugin:
 
 
 def _silence(instance: Instance) -> Silence | None:
-    """Return the finding that the instance's broker has stopped answering, without a fault of the scenario."""
+    """Check whether the instance's broker still answers, without a fault of the scenario; return None if it does."""
     if isinstance(instance, Watched) and (absence := instance.absence()):
         return Silence(absence, Whose.USER)
     try:

@@ -1,6 +1,6 @@
 """A run of certain rules binds only the feature files that have scenarios of these rules.
 
-To bind all feature files takes several seconds, which is longer than the scenarios of most rules run.
+Binding all feature files takes several seconds, which is longer than the scenarios of most rules take to run.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class EarlyEnd:
     lacks. Other processes may have begun scenarios by then.  The verdict on a scenario that did not run is error.
 
     Args:
-        needs: Which of `queue` and `topic` each scenario needs; the collection replaces it.
+        needs: Which of `queue` and `topic` each scenario needs; the end of pytest's collection replaces this value.
     """
 
     def __init__(self, needs: Iterable[frozenset[Capability]] = ()) -> None:

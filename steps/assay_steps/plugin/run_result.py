@@ -1,4 +1,4 @@
-"""The result of a run of the suite, or the reason why the run stopped."""
+"""The result of a run of the suite, or the reason why the run stopped early."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Runs the scenarios in several processes, forked after the collection.
 
-If circumstances of the run left a scenario open (`assay_evidence.concluding.attempts`), another round with fewer
-processes repeats the scenario.
+If circumstances of the run left a scenario without a decision (`assay_evidence.concluding.attempts`), another round
+with fewer processes repeats the scenario.
 
 Forked processes share the start of Python, the imports and the collection; pytest-xdist's workers repeat these steps,
 each for itself. A forked process has none of the parent's threads, so it makes its own backend (`Writer.go_on_as`).
@@ -40,7 +40,7 @@ CAN_FORK = sys.platform == "linux"
 ATTEMPT = pytest.StashKey[int]()
 """The key under which a pytest item holds the number of its present attempt; the first attempt has no entry."""
 DELAYED = pytest.StashKey[bool]()
-"""The key under which a pytest item holds whether circumstances of the run left its last attempt open."""
+"""The key under which a pytest item holds whether circumstances of the run left its last attempt undecided."""
 FEWER = 4
 """The factor by which each round of repeated scenarios has fewer processes, so that the machine is less busy."""
 FEWEST = 2
@@ -53,7 +53,7 @@ JOIN_TIMEOUT_S = 60.0
 """The seconds in which stopped processes must end their scenarios, journals and backends."""
 
 _STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""The signals that are blocked until a forked process has its own journal; a handler would close the parent's."""
+"""The signals that are blocked until a forked process has its own journal; earlier, it would close the parent's."""
 _CODE = "I"
 _OCTETS = array(_CODE).itemsize
 
@@ -142,7 +142,7 @@ class _Tickets:
                 yield number
 
     def rest_of(self, first: int | None) -> Sequence[int]:
-        """Return the scenarios of a portion from this scenario on; empty for None."""
+        """Return the scenario `first` and those after it in its portion; empty for None, and after `tear_up`."""
         for portion in () if self._is_torn else self._portions:
             if first in portion:
                 return portion[portion.index(first) :]
@@ -195,7 +195,7 @@ class Forks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
-        """Run the collected scenarios in the forked processes, and repeat those that stayed open.
+        """Run the collected scenarios in the forked processes, and repeat those without a decision.
 
         Raises:
             pytest.Session.Failed: A scenario failed, and an option lets pytest stop at the first failure.
@@ -220,7 +220,7 @@ class Forks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-        """In a forked process, keep the reports for the parent process instead of showing them."""
+        """In a forked process, store the reports for the parent process instead of showing them."""
         if self._reports is None:
             return None
         self._reports[:] = runtestprotocol(item, log=False, nextitem=nextitem)

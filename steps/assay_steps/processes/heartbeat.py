@@ -1,8 +1,8 @@
 """Measures delays of the harness itself, which on a busy machine look like late deliveries by the broker.
 
-While a scenario runs in real time, a thread wakes up at a fixed interval; the machine causes each late wake-up.  The
-scenario's own runner cannot measure them, because it may be waiting for the broker.  The journal holds the sum of the
-delays, and the begin and end of each long delay.  `assay_evidence.judge` uses both.
+While a scenario runs in real time, a thread wakes up at a fixed interval; a late wake-up shows a delay of the machine.
+The scenario's own runner cannot measure these delays, because it may be waiting for the broker.  The journal holds the
+sum of the delays, and the begin and end of each long delay.  `assay_evidence.judge` uses both.
 """
 
 from __future__ import annotations

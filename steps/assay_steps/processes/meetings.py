@@ -1,4 +1,4 @@
-"""The steps before which scenarios that share a fault wait for each other, as the scenarios' sentences decide.
+"""Finds, from the sentences of a scenario, the steps before which scenarios that share a fault wait for each other.
 
 A kill must follow its scenario's last action at once: otherwise a broker that writes its data late would write it
 during the wait for the other scenarios, and its defect would not show.  So a scenario waits for the others *before* its

@@ -1,7 +1,7 @@
 """Tolerated variants that answer or deliver late.
 
-Their filters are between the SDK's engine and driver, so every backend that supports defects supports them.  Rules
-about the client are also measured there, so the run treats both client and broker as foreign.
+Their filters are between the SDK's engine and driver, so every backend that supports defects supports them.  The
+filters also delay what the rules about the client measure, so the run treats both client and broker as foreign.
 """
 
 from __future__ import annotations

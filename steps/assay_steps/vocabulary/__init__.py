@@ -1,7 +1,7 @@
 """The step vocabulary, with a module for each noun.  `docs/vocabulary.md` shows an example of each step.
 
 Given-steps set up the scenario; if the pair refuses the set-up, the scenario is inconclusive.  When-steps act and
-keep the answer.  Then-steps observe and record claims.  The scenario chooses the names in quotation marks.
+store the answer.  Then-steps observe and record claims.  The scenario chooses the names in quotation marks.
 """
 
 VOCABULARY = (

@@ -1,4 +1,4 @@
-"""The error for an unknown option or term in a step; it lists the known ones and the closest."""
+"""The error for an unknown option or term in a step; it lists the known options or terms, and names the closest."""
 
 from __future__ import annotations
 

@@ -169,7 +169,7 @@ _BEGUN = re.compile(r'\ban empty queue\b(?! ")|\ba queue with\b')
 def of_unnamed_places(template: ScenarioTemplate) -> Iterator[str]:
     """Report steps with ``the queue`` or ``the topic`` in a scenario that names its queues or topics.
 
-    ``the queue`` is another queue than ``queue "orders"``, so a scenario could pass because its receiver watches the
+    ``the queue`` and ``queue "orders"`` are two queues, so a scenario could pass because its receiver watches the
     wrong queue.
     """
     texts = [step.name for step in template.steps]

@@ -1,4 +1,4 @@
-"""Names in scenarios: names of the scenario, made unique for a shared broker, and names of the broker's objects."""
+"""Names in scenarios: a scenario's own names, made unique for a shared broker, and names of the broker's objects."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ class _OneByOne:
 
 
 class _Sized(WireFilter):
-    """A filter that knows, for each batch listener, the batch size and the unsettled messages."""
+    """A filter that records the batch size and the unsettled messages of each batch listener."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)

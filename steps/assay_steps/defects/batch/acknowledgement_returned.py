@@ -135,7 +135,7 @@ class _RecoversOneConsumer(WireFilter):
 
 
 class _Holds(WireFilter):
-    """A filter that knows the unsettled messages of each link."""
+    """A filter that records the unsettled messages of each link."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)

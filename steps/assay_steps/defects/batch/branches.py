@@ -20,7 +20,7 @@ def _commit_kept_back(command: DriverCommand) -> tuple[DriverCommand, ...] | Non
 
 
 class _InBranches(WireFilter):
-    """A filter that knows which units of work are branches of global ones."""
+    """A filter that records which units of work are branches of global units of work."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)

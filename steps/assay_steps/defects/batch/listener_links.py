@@ -18,7 +18,7 @@ def is_batch_window(credit: int) -> bool:
 
 
 class OfBatches(WireFilter):
-    """A filter that knows the links of batch listeners, and can rewrite and acknowledge the messages on them."""
+    """A filter that records the links of batch listeners, and can rewrite and acknowledge the messages on them."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)

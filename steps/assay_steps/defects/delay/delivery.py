@@ -1,4 +1,4 @@
-"""Defects of the client in the delay that a send has (DD-04, DD-27)."""
+"""Defects of the client in the delay of a send (DD-04, DD-27)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Filters that recognize MQ Light clients, for defects of several features.
 
-An MQ Light client's sends set neither persistence nor priority, and its receivers' links have names with a special
-beginning.
+An MQ Light client's sends set neither persistence nor priority, and the names of its receivers' links begin with
+``private:`` or ``share:``.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def resends(*, settled: bool) -> Callable[[Driver], Driver]:
 
 
 class LightLinks(WireFilter):
-    """A filter that knows the links of at-least-once receivers of MQ Light clients."""
+    """A filter that records the links of at-least-once receivers of MQ Light clients."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)
@@ -145,7 +145,7 @@ def attaches_again(hit: Callable[[OpenReceiver, int], bool]) -> Callable[[Driver
 
 
 class HoldingLinks(LightLinks):
-    """A filter that knows the unaccepted deliveries of receivers with quality of service at least once."""
+    """A filter that records the unaccepted deliveries of receivers with quality of service at least once."""
 
     def __init__(self, line: FilteredWire) -> None:
         super().__init__(line)

@@ -42,7 +42,8 @@ class CurrentStep:
     def where(self, verdict: ScenarioVerdict) -> str:
         """Return the feature, line and text of the step that decided a scenario's verdict.
 
-        It is the step of the first finding with the scenario's verdict, or the last step that the scenario reached.
+        This is the step that was running when the scenario ended, or else the step of the first finding with the
+        scenario's verdict.  Without both, return the feature and the line of the scenario.
         """
         worst = next((finding for finding in verdict.findings if finding.verdict is verdict.verdict), None)
         step = self.within or (self._behind(worst.claim) if worst else None)

@@ -25,7 +25,10 @@ from assay_features.gherkin import document_of
 _ALIKE = 0.7
 """The least likeness, from 0 to 1, of a mistyped word and its keyword: ``Gven`` and ``Given`` have 0.89."""
 _ALIKE_PART = 0.85
-"""The least likeness of a mistyped part's keyword: ``Scenaro``; ``Background story`` and ``Background`` have 0.77."""
+"""The least likeness of a mistyped keyword that begins a part, such as ``Scenaro``, and the keyword.
+
+It is above 0.77, the likeness of ``Background story`` and ``Background``, because ``Background story`` is no mistake.
+"""
 _HEADING = re.compile(r"([^\W\d_][\w -]*?)\s*:(?:\s|$)")
 """The form of a line that begins a part of a feature, such as ``Scenario: It arrives``."""
 
@@ -71,7 +74,7 @@ def lost_steps(template: ScenarioTemplate, place: str) -> Iterator[str]:
 def lost_parts(text: str, place: str) -> Iterator[str]:
     """Report the steps in the description of a feature or a rule, one sentence for each description, with its line.
 
-    Gherkin takes every line up to the first part that it recognises for the description.  So a scenario or a background
+    Gherkin reads every line before the first part that it recognises as the description.  So a scenario or a background
     with a mistyped keyword there would be lost with all its steps.
 
     Args:

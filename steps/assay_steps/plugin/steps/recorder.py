@@ -139,7 +139,10 @@ class StepRecorder:
 
     @staticmethod
     def _claim_of_queue(item: pytest.Item, refused: SetupRefusedError) -> None:
-        """Claim that the judged broker has kept a queue, if it refuses a link to the queue after a kill or restart."""
+        """Claim that the judged broker has kept a queue, if the broker refuses a link to the queue after a fault.
+
+        The claim is recorded only if the broker also refuses a second attempt (`World.attach_again`).
+        """
         world = item.stash.get(WORLD, None)
         unknown = refused.call and refused.refusal.kind is JmsErrorKind.INVALID_DESTINATION
         if world is None or not unknown or not item.stash[CASE].judges_broker:

@@ -44,9 +44,10 @@ def _(world: World) -> None:
 
 @given(phrase("it has been measured how long the delivery of a queue of {count:Number} takes without batches"))
 def _(world: World, count: int) -> None:
-    """Measure from the last send to its reception, by a receiver that comes after all sends.
+    """Measure the time from the last send to the reception of its message, with a receiver that opens after all sends.
 
-    A later claim compares a full batch with it: under load, a broker may take a second for hundreds of messages.
+    A later claim compares the time of a full batch with this time, because a broker under load may take a second for
+    hundreds of messages.
     """
     place = read_place(f'queue "{UNBATCHED}"')
     producer = world.producer(place)
@@ -158,7 +159,7 @@ def _shape(world: World, evidence: Evidence, name: str, size: int, **bounds: int
 
 
 def _like(world: World) -> dict[str, str]:
-    """Return the claim's reference to the unbatched message that an earlier step measured; empty without one."""
+    """Return a claim's reference to the unbatched message that an earlier step measured; empty if no step has."""
     return {"like": world.key(UNBATCHED)} if UNBATCHED in world.messages else {}
 
 

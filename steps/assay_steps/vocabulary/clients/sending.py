@@ -66,7 +66,7 @@ def producer_for(
 
 
 def send(world: World, producer: Producer, label: str, place: Place, options: SendOptions = PLAIN) -> Answer[object]:
-    """Send one message through a producer, and keep the answer; options ``for this send only`` go with the call.
+    """Send one message through a producer, and store the answer; options ``for this send only`` go with the call.
 
     If the producer has no destination, the call passes the queue or topic.
     """

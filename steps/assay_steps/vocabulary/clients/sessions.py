@@ -13,7 +13,7 @@ from assay_steps.words.names import Place
 from assay_steps.words.parsing import phrase
 
 _UNDECIDED = frozenset({JmsErrorKind.CONNECTION_LOST, JmsErrorKind.UNSUPPORTED})
-"""The kinds of refusals that say nothing about a call that a rule demands to work."""
+"""The kinds of refusals that do not show whether the pair breaks a rule by which the call must succeed."""
 
 
 @given(phrase("session {name:Name} in {ack:Ack} mode"))
@@ -84,9 +84,9 @@ def _(world: World) -> None:
 
 
 def _tried(world: World, answer: Answer[None]) -> None:
-    """Remember the answer to a call for the next claim, unless the answer says nothing about the call."""
+    """Store the answer to a call for the next claim; end the scenario as inconclusive if the answer is undecided."""
     if isinstance(answer.outcome, Refused) and answer.outcome.kind in _UNDECIDED:
-        answer.needed()  # raises, so the scenario is inconclusive
+        answer.needed()  # raises `SetupRefusedError`
     world.last = Answer(answer.ref, answer.outcome)
 
 

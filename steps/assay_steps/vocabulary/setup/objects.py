@@ -1,6 +1,6 @@
 """Steps that define, alter and delete objects of the queue manager, and claims about commands and objects.
 
-If the broker refuses the command of a Given-step, the scenario is inconclusive; When-steps keep the answer.
+If the broker refuses the command of a Given-step, the scenario is inconclusive; When-steps store the answer.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ INSPECTIONS = 30
 
 
 def _command(world: World, answer: Answer[None]) -> None:
-    """Remember a command's answer, so that a later step can make a claim about it."""
+    """Store a command's answer, so that a later step can make a claim about it."""
     world.administrator.last = Answer(answer.ref, answer.outcome)
 
 
