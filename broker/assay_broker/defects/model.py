@@ -48,11 +48,11 @@ def defect(shape: Callable[[F], Seams], name: str, *rules: str) -> Callable[[F],
 
 
 def rarely(seams: Seams, every: int) -> Seams:
-    """Restrict a defect's filters: only each `every`-th of their changes of commands takes place.
+    """Restrict a defect's filters, so that only each n-th of their changes of commands takes place.
 
     Args:
-        seams: The filters of a defect that changes commands only, and keeps no state.
-        every: 1 for each change.
+        seams: The filters of a defect that changes commands only and has no state.
+        every: The number n: only each n-th change takes place.
     """
     changes = 0
 

@@ -2,7 +2,7 @@
 
 The view notes a command, as the client made it, after the defect has seen it.  So the defect sees the broker as it was
 before that command.  The view notes effects before the defect sees them.  At a start, after the defect has seen the
-records, the view forgets the facts about connections, links, deliveries and units of work, and the open `asked`.
+records, the view forgets the facts about connections, links, deliveries and units of work, and unanswered commands.
 
 =====================  ===========================================  ====================================================
 fact                   noted at, until                              needed by the defects of
@@ -35,7 +35,7 @@ Two pairs of facts differ only in time.  A message that a unit of work has accep
 `unsettled` at the commit.  A delayed send enters its unit's `sent` with the command, and `delayed` with the broker's
 acceptance.
 
-A defect itself keeps facts that no other defect needs: messages that it has altered, dropped or counted.
+A defect itself stores facts that no other defect needs, such as the messages that it has altered, dropped or counted.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class View:
         """The time of that command in milliseconds since the epoch."""
         self._own = count(-1, -1)
         self.agent = self.own_number()
-        """A number that no client uses, for the defect's own connection, and for its links on any connection."""
+        """A number that no client uses: that of the defect's own connection, and of its links on any connection."""
         self._connections: dict[int, Connect] = {}
         self._senders: dict[Link, Address | None] = {}
         self._receivers: dict[Link, Attach] = {}

@@ -122,7 +122,7 @@ class Connection:
 
     @property
     def is_away(self) -> bool:
-        """Whether a client that reconnects by itself has lost this connection, or will lose it by an armed fault."""
+        """Whether the client, which reconnects by itself, is disconnected, or will be because of an armed fault."""
         return self.open and self.reconnects and not self._connected
 
     def expect_loss(self) -> None:

@@ -53,7 +53,7 @@ JOIN_TIMEOUT_S = 60.0
 """The seconds in which stopped processes must end their scenarios, journals and backends."""
 
 _STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""The signals that are blocked until a forked process has its own journal; earlier, it would close the parent's."""
+"""The signals blocked until a forked process has its own journal; before that, a handler would close the parent's."""
 _CODE = "I"
 _OCTETS = array(_CODE).itemsize
 

@@ -17,7 +17,7 @@ BEAT_S = 0.05
 USUAL_NS = 20_000_000
 """Delays of a beat up to this duration, in nanoseconds, are normal on a machine with other work."""
 LONG_NS = 100_000_000
-"""The journal gets an event for each delay of a beat from this duration on, in nanoseconds."""
+"""The journal gets an event for each delay of a beat that is longer than this duration, in nanoseconds."""
 _NS_PER_S = 1_000_000_000
 
 Tell = Callable[[int, int, int], object]

@@ -1,4 +1,4 @@
-"""Filters that defects of several features of delayed delivery share."""
+"""Filters for the defects of several features of delayed delivery."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def arrivals(rewrite: Callable[[FromMember, Carry, View], Commands]) -> Seams:
 
 
 def knowing(rewrite: Callable[[Command, int, View, set[str]], Commands | None]) -> Seams:
-    """Make filters that rewrite commands.
+    """Make filters that rewrite commands, and that know the clustered queues of other queue managers.
 
     Args:
         rewrite: Rewrites a command; its last argument holds the names of the clustered queues that other queue managers

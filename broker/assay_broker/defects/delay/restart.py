@@ -1,4 +1,4 @@
-"""Defects of staged messages in a restart (DD-48)."""
+"""Defects that change staged messages at a restart (DD-48)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Filters that defects of several features of persistence share."""
+"""Filters for the defects of several features of persistence."""
 
 from __future__ import annotations
 

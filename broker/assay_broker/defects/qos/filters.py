@@ -1,4 +1,4 @@
-"""Filters that defects of several features of qualities of service share."""
+"""Filters for the defects of several features of qualities of service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Filters that defects in the time to live of subscriptions share."""
+"""Filters for the defects in the time to live of subscriptions."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ class Opened(Struct, frozen=True):
 
 
 Remaining = Callable[[Opened, int, View], int | None]
-"""A function that returns how long a subscription outlives its receivers, in milliseconds; None for its time to live.
+"""A function that returns how long a subscription outlives its receivers, in milliseconds.
 
-Its arguments are the subscription, the time and the view.
+None stands for the time to live that the receivers asked for.  The function's arguments are the subscription, the time
+and the view.
 """
 
 

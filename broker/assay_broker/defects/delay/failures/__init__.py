@@ -1,1 +1,1 @@
-"""Defects in the failure of delayed deliveries, and in reports."""
+"""Defects in what the broker does when a delayed delivery fails, and in its reports."""

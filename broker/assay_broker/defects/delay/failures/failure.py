@@ -1,4 +1,4 @@
-"""Defects in the failure of a delayed delivery (DD-70, DD-71)."""
+"""Defects in what the broker does when a delayed delivery fails (DD-70, DD-71)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Filters that defects of the delay processor on several platforms share."""
+"""Filters for the defects of the delay processor on several platforms."""
 
 from __future__ import annotations
 
