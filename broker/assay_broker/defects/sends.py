@@ -125,7 +125,7 @@ def elsewhere(put: Put, to: Address, view: View) -> tuple[Command, ...]:
 
 
 def handed_in(view: View, address: Address, *messages: Message) -> tuple[Command, ...]:
-    """Return commands that send messages to a destination on the defect's own connection."""
+    """Return commands that open the defect's own connection and send messages to a destination over it."""
     agent = view.agent
     sends = (Put(agent, None, agent, replace(message, to=address)) for message in messages)
     return (Connect(agent, None), AttachSender(agent, None, agent, None), *sends)

@@ -40,7 +40,7 @@ Redeliver = Callable[[Deliver, View], Deliver | None]
 """A function that returns the delivery that replaces a delivery; None if the broker is to lose the delivery."""
 
 Retell = Callable[[Sent, Answer], Answer]
-"""A function that returns the answer that the sender gets, from the send and the broker's answer."""
+"""A function that computes, from a send and the broker's answer, the answer that the sender gets."""
 
 ReadRewrite = Callable[[Sequence[Record], View], tuple[Record, ...]]
 """A function that returns the records that replace those that the store reads at a start, or those that it writes."""

@@ -146,7 +146,7 @@ class Consumer:
     def pause_watching(self) -> None:
         """End the watch but keep the listener.
 
-        For example, an XA session works in no branch, or the connection was lost; `resume` begins a new watch.
+        This happens, for example, when an XA session leaves its branch, or when the connection is lost.
         """
         with self._watching:
             if self._watch is not None:

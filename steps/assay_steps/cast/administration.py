@@ -106,7 +106,7 @@ class Administrator:
         return place.name if place.role else self._names.own(place.name)
 
     def kind_of(self, place: Place) -> ObjectKind:
-        """Return the kind of object that a step has defined under this name; by default a local queue or a topic."""
+        """Return the kind of object that a step has defined at a place; by default a local queue or a topic."""
         plain = ObjectKind.TOPIC if place.kind == "topic" else ObjectKind.QUEUE
         return self._kinds.get(self.name_of(place), plain)
 
@@ -319,7 +319,8 @@ class Administrator:
     def put(self, place: Place, draft: Draft, delay_ms: int | None) -> Answer[Sent]:
         """Put a message as a native application does (MQPUT).
 
-        The ``call`` event has the delay as ``native_delay_ms``, not as ``delay_ms``, so it is no send with a delay.
+        The ``call`` event has the delay as ``native_delay_ms``, not as ``delay_ms``, so that the judge does not take
+        the call for a send with a delivery delay.
 
         Args:
             place: The queue.
@@ -366,7 +367,7 @@ NOTHING_SHOWN = Sent(message_id=None, delivery_time_ms=None, fields={})
 
 
 def refusal_fields(refused: Refused) -> dict[str, Scalar]:
-    """Return the fields of an event's answer for a refused command."""
+    """Return the fields of the answer in an ``admin`` event for a refused command."""
     return {
         "refused": True,
         "kind": refused.kind.value,

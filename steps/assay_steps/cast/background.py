@@ -17,7 +17,7 @@ from assay_steps.cast.inspections import inspect
 from assay_steps.cast.journal import ScenarioJournal, instant
 
 DEEDS = 20
-"""How many of a broker's last starts and faults are written to a journal."""
+"""The number of a broker's last starts and faults that are written to a journal."""
 
 
 class Periods:
@@ -56,7 +56,7 @@ class Background:
         self._begun = instant(instance.clock)
 
     def write(self) -> None:
-        """Write the broker's inspections, its past, and its log since the scenario's begin to the journal."""
+        """Write to the journal the inspections of the broker, its past, and its log since the scenario's begin."""
         try:
             inspect(self._instance, self._journal)
         except Exception as error:  # noqa: BLE001 - the broker may have ended, and an error here must change no verdict
@@ -101,7 +101,7 @@ class Background:
             )
 
     def _at(self, wall_ns: int) -> Instant:
-        """Return the instant of a log line; at least the scenario's begin, because the broker's clock may differ."""
+        """Return the instant of a log line, at the earliest the scenario's begin: the broker's clock may differ."""
         begun = self._begun
         since_ns = max(0, wall_ns - begun.wall_ns)
         return Instant(begun.boot, begun.mono_ns + since_ns, begun.wall_ns + since_ns, begun.unc_ns)

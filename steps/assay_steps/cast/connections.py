@@ -119,7 +119,7 @@ class Connections(Cast[Connection]):
         return bool(names) and not any(self[name].open and not self[name].is_away for name in names)
 
     def interrupted(self, actor: str) -> None:
-        """Record that an actor's connection is lost and that its client reconnects."""
+        """Record that an actor's client reports its connection as lost."""
         for connection in self.values():
             if connection.hosts(actor):
                 connection.interrupted()

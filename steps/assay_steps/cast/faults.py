@@ -42,7 +42,7 @@ _NEEDED: Mapping[type[FaultRequest], Capability] = {
 
 
 class LostBrokerError(RuntimeError):
-    """A step injected a fault, and the broker then failed to end in order or to start again (`NoReturnError`).
+    """A step injected a fault, and the broker then failed to stop normally or to start again (`NoReturnError`).
 
     Args:
         fault: The fault's id in the journal.
@@ -140,7 +140,8 @@ class ScenarioFaults:
             Reference of the journal's event that ends the fault.
 
         Raises:
-            LostBrokerError: The broker itself failed to end in order or to come back.  The fault has no end then.
+            LostBrokerError: The broker itself failed to stop normally or to start again.  The journal then has no end
+                of the fault.
         """
         what = type(fault).__name__.lower()
         target = self._instance.members[0]

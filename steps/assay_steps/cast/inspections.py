@@ -17,7 +17,7 @@ OBJECTS = 8
 FIELDS = 12
 """The largest number of attributes that are written to the journal for one object."""
 _FIRST = ("SUB", "DEST", "DURABLE", "CURDEPTH", "MAXDEPTH", "IPPROCS", "OPPROCS", "GET", "PUT", "DEFPSIST", "SELECTOR")
-"""The attributes that say most about a fail; they come first, and the others follow in the broker's order."""
+"""The attributes that best explain a fail; they come first, and the others follow in the broker's order."""
 
 
 def inspect(instance: Instance, journal: ScenarioJournal) -> None:
@@ -39,7 +39,7 @@ def inspect(instance: Instance, journal: ScenarioJournal) -> None:
 
 
 def _used(journal: ScenarioJournal) -> Iterator[tuple[str, str]]:
-    """Yield, once each, the kind and name of the destinations in the scenario's calls and receptions."""
+    """Yield the kind and name of each destination in the scenario's calls and receptions, once."""
     found = (getattr(event, "destination", None) for event in journal.events)
     for destination in dict.fromkeys(one for one in found if one):
         kind, separator, name = str(destination).partition("://")

@@ -67,6 +67,6 @@ class ScenarioJournal:
         return event
 
     def at(self, mono_ns: int) -> Instant:
-        """Return the instant of an earlier reading, in nanoseconds, of the scenario's monotonic clock."""
+        """Return the instant at which the scenario's monotonic clock showed a time, in nanoseconds."""
         now = instant(self._clock)
         return Instant(boot=now.boot, mono_ns=mono_ns, wall_ns=now.wall_ns - (now.mono_ns - mono_ns), unc_ns=now.unc_ns)

@@ -53,7 +53,15 @@ class SentMessage(Struct, frozen=True):
 
 
 class Sighting(Struct, frozen=True):
-    """A message that an actor has received."""
+    """The event that an actor received a message.
+
+    Args:
+        actor: The actor's name.
+        key: The message's key.
+        ref: Reference of the ``seen`` event.
+        seen: The message as the client delivered it.
+        batch: The number of the batch in which it came; None outside of batches.
+    """
 
     actor: str
     key: str

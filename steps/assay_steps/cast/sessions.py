@@ -17,7 +17,7 @@ from assay_steps.cast.recording import Answer, Recorder, message_ref
 
 
 class Watching(Protocol):
-    """The part of a consumer that its connection and its session use: the control of its watches.
+    """The interface through which a consumer's connection and session control the consumer's watches.
 
     A watch is a time in which the consumer could have received a message.
     """
@@ -181,7 +181,7 @@ class Session:
 
     @property
     def unit(self) -> str | None:
-        """The id of the unit of work of the next operation; None for none.
+        """The id of the unit of work to which the next operation belongs; None if it belongs to none.
 
         In a transacted session, the first access to this property after a commit or rollback begins a new unit of work
         in the journal.

@@ -163,7 +163,7 @@ class Sightings:
         Args:
             actor: The actor of the frame's event; None for any.
             key: The message's key.
-            settled: True to look for a frame that settles the delivery; False for a frame with an outcome.
+            settled: True to look for a frame that settles the delivery; False to look for one with an outcome.
         """
         return any(
             event.key == key

@@ -317,7 +317,7 @@ class World(Waiting):
     # messages --------------------------------------------------------------------------------------------------------
 
     def draft(self, label: str, options: SendOptions = PLAIN) -> Draft:
-        """Make a message with its key in the body, and with the options of a send that concern the message."""
+        """Make a message whose body contains its key; apply the options of a send that concern the message itself."""
         key = self.coming_key(label)
         self._drafted.add(label)
         text = " ".join(part for part in (BODY.format(key=key), options.ending) if part is not None)

@@ -1,18 +1,19 @@
 """The kill matrix: which scenario catches which named defect.
 
-First all scenarios run without a defect.  A scenario that fails there is an *alarm*.  Then the scenarios of each
-defect's rules run with the defect:
+First all scenarios run without a defect.  A scenario that runs and does not pass there is an *alarm*.  Then the
+scenarios of each defect's rules run with the defect:
 
 - A scenario that fails has *caught* the defect.
-- A defect is in *error* if no scenario fails, and some scenario has an error that it does not have without the
-  defect: the defect's own code has raised an exception.
+- A defect is in *error* if no scenario fails, and some scenario ends in an error with the defect, but not without it.
+  This shows that the defect's own code has raised an exception.
 - A scenario that catches no defect is *unkilled*: no defect shows that it can fail.
 - A defect that fails `failure_share.TOO_BROAD` of all scenarios or more proves nothing and does not count.
 
 A tolerated variant (`assay_steps.variants`) must pass the scenarios of its rules.
 
-In virtual time a trial computes, so one trial for each core runs at a time.  In real time a trial mostly waits, so many
-trials run at a time.  The matrix names the scenarios that a backend cannot run and the defects that it cannot show.
+In virtual time a trial keeps a core busy, so one trial for each core runs at a time.  In real time a trial mostly
+waits, so many trials run at a time.  The matrix names the scenarios that a backend cannot run and the defects that it
+cannot show.
 """
 
 from __future__ import annotations

@@ -123,7 +123,9 @@ class Case(Struct, frozen=True):
         return structs.replace(self, needs=structs.replace(self.needs, shared_fault=None), meets=frozenset())
 
     def can_count(self, ours: Collection[str]) -> bool:
-        """Return whether the scenario can count for its rule; with the role ``kit``, only for the kit's parts.
+        """Return whether the scenario can count for its rule.
+
+        A scenario of role ``kit`` counts only if the kit made the parts that it judges, or if it is a user's scenario.
 
         Args:
             ours: The parts of the pair that the kit made, ``client`` or ``broker`` or both.
@@ -178,8 +180,8 @@ def _place(filename: str) -> tuple[str, bool]:
 def is_for_the_kit(item: pytest.Item, template: ScenarioTemplate, speaks: Callable[[str], bool]) -> bool:
     """Return whether the kit judges a scenario.
 
-    The kit judges its own scenarios, scenarios of feature files in the call, and scenarios with a step of the kit's
-    vocabulary.
+    The kit judges its own scenarios, scenarios of feature files that the command line names, and scenarios with a step
+    of the kit's vocabulary.
 
     Args:
         item: The test.
@@ -315,7 +317,7 @@ def case_of(item: pytest.Item, catalogue: Catalogue, speaks: Callable[[str], boo
 
 
 def _meetings(needs: Needs, item: pytest.Item, template: ScenarioTemplate) -> tuple[Needs, frozenset[int], str]:
-    """Return `needs`, `meets` and `work` of a `Case`; the needs lose a shared fault that the steps do not permit."""
+    """Return `needs`, `meets` and `work` of a `Case`; remove a shared fault from the needs if the steps forbid it."""
     fault, timed = needs.shared_fault, bool(needs.capabilities & TIMED)
     if fault is not Capability.KILL and not (fault is Capability.RESTART and timed):
         return needs, frozenset(), ""
@@ -381,7 +383,7 @@ def needs_of(tags: Iterable[str]) -> Needs:
 
 @lru_cache(maxsize=1024)
 def _needs_of(given: frozenset[str]) -> Needs:
-    """Return the needs that tags about needs state.  Cached, because most scenarios have the same few needs."""
+    """Return the needs that these tags state.  Cached, because most scenarios have the same few needs."""
     capabilities = frozenset(
         Capability(tag.removeprefix(NEEDS_PREFIX)) for tag in given if tag.startswith(NEEDS_PREFIX)
     )

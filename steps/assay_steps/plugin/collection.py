@@ -161,6 +161,6 @@ def _keep_exact_kills(items: Iterable[pytest.Item]) -> None:
 
 
 def _feature(item: pytest.Item) -> str:
-    """Return the feature of a test; the module of a test without a case."""
+    """Return the feature of a test, or the module of a test that the kit does not judge."""
     case = item.stash.get(CASE, None)
     return item.nodeid.partition("::")[0] if case is None else case.feature

@@ -241,7 +241,7 @@ class AssayPlugin:
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep the name of a failed test without a verdict."""
+        """Store the name of a failed test without a verdict."""
         name = getattr(report, UNJUDGED, "")
         if report.failed and name:
             self.run.unjudged.add(name)
@@ -285,7 +285,7 @@ class AssayPlugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self) -> Generator[None, object, object]:
-        """Prepare the deferral of Ctrl-C once for the whole run, because each journal line defers it."""
+        """Prepare the deferral of Ctrl-C once for the whole run, because writing each journal line defers Ctrl-C."""
         with ctrl_c_deferrable():
             return (yield)
 
@@ -315,7 +315,7 @@ class AssayPlugin:
 
 
 def _silence(instance: Instance) -> Silence | None:
-    """Check whether the instance's broker still answers, without a fault of the scenario; return None if it does."""
+    """Return why the instance's broker does not answer, although the scenario caused no fault; None if it answers."""
     if isinstance(instance, Watched) and (absence := instance.absence()):
         return Silence(absence, Whose.USER)
     try:

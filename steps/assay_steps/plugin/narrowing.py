@@ -34,7 +34,7 @@ class NarrowedModule(pytest.Module):
 
 
 def narrowed(parent: pytest.Collector, path: Path, rules: Iterable[str]) -> NarrowedModule | None:
-    """Make the collector of a test module that binds the features of a profile.
+    """Make the collector of one of the kit's test modules; it binds only features with scenarios of the run's rules.
 
     Args:
         parent: The collector of the module's folder.

@@ -54,9 +54,9 @@ def probed(item: pytest.Item) -> str:
 class EarlyEnd:
     """A pytest plugin that ends a run if its probes show that no selected scenario can pass.
 
-    The probes run first.  If the probe of `queue` or `topic` fails, the pair does not deliver the only message to a
-    receiver that waits.  The run ends if every selected scenario needs a capability whose probe failed or that the pair
-    lacks. Other processes may have begun scenarios by then.  The verdict on a scenario that did not run is error.
+    The probes run first.  If the probe of `queue` or `topic` fails, the pair does not deliver even a single message to
+    a waiting receiver.  The run ends if every selected scenario needs a capability whose probe failed or that the pair
+    lacks.  Other processes may have begun scenarios by then.  The verdict on a scenario that did not run is error.
 
     Args:
         needs: Which of `queue` and `topic` each scenario needs; the end of pytest's collection replaces this value.
@@ -73,7 +73,7 @@ class EarlyEnd:
         self._needs = [CARRIERS & case.needs.capabilities for case in cases if case.probe is None]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """End the run after the report of a probe that leaves no scenario to pass.
+        """End the run if a probe's report shows that no selected scenario can pass.
 
         Raises:
             pytest.exit.Exception: No selected scenario can pass.

@@ -207,7 +207,7 @@ class Run:
     # selection -------------------------------------------------------------------------------------------------------
 
     def selects(self, case: Case) -> bool:
-        """Return whether the run tests a rule of a case; for a case without rules, whether no rules were chosen."""
+        """Return whether the run tests a rule of a case; a case without rules is tested only if no rules are chosen."""
         names_rules = self.options.profile is not None or bool(self.options.rules)
         return not self.selected.isdisjoint(case.rules) or not (case.rules or names_rules)
 

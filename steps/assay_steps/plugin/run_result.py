@@ -11,7 +11,7 @@ from assay_steps.plugin.run import PLUGIN, Concluded
 
 
 class RunResult:
-    """A pytest plugin that keeps the result of the run, or the reason why it stopped."""
+    """A pytest plugin that stores the run's result, or the reason why the run stopped."""
 
     def __init__(self) -> None:
         self.unreadable: list[str] = []
@@ -24,29 +24,29 @@ class RunResult:
         """The run's conclusion; None if the run has no verdicts."""
 
     def pytest_unconfigure(self, config: pytest.Config) -> None:
-        """Keep the run's conclusion, so that the caller does not read the journals again."""
+        """Store the run's conclusion, so that the caller does not read the journals again."""
         plugin = config.pluginmanager.get_plugin(PLUGIN)
         if plugin is not None:
             self.concluded = plugin.run.concluded
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Keep the errors of the collection."""
+        """Store the errors of the collection."""
         if report.failed:
             text = str(report.longrepr)
             said = [line[1:].strip() for line in text.splitlines() if line.startswith("E ")]
             self.unreadable.append(with_remedy(" ".join(said) or text))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep whether a test failed, also if the kit does not judge it."""
+        """Store whether a test failed, also if the kit does not judge the test."""
         self.tried[report.nodeid] = report.failed or self.tried.get(report.nodeid, False)
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Keep the reason if the kit stopped the run."""
+        """Store the reason if the kit stopped the run."""
         if isinstance(excinfo.value, pytest.exit.Exception):
             self.ended = str(excinfo.value.msg)
 
     def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Keep the text of pytest's internal error."""
+        """Store the text of pytest's internal error."""
         self.ended = f"{excinfo.typename}: {excinfo.value}"
 
 
@@ -81,5 +81,5 @@ def _import_error(text: str) -> str:
 
 
 def with_remedy(error: str) -> str:
-    """Add the remedy to the text of an import error; plain pytest may not have this error."""
+    """Add a remedy to an error about a missing module, because plain pytest may find the module."""
     return f"{error}; {_REMEDY}" if _MISSING in error else error

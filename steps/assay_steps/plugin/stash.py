@@ -1,4 +1,4 @@
-"""The keys under which a pytest item holds what its scenario needs."""
+"""The keys under which a pytest item holds the objects of its scenario."""
 
 from __future__ import annotations
 

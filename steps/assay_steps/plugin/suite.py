@@ -77,13 +77,13 @@ class SuiteOptions(RunRequest, frozen=True, kw_only=True):
 
 
 def _like_pytest(own: Sequence[str]) -> tuple[str, ...]:
-    """Return the options with which a user's own tests warn and import neighbouring modules as in plain pytest."""
+    """Return options with which pytest treats a user's own tests, their warnings and imports, as without Assay."""
     folders = [str(folder) for argument in own for folder in _folders_of(Path(argument.partition("::")[0]).resolve())]
     return ("-o", "filterwarnings=default", "-o", f"pythonpath={shlex.join(dict.fromkeys(folders))}")
 
 
 def _folders_of(path: Path) -> list[Path]:
-    """Return a file's folder, and the folders above it as far as the working folder, which may have conftest files."""
+    """Return a file's folder and the folders above it up to the working folder; each may have a conftest file."""
     return [folder for folder in path.parents if folder == path.parent or folder.is_relative_to(Path.cwd())]
 
 

@@ -42,13 +42,13 @@ ATTEMPT = pytest.StashKey[int]()
 DELAYED = pytest.StashKey[bool]()
 """The key under which a pytest item holds whether circumstances of the run left its last attempt undecided."""
 FEWER = 4
-"""The factor by which each round of repeated scenarios has fewer processes, so that the machine is less busy."""
+"""The number of processes is divided by this factor in each round of repeats, so that the machine is less busy."""
 FEWEST = 2
 """The smallest number of processes of a round, unless the run has fewer; a single process would mostly wait."""
 ROUNDS = 3
 """The largest number of attempts at a scenario."""
 REPLACEMENTS = 4
-"""The largest number of replacements for each process that dies; the limit ends a run in which every process dies."""
+"""A round replaces at most this many dead processes for each of its processes, so a run ends if every process dies."""
 JOIN_TIMEOUT_S = 60.0
 """The seconds in which stopped processes must end their scenarios, journals and backends."""
 
@@ -349,7 +349,7 @@ class Forks:
 
 
 def _portions(items: Sequence[pytest.Item], numbers: Iterable[int], order: Order) -> list[list[int]]:
-    """Divide the items of these indexes into portions that one process takes at a time; return the portions' indexes.
+    """Divide the items with these indexes into portions, each for one process at a time; return each portion's indexes.
 
     The order is: first the items that must run first, then the groups, because they take longest, then the other items.
     Items without a group have a portion of their own.

@@ -12,12 +12,12 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 OBJECTS_A_SEARCH = 50_000
-"""The number of new objects between two searches: more than one scenario creates, but little memory as garbage."""
+"""The number of new objects between two searches: more than a scenario creates; as garbage, they need little memory."""
 
 
 @contextmanager
 def collect_rarely() -> Generator[None]:
-    """Search for garbage only after `OBJECTS_A_SEARCH` new objects, inside this block."""
+    """Search for garbage only after `OBJECTS_A_SEARCH` new objects, inside the `with` block."""
     before = gc.get_threshold()
     gc.set_threshold(OBJECTS_A_SEARCH)
     gc.freeze()  # pytest searches ten times at its end, and a search skips frozen objects

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Self
 
 BEAT_S = 0.05
-"""The interval between beats; short compared with the shortest time of any claim."""
+"""The interval between beats, in seconds; short compared with the shortest time of any claim."""
 USUAL_NS = 20_000_000
 """Delays of a beat up to this duration, in nanoseconds, are normal on a machine with other work."""
 LONG_NS = 100_000_000

@@ -17,7 +17,10 @@ import pytest
 
 
 class Interrupts:
-    """A pytest plugin and context manager that handles Ctrl-C inside its block; the first Ctrl-C is only noted."""
+    """A pytest plugin and context manager that handles Ctrl-C inside its block.
+
+    It only notes Ctrl-C until `allow` lets Ctrl-C interrupt the work.
+    """
 
     def __init__(self) -> None:
         self.asked = False
@@ -71,7 +74,7 @@ class Interrupts:
         self._raises = False
 
     def check(self) -> None:
-        """Interrupt the work if the user has pressed Ctrl-C; do nothing on other threads than the main thread.
+        """Interrupt the work if the user has pressed Ctrl-C and `allow` permits it; only on the main thread.
 
         Raises:
             KeyboardInterrupt: The user has pressed Ctrl-C.
@@ -96,7 +99,7 @@ class Interrupts:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self) -> Generator[None, object, object]:
-        """Only note Ctrl-C after the last scenario, so that the run's end is complete."""
+        """After the last scenario, only note Ctrl-C, so that the run's end is complete."""
         ended = yield
         self.defer()
         return ended

@@ -68,7 +68,7 @@ def meeting_lines(steps: Sequence[Told], *, timed: bool) -> frozenset[int] | Non
 
 
 def last_work(steps: Sequence[Told]) -> str:
-    """Return the sentence of the step before the first fault, without names and options; empty if it has no such step.
+    """Return the sentence of the step before the first fault, without names and options; empty if no step is before it.
 
     Scenarios with the same sentence make the broker do the same kind of work just before the fault.
     """

@@ -19,7 +19,7 @@ _CAPABILITIES = frozenset(Capability)
 NEEDS_PREFIX = "needs-"
 PROBE_PREFIX = "probe-"
 RULE_TAG = re.compile(r"[A-Z]{2}-\d+")
-"""The form of a rule's id; a tag of this form names a rule, or is a mistyped rule."""
+"""The form of a rule's id; a tag of this form is a rule's id, or a mistyped one."""
 SHAPED_LIKE_OURS = re.compile(
     rf"{RULE_TAG.pattern}|(?:{NEEDS_PREFIX}|{PROBE_PREFIX}|judges-|platform-|level-|topology-).+"
 )

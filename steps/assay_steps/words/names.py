@@ -19,7 +19,7 @@ class Place(Struct, frozen=True):
 
     Args:
         kind: queue or topic.
-        name: The place's name in the scenario; for "the queue" and "the topic", the kind.
+        name: The place's name in the scenario; for "the queue" and "the topic", which have no name, the same as `kind`.
         role: staging, dead-letter or base for an object of the broker; subscription for the queue of a subscription to
             the topic `name`; empty for a queue or topic of the scenario.
         number: The number of the subscription, from 1.
@@ -66,7 +66,7 @@ def read_place(text: str) -> Place:
 
 
 class Names:
-    """The conversion between the names that one scenario uses and the broker's names.
+    """Converts the names that one scenario uses into the broker's names.
 
     Args:
         scenario: The scenario's id.

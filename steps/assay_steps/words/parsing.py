@@ -243,7 +243,7 @@ class Phrase(parsers.parse):
         self._parsed: tuple[str, dict[str, Any]] | None = None
 
     def is_matching(self, name: str) -> bool:
-        """Return whether a step's text matches, and keep the arguments for `parse_arguments`."""
+        """Return whether a step's text matches, and store the arguments for `parse_arguments`."""
         try:
             result = self.parser.parse(name)
         except ValueError:

@@ -138,11 +138,10 @@ def arrivals(rewrite: Callable[[FromMember, Carry, View], Commands]) -> Seams:
 
 
 def knowing(rewrite: Callable[[Command, int, View, set[str]], Commands | None]) -> Seams:
-    """Make filters that rewrite commands, and that know the clustered queues of other queue managers.
+    """Make filters that rewrite commands by means of the clustered queues that other queue managers have announced.
 
     Args:
-        rewrite: Rewrites a command; its last argument holds the names of the clustered queues that other queue managers
-            have announced.
+        rewrite: Rewrites a command; its last argument holds the names of these queues.
     """
     known: set[str] = set()
 

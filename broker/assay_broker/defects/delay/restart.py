@@ -21,7 +21,7 @@ _NOT_NOW = "It is not accepted now."
 
 
 def _kept_though_non_persistent(*, twice: bool) -> Seams:
-    """Make filters that keep non-persistent delayed messages over a restart (allowed) and then deliver them wrongly.
+    """Make filters that keep non-persistent delayed messages over a restart, as allowed, but deliver them wrongly.
 
     Args:
         twice: True to deliver the messages twice, False to deliver them once but without their delay.

@@ -152,7 +152,7 @@ def kept_although_refused(chosen: Callable[[Sent], bool]) -> Seams:
 
 
 def after_refusal(follow: Callable[[Command, View], Commands]) -> Seams:
-    """Make filters that add commands when the store has refused the change of an attach or an unsubscription.
+    """Make filters that add commands when the store has refused the record of an attach or of an unsubscription.
 
     Args:
         follow: Returns the commands to add, from the refused command.

@@ -1,4 +1,4 @@
-"""Defects with persistent messages that wait on a queue for a long time or with others (PD-20)."""
+"""Defects with persistent messages that wait on a queue for a long time, or together with others (PD-20)."""
 
 from __future__ import annotations
 

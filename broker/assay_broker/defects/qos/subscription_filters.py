@@ -73,7 +73,7 @@ def ending_with(remaining: Remaining, noted: Callable[[Command, int, View], None
     """Make filters that give a subscription another time to live when its last receiver's connection ends.
 
     Args:
-        remaining: The other time to live.
+        remaining: Returns the other time to live.
         noted: A function that is called with each command before the defect acts on it.
     """
 
@@ -94,7 +94,8 @@ def asking(change: Callable[[Attach, int], int | None]) -> Callable[[Command, in
     """Make a function that changes the time to live for which a receiver asks.
 
     Args:
-        change: Returns another time to live for a receiver, in milliseconds, from its own; None for no end.
+        change: Returns another time to live in milliseconds, from a receiver and the time for which it asks; None for
+            no end.
     """
 
     def rewrite(command: Command, _now_ms: int, _view: View) -> Commands | None:

@@ -1,4 +1,4 @@
-"""The time limits with which the steps wait for a backend."""
+"""The limits on how long the steps wait for events on a backend."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ class TimeLimits(Struct, frozen=True):
             missing.
         quiet_ms: The time without an event after which silence counts.
         late_ms: How long after the end of its delay a message may arrive.
-        at_once_ms: For a message that the broker must not hold back, the time by which it may be slower than an
-            ordinary message.
-        beat_ms: The time within which the harness notes its delays; a wait for silence ends only after this time. 0
+        at_once_ms: How much longer than an ordinary message a message may take that the broker must deliver at once.
+        beat_ms: The harness notes each of its delays within this time, so a wait for silence lasts this much longer. 0
             for a virtual clock, on which the harness has no delays.
     """
 

@@ -24,7 +24,7 @@ RECONNECTED_MS = 90_000
 Longer than the longest pause between two attempts of the kit's client, also on a slow machine.
 """
 MOST_SPOILED = 3
-"""The number of receives without a message, each during a delay of the harness, after which a wait ends."""
+"""A wait ends after this number of receives without a message, if the harness was delayed during each of them."""
 
 
 class Waiting:
@@ -79,7 +79,7 @@ class Waiting:
         self._run_until(lambda: False, self.sent_ns(label) + span_ms * NS_PER_MS)
 
     def wait_until_overdue(self, label: str) -> None:
-        """Wait until the allowed lateness after a message's delay is over."""
+        """Wait until a message is overdue: its delay and the allowed lateness are over."""
         self.wait_since(label, self.messages[label].delay_ms + self.limits.late_ms)
 
     def wait_after(self, name: str, span_ms: int) -> None:
@@ -90,7 +90,7 @@ class Waiting:
     def _run_until(self, done: Callable[[], bool], deadline_ns: int) -> bool:
         """Run the runner until a condition is true or the deadline is over.
 
-        An error in the code of a judged client does not end the wait; `client_error` keeps the error.
+        An error in the code of a judged client does not end the wait; the method stores it in `client_error`.
         """
         while True:
             try:
@@ -151,7 +151,7 @@ class Waiting:
             self.pass_time(self.limits.beat_ms)
 
     def _listened_ns(self, begun_ns: int, now_ns: int) -> int:
-        """Return the time between two moments without the delays of the harness (`Axis.held`), in nanoseconds."""
+        """Return the time between two moments, minus the delays of the harness (`Axis.held`), in nanoseconds."""
         late = (event for event in self._recorder.journal.events if isinstance(event, events.Late))
         held = [(one.mono_ns - one.held_ns, one.mono_ns + CATCHING_UP_NS) for one in late]
         return total(subtract([(begun_ns, now_ns)], held))
@@ -164,8 +164,8 @@ class Waiting:
     def observe(self, actors: Iterable[str], keys: Iterable[str], times: int = 1, *, due_in_ms: int = 0) -> None:
         """Wait until the actors have received each message, and then for a time of silence.
 
-        The time limit counts from when the listeners' clients are connected again, if a fault ended their connections.
-        Actors without a listener receive one message after the other.
+        If a fault ended the listeners' connections, the time limit counts from the reconnection.  Actors without a
+        listener receive one message after the other.
 
         Args:
             actors: The names of the actors.

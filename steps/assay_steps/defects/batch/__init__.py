@@ -1,4 +1,7 @@
-"""Defects of the client with batch listeners; a module has the name of its feature."""
+"""Defects of the client with batch listeners.
+
+The name of each module with defects begins with the name of its feature file.
+"""
 
 from __future__ import annotations
 

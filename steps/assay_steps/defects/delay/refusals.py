@@ -54,7 +54,7 @@ class _SwallowedAtSend(ProducerFilter):
 
 
 def _comparing(wrong: Callable[[int | None, int | None], bool]) -> type[ProducerFilter]:
-    """Make a producer class that also refuses the pairs of time to live and delay that `wrong` names.
+    """Make a producer class that also refuses the pairs of time to live and delay for which `wrong` returns True.
 
     Args:
         wrong: Returns whether the producer refuses a pair: the time to live and the delay in milliseconds, each None if

@@ -12,7 +12,7 @@ from assay_steps.cast.journal import ScenarioJournal
 
 
 class CurrentStep:
-    """Keeps the steps that a scenario has begun, and its running step.
+    """Stores the steps that a scenario has begun, and which of them is running.
 
     Args:
         feature: The feature's name in the scenario's id.

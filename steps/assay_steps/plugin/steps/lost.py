@@ -162,7 +162,7 @@ def _part_descriptions(text: str) -> tuple[Dialect, tuple[tuple[tuple[int, str],
     """Find the descriptions of a feature and its rules; cached, because each scenario of a feature asks for them.
 
     Returns:
-        The feature's dialect, and of each description the numbers and texts of its lines.
+        The feature's dialect, and for each description the numbers and texts of its lines.
     """
     feature = document_of(text)["feature"]
     nodes = [feature, *(child["rule"] for child in feature["children"] if "rule" in child)]

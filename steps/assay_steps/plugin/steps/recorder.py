@@ -25,8 +25,9 @@ from assay_steps.words.mistakes import MistakeError
 class StepRecorder:
     """The pytest plugin that writes each step and its outcome into the journal.
 
-    A step that fails can also be a claim: a check of a user's own Then-step, a call that the judged client refuses, or
-    a judged broker that does not come back from a fault.
+    If a step fails, the plugin may also record a claim: for a failed check of a user's own Then-step, for a call in
+    which the judged client raises an unexpected error, or for a judged broker that loses a queue or does not come back
+    from a fault.
     """
 
     def pytest_bdd_before_step_call(

@@ -28,7 +28,7 @@ from assay_steps.words.subscription_terms import read_terms
 FIELD = re.compile(r"\{(\w+)(?::(\w+))?\}")
 WHERE = "`assay steps WORD` finds steps by their words"
 CLOSE = 0.5
-"""Two words or parts of steps with at least this likeness, from 0 to 1, count as the same with a typing mistake."""
+"""With at least this likeness, from 0 to 1, a word or a part of a step counts as a mistyped form of another."""
 ALIKE = 0.25
 """The least likeness, from 0 to 1, of a step that an error names as similar; rare words weigh more."""
 NEAREST = 3

@@ -24,12 +24,15 @@ from assay_steps.words.parsing import phrase
 PLAIN = Script()
 
 FILL_MS = 1_000
-"""The batch timeout, in milliseconds, of a batch whose client is lost; the queue already holds its messages."""
+"""The batch timeout, in milliseconds, for a client that is lost during a batch.
+
+It is short, because the queue already holds the batch's messages.
+"""
 
 LOST_WITHIN_MS = 100
 """The duration, in milliseconds, of the callback during which the client is lost.
 
-The loss comes at the callback's beginning, so the client acknowledges no message.
+The client is lost at the callback's beginning, so it acknowledges no message.
 """
 
 UNBATCHED = "unbatched"

@@ -19,7 +19,7 @@ GIVEN_UP_MS = 5_000
 CHECKED = {"checked": 1, "runtime": 0}
 
 END_FIELDS = {Setting.DELAY: "JMSDeliveryTime", Setting.TTL: "JMSExpiration"}
-"""The message header with the end of a delay or time to live, by the producer's setting."""
+"""The message header that shows the end of a delay or of a time to live, by the producer's setting."""
 
 STAMPS_APART_MS = 200
 """The allowed difference, in milliseconds, between times of one message that come from two readings of the clock."""
@@ -35,7 +35,10 @@ SAYINGS = {
         *("max", "byte", "octet"),
     ),
 }
-"""By the reason that a step names: words and reason codes, in lower case, of which the refusal's text must have one."""
+"""For each reason that a step can name: words and reason codes, of which the refusal's text must contain one.
+
+They are in lower case.
+"""
 
 
 @then("it is accepted")

@@ -145,7 +145,7 @@ def inspect_for_mortal(world: World, place: Place, label: str, ttl_ms: int) -> s
 
 
 def lasts_ms(ttl_ms: int) -> int:
-    """Return how long a message with a time to live exists at least, in milliseconds after the start of its send."""
+    """Return the shortest life of a message with a time to live, in milliseconds after the start of its send."""
     return max(0, ttl_ms - ACCURACY_MS)
 
 

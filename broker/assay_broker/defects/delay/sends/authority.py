@@ -41,7 +41,7 @@ _STAGING = Address(AddressKind.QUEUE, STAGING_QUEUE)
 
 
 def _permitted(command: AttachSender | Put, user: str | None, target: Address, view: View) -> Commands | None:
-    """Put a command between a grant of authority on a destination and the withdrawal of this grant.
+    """Return a command between two others: a grant of authority on a destination, and the withdrawal of this grant.
 
     Returns:
         The three commands; None if the user already has the authority, or has not logged in.

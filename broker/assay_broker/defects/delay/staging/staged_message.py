@@ -47,7 +47,7 @@ def _came_changed(descriptor: dict[str, str], message_id: str | None) -> Seams:
     """Make filters that alter the ids that delayed messages have on their target.
 
     Args:
-        descriptor: The ids to change: the field of the message for each field of the descriptor.
+        descriptor: The ids to change: for each field of the descriptor, the field of the message.
         message_id: The new value of these ids; None for the message's own message id.
     """
 
