@@ -303,7 +303,7 @@ class View:
         sent = self.sent(command, now_ms)
         token = getattr(command, "token", None)
         if token is not None:
-            self._asked[command.connection, token] = command, sent  # type: ignore[union-attr]  # has one with a token
+            self._asked[command.connection, token] = command, sent  # type: ignore[union-attr]  # a command with a token has a connection
         self._note_links(command)
         self._note_units(command, sent)
         if isinstance(command, Administer):

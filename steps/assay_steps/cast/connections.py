@@ -91,7 +91,7 @@ class Connections(Cast[Connection]):
         answer = attempt()
         if (before is not None and before.torn) or self._is_given_up(own_id):
             deadline_ms = self._waiting.now_ms() + self._waiting.limits.expected_ms
-            # The broker may not have noticed the end yet.
+            # The broker may not have noticed yet that the earlier connection has ended.
             while _taken(answer.outcome) and self._waiting.now_ms() < deadline_ms:
                 self._waiting.pass_time(AGAIN_MS)
                 answer = attempt()

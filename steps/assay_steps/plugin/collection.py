@@ -119,7 +119,7 @@ class Collection:
         if any("::" in argument for argument in config.args):
             return  # the command line names single tests
         if self._run.options.writer not in {MAIN, FIRST_WORKER}:
-            return  # one worker's check is enough: it takes half of a worker's start
+            return  # one worker's check is enough; it takes half as long as a worker's start
         collected = Counter((template.feature.filename, template.name) for template in templates(items))
         expected = checks.written(Path(filename) for filename, _ in collected)
         problems = checks.missing_scenarios(expected, collected)

@@ -102,7 +102,7 @@ def _nothing_of_its_own() -> Callable[[], None]:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> FeatureFile | None:
     """Collect a feature file that the command line names; test modules bind all other feature files."""
     if file_path.suffix == ".feature" and parent.session.isinitpath(file_path):
-        # Without an id from here, pytest gives all named files outside its root folder the same id.
+        # Without this id, pytest gives all named files outside its root folder the same id.
         collected: FeatureFile = FeatureFile.from_parent(parent, path=file_path, nodeid=file_path.as_posix())
         return collected
     return None

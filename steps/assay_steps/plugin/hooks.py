@@ -197,7 +197,7 @@ class AssayPlugin:
                 yield
         except (KeyboardInterrupt, pytest.exit.Exception):
             raise
-        except BaseException as caught:  # noqa: BLE001 - pytest.fail raises one; the journal records it, too
+        except BaseException as caught:  # noqa: BLE001 - `pytest.fail` raises a BaseException; the journal records it, too
             self.interrupts.check()  # Ctrl-C may have caused this error
             problem = caught
         problem = problem or world.client_error

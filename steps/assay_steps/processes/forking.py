@@ -259,7 +259,7 @@ class Forks:
         process = multiprocessing.get_context("fork").Process(
             target=self._work, args=(session, tickets, first, name, says), name=name, daemon=True
         )
-        with warnings.catch_warnings():  # safe: the other thread draws a progress bar, unused in the fork
+        with warnings.catch_warnings():  # safe: the other thread only draws a progress bar, which the fork does not use
             warnings.filterwarnings("ignore", message=".*multi-threaded", category=DeprecationWarning)
             before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPS)
             process.start()

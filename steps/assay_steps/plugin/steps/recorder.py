@@ -85,7 +85,7 @@ class StepRecorder:
             return
         journal, step = item.stash[JOURNAL], item.stash[CURRENT_STEP].within
         function = item.stash[CURRENT_STEP].function
-        is_check = isinstance(problem, pytest.fail.Exception)  # pytest-bdd's step_error sees exceptions alone
+        is_check = isinstance(problem, pytest.fail.Exception)  # for these, pytest-bdd calls no step_error hook
         if step and function and is_check and self._failed_own_check(item, step, function, problem):
             return
         broken = any(isinstance(event, events.Step) and event.outcome != "done" for event in journal.events)
