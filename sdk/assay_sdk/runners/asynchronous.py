@@ -17,8 +17,8 @@ from assay_sdk.runners.jobs import Job, JobHeap, ScheduledJob
 from assay_sdk.runners.machine_clock import MachineClock
 
 _JOBS_A_TURN = 64
-"""The largest number of jobs between two polls of the loop's sockets.  It keeps jobs that schedule more jobs from
-delaying the sockets for ever."""
+"""The largest number of jobs between two polls of the loop's sockets.  Without this limit, jobs that schedule more jobs
+could delay the sockets for ever."""
 
 
 class AsyncioRunner(JobHeap):
