@@ -263,7 +263,7 @@ class Reconnecting:
 
     @staticmethod
     def _check(attempt: ConnectionAttempt) -> None:
-        """Check that the connection was not lost while the subscriptions were attached.
+        """Check that the connection was not lost while the client attached its subscriptions.
 
         Raises:
             RefusedError: The connection is lost.

@@ -52,7 +52,7 @@ class EngineProducer:
         self._offered: frozenset[Capability] = frozenset()
 
     def opened(self, destination: PeerProperties, capabilities: frozenset[Capability]) -> None:
-        """Mark the producer as open, and keep the properties of its destination.
+        """Mark the producer as open, and store the properties of its destination.
 
         Args:
             destination: Properties that the broker gave for the destination; ignored if each send names one.
@@ -156,7 +156,7 @@ class EngineProducer:
     # -- events ----------------------------------------------------------------------------------------------------
 
     def arrived(self, event: Arrived) -> None:
-        """Raise an error, because a sender receives no messages, so the driver has a bug.
+        """Raise an error: a sender receives no messages, so the driver has a bug.
 
         Raises:
             AssertionError: Always.
@@ -167,7 +167,7 @@ class EngineProducer:
         """Do nothing, because the client never drains a sender."""
 
     def peer_closed(self, refused: Refused | None) -> None:
-        """End the producer, because the broker has closed the link; later sends are refused with its reason.
+        """End the producer, because the broker has closed the link; later sends are refused with the broker's reason.
 
         Args:
             refused: The broker's reason; None if it gave none.
