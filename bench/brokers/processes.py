@@ -47,7 +47,7 @@ def family(roots: Iterable[int]) -> list[int]:
 
 
 def usage(pids: Iterable[int]) -> Usage:
-    """Return the usage of processes so far; a process that has ended does not count."""
+    """Return the sum of the usage of processes since their starts; a process that has ended does not count."""
     cpu, written = 0.0, 0
     for pid in pids:
         fields = _stat(pid)
