@@ -35,7 +35,7 @@ class LinkOwner(Protocol):
         ...
 
     def peer_closed(self, refused: Refused | None) -> None:
-        """Handle the end of the link by the broker.
+        """Handle the broker's close of the link.
 
         Args:
             refused: The broker's reason; None if it gave none.

@@ -166,7 +166,8 @@ class ServiceEvent(StrEnum):
     LOSE = "lose"
     """The connection is lost, and the client may reconnect."""
     REFUSE = "refuse"
-    """The client cannot connect: the first attempt failed, or the service refuses the client."""
+    """The client must stop: the first attempt failed, the time for new attempts is over, or the service refuses the
+    client."""
     STOP = "stop"
     STOPPED = "stopped"
 

@@ -287,7 +287,7 @@ class LightSubscription:
     def replenish(self) -> None:
         """Grant the broker credit up to the limit, if at most half of the limit is in use.
 
-        Messages use credit while they are in the buffer or unconfirmed, or may still arrive.
+        Credit is in use for messages in the buffer, for unconfirmed messages, and for messages that may still arrive.
         """
         here = max(len(self._unconfirmed), len(self.buffer))
         ahead = self._granted + here
