@@ -229,7 +229,7 @@ def finish(producer: Client, consumer: Client, counters: Counters, *, settled: b
 
 
 def centile(values: list[int], which: int) -> float:
-    """Return the value that a percentage of the values does not exceed."""
+    """Return a percentile: the value that `which` percent of the values do not exceed."""
     return quantiles(values, n=CENTILES, method="inclusive")[which - 1] if len(values) > 1 else float(values[0])
 
 

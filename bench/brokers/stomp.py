@@ -1,8 +1,8 @@
 """One STOMP 1.2 connection with one destination, written by hand for speed, with the interface of `brokers.wire.Line`.
 
-Outgoing frames differ only in their receipt and their number.  Of incoming frames, the client reads the command, the
-header `ack` and the number at the begin of the body.  It counts the messages and adds up their numbers, and checks no
-more.
+Outgoing frames differ only in their receipt and their number.  The client reads only parts of incoming frames: the
+command, the header `ack`, and the number with which the body begins.  It counts the messages and adds up their numbers,
+and checks no more.
 """
 
 from __future__ import annotations

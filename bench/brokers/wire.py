@@ -90,7 +90,7 @@ class Line:
         self._be(role)
 
     def _be(self, role: Role) -> None:
-        """Prepare the transfers of a role."""
+        """Set the role, and prepare the octets of its transfers."""
         self.role = role
         self._transfer, self._transfer_size, self._before = _layout(role.settled, role.durable)
 

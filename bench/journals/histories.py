@@ -29,7 +29,7 @@ SLICE = re.compile(rb"\[slice (\d+)\]")
 SUM_OCTETS = len(b',"sum":"00000000"}\n')
 NS_PER_MS = 1_000_000
 PAUSE_NS = 10_000 * NS_PER_MS
-"""The time between the end of a copy and the begin of the next one, in nanoseconds."""
+"""The time between the end of a copy and the start of the next copy, in nanoseconds."""
 PARTS = PartLimits(buffer_bytes=1 << 20)
 ONCE = (b'{"kind":"begin"', b'{"kind":"plan"', b'{"kind":"end"')
 """The first characters of the lines that a journal has only once, however often the soak is repeated."""
@@ -51,7 +51,7 @@ class Shape(Struct, frozen=True):
     """A line without its checksum, cut at the numbers that differ between copies.
 
     Args:
-        texts: The texts between the numbers; there is one more than numbers.
+        texts: The texts before, between and after the numbers.
         numbers: The numbers; the first is the line's own number, which the writer counts.
     """
 

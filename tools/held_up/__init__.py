@@ -44,7 +44,7 @@ class Case(Struct, frozen=True):
         rules: The ids of the rules whose scenarios are run.
         select: An expression that chooses some of these scenarios, as for pytest's ``-k``.
         defect: The name of the broker's defect; empty for a broker without a defect.
-        within_s: The longest time from a scenario's begin to the stop of the harness, in seconds.
+        within_s: The longest time from the start of a scenario to the stop of the harness, in seconds.
     """
 
     rules: tuple[str, ...]

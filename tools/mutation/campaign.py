@@ -37,8 +37,8 @@ class Plan(Struct, frozen=True):
         names: Only mutants with these names; empty for all.
         jobs: The number of processes at a time.
         most: The largest number of scenarios for one mutant; None for all scenarios that run the mutant's line.
-        each: Whether to take a sample of this size from each package; False to take one sample from all packages
-            together.
+        each: Whether to take a sample of the size `sample` from each package; False to take one sample from all
+            packages together.
         cache: The folder with the stored coverage of the scenarios.
     """
 

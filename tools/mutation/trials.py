@@ -41,7 +41,7 @@ TIMES = 12
 TIMEOUTS = 2
 """The number of scenarios beyond the time limit after which the mutant counts as an endless loop."""
 ERRORS = 12
-"""The number of scenarios with an error after which the trial ends, because the mutant always raises."""
+"""The number of scenarios with an error after which the trial ends, because the mutant probably always raises."""
 MEMORY = 2 << 30
 """The memory in octets that a trial's process may use in addition to its parent's memory."""
 
