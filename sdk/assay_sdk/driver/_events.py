@@ -109,7 +109,7 @@ class Drained(Struct, frozen=True, tag=True):
 
 
 class LinkClosed(Struct, frozen=True, tag=True):
-    """Event: the broker has closed a link; `refused` is its reason, or None."""
+    """Event: the broker has closed a link; `refused` is the broker's reason, or None."""
 
     link: int
     refused: Refused | None
