@@ -230,7 +230,7 @@ class CommitXa(Struct, frozen=True, tag=True):
 class RollbackXa(Struct, frozen=True, tag=True):
     """Command: roll back a branch, in which this or another connection has worked.
 
-    The broker redelivers the messages that the branch had accepted.
+    The broker redelivers the messages that were accepted in the branch.
     """
 
     token: int
