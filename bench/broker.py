@@ -1,12 +1,13 @@
 """A comparison of this broker with others under the same load, in one run.
 
-Run with the SDK on the path: ``python bench/broker.py [LOAD...] [--rounds N]``; ``--help`` lists the options.
+Run with the SDK on Python's path: ``python bench/broker.py [LOAD...] [--rounds N]``; ``--help`` lists the options.
 
 Loads: ceiling durable durable8 once stomp stomp-auto confirm connect memory idle overload.  Without a load, the program
 runs all of them.  Brokers: this one, RabbitMQ (installed, and version 4 as an image), Apache Artemis, and a plain
 broker on proton's `Container`.  The output names the brokers that this machine lacks; the tables leave them out.  All
-brokers listen on 127.0.0.1 and run at the same time.  Each round loads them one after the other, in a new order.  The
-clients are `brokers.clients`; `ceiling` measures their own speed.
+brokers listen on 127.0.0.1.  Under most loads they run at the same time, and each round loads them one after the other,
+in a new order.  Under memory, idle and overload, each broker runs alone.  The clients are in `brokers.clients`;
+`ceiling` measures the speed of the clients alone.
 
 Only the ratios of one run are comparable between machines.  Processor time varies less than rates when other programs
 use the machine.
@@ -79,10 +80,10 @@ TOGETHER: Final[tuple[Load, ...]] = (
     Confirms(wanted={"artemis": 1.7}),
     Connections(wanted={"artemis": 0.8}),
 )
-"""Loads of brokers that run side by side."""
+"""Loads for brokers that run at the same time."""
 
 ALONE: Final[tuple[Load, ...]] = (Waiting(), Idle(), Overload())
-"""Loads of a newly started broker that runs alone on the machine."""
+"""Loads for a newly started broker, while no other broker runs."""
 
 
 def main() -> int:
@@ -144,7 +145,7 @@ def _together(
 
 
 def _alone(folder: Path, servers: Sequence[Server], load: Load, settings: Settings) -> list[str]:
-    """Load one newly started broker after the other, print the table, and return the missed targets."""
+    """Start, load and stop the brokers one after the other, print the table, and return the missed targets."""
     options = Options(memory=MEMORY) if isinstance(load, Overload) else Options()
     results: dict[str, Result] = {}
     for server in servers:

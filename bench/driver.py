@@ -1,6 +1,6 @@
 """A comparison of the SDK over STOMP with stomp.py alone, against the same server, in one run.
 
-Run with the SDK on the path: ``python bench/driver.py [--rounds N] [--seconds S]``.
+Run with the SDK on Python's path: ``python bench/driver.py [--rounds N] [--seconds S]``.
 
 Loads:
 
@@ -45,14 +45,19 @@ _TEXT: Final = "x" * BODY
 
 
 class Figure(Struct, frozen=True):
-    """The result of one round: messages a second, and this process's processor time for a message in us."""
+    """The result of one round.
+
+    Args:
+        rate: Messages a second.
+        cpu_us: This process's processor time for each message, in microseconds.
+    """
 
     rate: float
     cpu_us: float
 
 
 class _Answers(stomp.ConnectionListener):  # type: ignore[misc]  # stomp.py has no types
-    """A listener of stomp.py that wakes the thread which waits for a receipt, and keeps messages in a queue."""
+    """A listener of stomp.py: wakes the thread that waits for a receipt, and puts messages into a queue."""
 
     def __init__(self) -> None:
         self.receipt = threading.Semaphore(0)
@@ -63,17 +68,21 @@ class _Answers(stomp.ConnectionListener):  # type: ignore[misc]  # stomp.py has 
         self.receipt.release()
 
     def on_message(self, frame: Any) -> None:
-        """Keep a message."""
+        """Put a message into the queue."""
         self.messages.put(frame)
 
     def wait(self) -> None:
-        """Wait for a receipt."""
+        """Wait for a receipt.
+
+        Raises:
+            TimeoutError: No receipt came within `_LIMIT_S` seconds.
+        """
         if not self.receipt.acquire(timeout=_LIMIT_S):
             raise TimeoutError("no receipt came")
 
 
 def _measured(job: Callable[[], object], seconds: float, most: int = sys.maxsize) -> Figure:
-    """Repeat a job for some seconds, at most a number of times, and return the rate and the processor time."""
+    """Repeat a job for `seconds`, but at most `most` times, and return its rate and processor time."""
     done, used, start = 0, time.process_time(), time.perf_counter()
     while done < most and (done % 16 or time.perf_counter() - start < seconds):
         job()
@@ -86,7 +95,14 @@ def _measured(job: Callable[[], object], seconds: float, most: int = sys.maxsize
 
 
 def bare(port: int, load: str, destination: str, seconds: float) -> Figure:
-    """Measure stomp.py."""
+    """Run a load with stomp.py alone.
+
+    Args:
+        port: The server's STOMP port on 127.0.0.1.
+        load: The load's name.
+        destination: The queue's destination over STOMP.
+        seconds: How long to send; the load `receive` ends when it has received all waiting messages.
+    """
     line, answers = stomp.Connection12([("127.0.0.1", port)]), _Answers()
     line.set_listener("bench", answers)
     line.connect(wait=True)
@@ -116,7 +132,7 @@ def bare(port: int, load: str, destination: str, seconds: float) -> Figure:
 
 
 def sdk(port: int, load: str, destination: str, seconds: float) -> Figure:
-    """Measure the SDK."""
+    """Run a load with the SDK; the arguments are those of `bare`."""
     where = Queue[str](destination.removeprefix("/queue/"))
     mode = DeliveryMode.PERSISTENT if load == "persistent" else DeliveryMode.NON_PERSISTENT
     with connect(f"stomp://127.0.0.1:{port}", driver=StompDriver()) as context:
@@ -134,7 +150,7 @@ CLIENTS: Final[dict[str, Callable[[int, str, str, float], Figure]]] = {"stomp.py
 
 @contextmanager
 def broker(queues: Iterable[str]) -> Iterator[int]:
-    """Run a server with deep queues during the block, and provide its STOMP port."""
+    """Run a server whose queues have no limit of messages during the block, and provide its STOMP port."""
     port, amqp = free_port(), free_port()
     with tempfile.TemporaryDirectory(prefix="assay-bench-") as name:
         folder = Path(name)

@@ -1,4 +1,7 @@
-"""The cost of an event in a plain journal, in one with parts, and as JSON alone: `python bench/journal.py [EVENTS]`."""
+"""The processor time of an event in a journal file, in a journal with parts, and as JSON without a journal.
+
+Run with the source roots on Python's path: ``python bench/journal.py [EVENTS]``.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,14 @@ def seen(journal: JournalWriter) -> Seen:
 
 
 def write_round(folder: Path, name: str, events: int, parts: PartLimits | None) -> float:
-    """Write a journal, plain or in parts, and return the microseconds of processor time for each event."""
+    """Write a journal, in one file or in parts, and return the processor time of an event, in microseconds.
+
+    Args:
+        folder: The folder for the journal.
+        name: The journal's name.
+        events: The number of events.
+        parts: The limits of the parts; None for one file.
+    """
     with JournalWriter(folder / f"{name}.jsonl", run="bench", writer=name, parts=parts) as journal:
         journal.write(Begin, AT, backend="b", client="c", ours=(), environment={}, catalogue_hash="0", seed=1)
         start = time.process_time_ns()
@@ -51,7 +61,7 @@ def write_round(folder: Path, name: str, events: int, parts: PartLimits | None) 
 
 
 def dump_round(folder: Path, name: str, events: int) -> float:
-    """Dump the same fields with the standard library's `json`, a line each; return the microseconds for each event."""
+    """Write the same fields with the standard library's `json`; return the microseconds of processor time a line."""
     with JournalWriter(folder / f"{name}.jsonl", run="bench", writer=name) as journal:
         journal.write(Begin, AT, backend="b", client="c", ours=(), environment={}, catalogue_hash="0", seed=1)
         fields = msgspec.to_builtins(seen(journal))
@@ -64,7 +74,7 @@ def dump_round(folder: Path, name: str, events: int) -> float:
 
 
 def main(events: int) -> None:
-    """Print the table; the rounds of the three ways alternate.
+    """Measure in rounds, each with all three ways of writing, and print the medians.
 
     Args:
         events: The number of events.

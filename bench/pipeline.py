@@ -1,7 +1,7 @@
-"""The time of `assay judge` beside the time to parse the same lines: `python bench/pipeline.py [FOLDER...]`.
+"""The time of `assay judge` compared with the time to parse the same lines: `python bench/pipeline.py [FOLDER...]`.
 
-The folders are outputs of runs or soaks, or histories of any size (`bench/journals/histories.py`).  Without a folder, a
-soak of a minute on the reference broker's server is recorded, and repeated until it has 100,000 lines.
+The folders are outputs of runs or soaks, or histories of any size (`bench/journals/histories.py`).  Without a folder,
+this program records a soak of a minute on the reference broker's server, and repeats it until it has 100,000 lines.
 
 All measurements of a call run in one Spark session with the settings of `assay judge`: one parse as warm-up, then
 rounds of a parse (the baseline) and a whole judgement.  The parse reads every line as text and parses it with the whole
@@ -49,8 +49,8 @@ class Judgement(Struct, frozen=True):
     """The figures of one judgement.
 
     Args:
-        seconds: Its whole time.
-        stages: The seconds of each stage, by name.
+        seconds: The duration of the judgement in seconds.
+        stages: The duration of each stage in seconds, by the stage's name.
         verdicts: The number of rules with each verdict.
     """
 
@@ -60,7 +60,7 @@ class Judgement(Struct, frozen=True):
 
 
 class Peak:
-    """The largest memory of this process and all that it started, sampled twice a second in a thread."""
+    """The largest memory, in bytes, of this process and all its descendants; a thread samples it twice a second."""
 
     def __init__(self) -> None:
         self.octets = 0
@@ -83,7 +83,7 @@ class Peak:
 
 
 def parse(spark: SparkSession, files: tuple[JournalFile, ...]) -> float:
-    """Parse every line, throw the result away, and return the seconds."""
+    """Parse every line, discard the result, and return the duration in seconds."""
     began = time.monotonic()
     read_lines(spark, files).select("event", "reason").write.format("noop").mode("overwrite").save()
     return time.monotonic() - began
@@ -106,11 +106,11 @@ def judge(spark: SparkSession, files: tuple[JournalFile, ...], master: str) -> J
 
 
 def stages(place: Path, began: float) -> dict[str, float]:
-    """Return the seconds of each stage; a stage ends when Spark has marked its table as complete.
+    """Return the duration of each stage in seconds; a stage ends when Spark marks its table as complete.
 
     Args:
         place: The folder of the tables.
-        began: The begin of the judgement, in seconds since the epoch.
+        began: The time at which the judgement began, in seconds since the epoch.
     """
     marks = sorted((mark.stat().st_mtime, str(mark.parent.relative_to(place))) for mark in place.rglob("_SUCCESS"))
     told: dict[str, float] = {}

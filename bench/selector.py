@@ -1,6 +1,6 @@
-"""The cost of a selector: parsing it, and matching a message.
+"""The time to parse a selector, and to match a message with it.
 
-Run with the source roots on the path: ``python bench/selector.py``.
+Run with the source roots on Python's path: ``python bench/selector.py``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SELECTORS = {
 ROUNDS = 5
 LONG = 1_000
 COUNTS = {False: (5_000, 100), True: (200, 5)}
-"""The numbers of matches and of parses in a round, by whether the selector is longer than `LONG` characters."""
+"""The numbers of matches and of parses in a round; the key is whether the selector is longer than `LONG` characters."""
 
 
 def _microseconds(text: str, asked: int, parsed: int) -> tuple[float, float]:
@@ -44,7 +44,7 @@ def _microseconds(text: str, asked: int, parsed: int) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Print a table: the best of five rounds, in microseconds."""
+    """Print a table with the shortest times of five rounds, in microseconds."""
     first = timeit.timeit(lambda: Selector.parse("a = 1"), number=1)
     print(f"first selector (reads the grammar): {first * 1000:.0f} ms")
     print(f"{'selector':<16}{'parse µs':>10}{'match µs':>10}")

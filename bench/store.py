@@ -1,6 +1,9 @@
-"""The cost of storing a message: many senders that share a flush, and the queue manager compared with plain SQLite.
+"""The rate at which messages are stored.
 
-Run with the source roots on the path: ``python bench/store.py [MESSAGES]``.  Only the ratios are comparable
+This program compares many senders, which share flushes, with a single sender.  It also compares the core and its store
+with plain SQLite.
+
+Run with the source roots on Python's path: ``python bench/store.py [MESSAGES]``.  Only the ratios are comparable
 between machines.
 """
 
@@ -81,7 +84,7 @@ class Sender:
         self._number = queue_manager.connect(self, next(self._tokens), None)
 
     def answer(self, answer: Answer, sent: Callable[[], None]) -> None:
-        """Take an answer, and send the next message."""
+        """Handle an answer, and send the next message."""
         if answer.refused is not None:
             raise RuntimeError(answer.refused.text)
         if self._attached:
@@ -108,11 +111,11 @@ class Sender:
 
 
 def sends_a_second(senders: int, seconds: float) -> float:
-    """Return the number of persistent sends answered in a second, if each flush takes `FLUSH_S` seconds.
+    """Return how many persistent sends are answered in a second, if each flush takes `FLUSH_S` seconds.
 
     Args:
         senders: The number of senders.
-        seconds: The duration of their sending.
+        seconds: How long they send.
     """
     answers = count()
     with tempfile.TemporaryDirectory() as folder:
@@ -136,7 +139,7 @@ def sends_a_second(senders: int, seconds: float) -> float:
 
 
 class Desk:
-    """A core and its store, for puts, gets and settlements, without a queue manager and a network around them.
+    """A core and its store, for puts, gets and settlements, without a queue manager and a network.
 
     Args:
         store: The store.
@@ -171,7 +174,7 @@ class Desk:
             self.flush()
 
     def flush(self) -> None:
-        """Flush the records, and report that to the core."""
+        """Flush the records, and tell the core that they are stored."""
         self._asked = 0
         if self._batch is not None:
             batch, self._batch = self._batch, None
@@ -179,13 +182,13 @@ class Desk:
             self._core.handle(commands.Stored(batch), 1)
 
     def put(self, messages: list[Message]) -> None:
-        """Send messages."""
+        """Send messages, and flush their records."""
         for one in messages:
             self.ask(commands.Put(1, next(self._tokens), 1, one))
         self.flush()
 
     def take(self, number: int) -> None:
-        """Get and settle a number of messages."""
+        """Get and settle a number of messages, and flush the records."""
         self.ask(commands.Flow(1, None, 2, number))
         for delivery in self.delivered:
             self.ask(commands.Settle(1, next(self._tokens), 2, (delivery.delivery,), Outcome.ACCEPTED))

@@ -1,6 +1,6 @@
-"""The cost of the suite: `python bench/suite.py [ROUNDS]`.
+"""The time of the suite, compared with pytest-bdd alone: `python bench/suite.py [ROUNDS]`.
 
-The peer is pytest-bdd alone, with as many scenarios and steps that do nothing.  The difference is the cost of a broker,
+pytest-bdd alone runs the same number of scenarios and steps, which do nothing.  The difference is the cost of a broker,
 a client, a journal and a verdict for each scenario.  The two run in turns, each in its own process, so a ratio compares
 runs under the same conditions.
 """
@@ -52,6 +52,10 @@ class Cost(Struct, frozen=True):
 
 def timed(arguments: list[str], folder: Path) -> Cost:
     """Run Python in a new process, and return the cost.
+
+    Args:
+        arguments: The arguments of Python.
+        folder: The process's working folder.
 
     Raises:
         CalledProcessError: The process ended with another code than 0.

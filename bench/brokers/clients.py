@@ -1,7 +1,7 @@
 """Clients that load a broker, each in a process of its own.
 
-They count in shared memory.  So the measuring process reads the counters at the same time as the broker's processor
-time, and no client has to know when a measurement begins.
+The clients count in shared memory.  So the measuring process can read the counters and the broker's processor time at
+the same moment, and no client needs to know when a measurement begins.
 """
 
 from __future__ import annotations
@@ -35,21 +35,25 @@ _BURST_S: Final = 0.1
 
 
 class Slot(IntEnum):
-    """A shared counter."""
+    """A counter in shared memory."""
 
     READY = 0
+    """The number of clients that have opened their connections."""
     STOP = 1
+    """1 stops all clients but `consume`; 2 stops `consume`, too."""
     SENT = 2
     CONFIRMED = 3
     SENT_SUM = 4
+    """The sum of the numbers of the sent messages, as `RECEIVED_SUM` of the received ones."""
     RECEIVED = 5
     RECEIVED_SUM = 6
     HELD_UP_NS = 7
+    """The time in nanoseconds in which a producer with a fixed rate could not send the messages that were due."""
     OUT_OF_ORDER = 8
 
 
 class Counters:
-    """Counters in shared memory; one process writes each of them."""
+    """Counters in shared memory; at most one process at a time writes a counter."""
 
     def __init__(self) -> None:
         self._slots: Any = CONTEXT.RawArray("Q", len(Slot))
@@ -90,7 +94,7 @@ class Consume(Struct, frozen=True):
         place: The broker.
         role: The link of each connection.
         lines: The number of connections.
-        rate: Messages a second to take until the producer has ended; None for all that arrive.
+        rate: Messages a second to settle until the producer has stopped; None for all that arrive.
         ordered: Whether the numbers of the messages must rise by one.
     """
 
@@ -178,7 +182,7 @@ class Client:
 def client(
     target: Callable[[Any, Counters, Connection], None], job: Struct, counters: Counters | None = None
 ) -> Generator[Client]:
-    """Run a client during the block; its connections are open when the block begins.
+    """Run a client during the block; the client's connections are open when the block begins.
 
     Raises:
         WireError: The client could not connect.
@@ -272,7 +276,7 @@ def consume(job: Consume, counters: Counters, out: Connection) -> None:
     start = time.perf_counter()
     taken = dict.fromkeys(lines, 0)
     owed, now = 0.0, start
-    while counters[Slot.STOP] < 2:  # noqa: PLR2004 - 1: nothing more is sent; 2: nothing more is to come
+    while counters[Slot.STOP] < 2:  # noqa: PLR2004 - 1: the producers stop; 2: the consumers stop, too
         for number, _ in poll.poll(_TICK_S * 1000):
             by_number[number].read()
         before, now = now, time.perf_counter()
@@ -299,7 +303,7 @@ def _take(line: Speaker, upto: int) -> None:
 
 
 def _order(counters: Counters) -> Callable[[int], None]:
-    """Return a function that takes message numbers and counts each number that does not follow the previous one."""
+    """Return a function for message numbers, which counts each number that does not follow the number before it."""
     expected = 0
 
     def hear(number: int) -> None:

@@ -67,7 +67,7 @@ def begin_frame(remote: bytes) -> bytes:
 def attach_frame(name: str, role: Role) -> bytes:
     """Return an Attach frame."""
     ours, theirs = types.string(name), types.string(role.address)
-    # Without the capability, Artemis takes an unknown name for a topic's.
+    # Without the capability, Artemis treats an unknown name as the name of a topic.
     source = _terminus(ours if role.sends else theirs, _SOURCE_CAPABILITIES)
     target = _terminus(theirs if role.sends else ours, _TARGET_CAPABILITIES)
     fields = [
@@ -101,7 +101,7 @@ def fields_of(value: object) -> list[object]:
 
 
 def field_of(fields: list[object], index: int) -> object:
-    """Return a field by its index; None if it was left out."""
+    """Return a field by its index; None if the performative lacks the field."""
     return fields[index] if index < len(fields) else None
 
 

@@ -36,7 +36,7 @@ class Launched:
         command: The command that starts the server in the foreground.
         environment: Variables in addition to this process's; in a container, all variables.
         folder: The folder to which the server writes; it has the same path in a container.
-        image: The container's image; None for a native server. The container runs as the user of this process.
+        image: The container's image; None for a native server.  The container runs as the user of this process.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ def image_there(image: str) -> bool:
 
 
 def free_port() -> int:
-    """Return a free port on 127.0.0.1, outside the range of client ports.
+    """Return a free port on 127.0.0.1, outside the range from which the system takes ports for clients.
 
     Raises:
         LaunchError: No tried port is free.

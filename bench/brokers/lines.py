@@ -38,11 +38,11 @@ class Connection(Protocol):
         ...
 
     def flush(self) -> bool:
-        """Write waiting octets; return whether all are written."""
+        """Write the octets that wait for the socket; return whether all are written."""
         ...
 
     def close(self) -> None:
-        """Close the connection in order."""
+        """Close the connection, and wait for the broker's answer."""
         ...
 
     def room(self, window: int) -> int:
@@ -54,7 +54,7 @@ class Connection(Protocol):
         ...
 
     def settle(self, upto: int) -> None:
-        """Settle received messages."""
+        """Settle received messages up to a number, counted from the connection's first message."""
         ...
 
     def top_up(self, taken: int) -> None:

@@ -25,7 +25,7 @@ _LOOK_S: Final = 0.02
 
 
 class Better(Enum):
-    """The better direction of a figure."""
+    """Whether a higher or a lower figure is better; the values are words for targets."""
 
     HIGHER = "at least"
     LOWER = "at most"
@@ -90,7 +90,7 @@ class Load(Protocol):
 
     @property
     def wanted(self) -> Mapping[str, float]:
-        """The targets for our first figure divided by the first figure of a peer; the key is the peer's."""
+        """The targets for our first figure divided by a peer's first figure, by the peer's `Server.key`."""
         ...
 
     def measure(self, running: Running, number: int, settings: Settings) -> Figures:
@@ -122,17 +122,17 @@ class Moment(Struct, frozen=True):
 
 
 class Rate(Struct, frozen=True):
-    """A load of producers and consumers without a limit of their rate.
+    """A load of producers and consumers that work as fast as possible.
 
     Args:
         key: The load's name on the command line.
         title: The load's title in tables.
         lines: The number of producers, and of consumers, each with its own connection, all on one queue.
         settled: Whether delivery is at most once.
-        wanted: The targets for our rate divided by a peer's rate; the key is the peer's.
+        wanted: The targets for our rate divided by a peer's rate, by the peer's `Server.key`.
         durable: The durable field of the messages' header.
-        stomp: Whether the clients speak STOMP: with receipts and `client-individual`, or if settled with `auto` and
-            without receipts.
+        stomp: Whether the clients speak STOMP.  They use receipts and `client-individual`; if `settled` is true, no
+            receipts and `auto`.
     """
 
     key: str
@@ -202,7 +202,7 @@ def _sleep(seconds: float, *clients: Client) -> None:
 
 
 def finish(producer: Client, consumer: Client, counters: Counters, *, settled: bool) -> None:
-    """Let the producer stop and the consumer take the remaining messages, and check that all have arrived once.
+    """Stop the producer, wait until the consumer has the remaining messages, and check that each arrived once.
 
     Raises:
         WireError: Messages are missing, or arrived more than once.
@@ -229,7 +229,7 @@ def finish(producer: Client, consumer: Client, counters: Counters, *, settled: b
 
 
 def centile(values: list[int], which: int) -> float:
-    """Return the value that a percentage of the values does not exceed."""
+    """Return a percentile: the value that `which` percent of the values do not exceed."""
     return quantiles(values, n=CENTILES, method="inclusive")[which - 1] if len(values) > 1 else float(values[0])
 
 
@@ -334,7 +334,11 @@ class Waiting(Struct, frozen=True):
 
 
 def _until_stuck(producer: Client) -> float:
-    """Return the seconds until the producer ended, or until the last message before a pause of `STUCK_S` seconds."""
+    """Wait until the producer has ended, or until the broker has confirmed no message for `STUCK_S` seconds.
+
+    Returns:
+        The seconds until the broker's last confirmation.
+    """
     start = moved = time.monotonic()
     last = -1
     while producer.running and time.monotonic() - moved < STUCK_S:

@@ -1,4 +1,4 @@
-"""The load by a producer four times faster than its consumer, and its effect on round trips on another queue."""
+"""The load of a producer that is four times as fast as its consumer, and the effect on round trips on another queue."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from brokers.processes import memory
 from brokers.servers import MIB, Running
 
 MEMORY: Final = 64 * MIB
-"""The limit of the messages that a broker holds in memory, in octets; the load exceeds it."""
+"""The limit, in octets, on the messages that a broker holds in memory; the load exceeds this limit."""
 
 TAKEN_A_SECOND: Final = 2_500
 TIMES: Final = 4

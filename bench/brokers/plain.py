@@ -48,9 +48,9 @@ class Queue:
 
 
 class Broker(MessagingHandler):
-    """A broker that creates a queue when a client first uses its name.
+    """A broker that creates a queue when a client first uses the queue's name.
 
-    In proton's types, the link of an event may be missing; these events always have a link.
+    The events have type `Any`: in proton's types the link of an event may be missing, but these events have one.
 
     Args:
         url: The address on which the broker listens.
@@ -62,7 +62,7 @@ class Broker(MessagingHandler):
         self._queues: dict[str, Queue] = {}
 
     def on_start(self, event: Any) -> None:
-        """Listen."""
+        """Listen on the address."""
         event.container.listen(self._url)
 
     def on_link_opening(self, event: Any) -> None:

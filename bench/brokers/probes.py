@@ -1,4 +1,4 @@
-"""Clients that measure a broker with little load: the time of answers and round trips, and its connections."""
+"""Clients that measure a broker under little load: the time until an answer, round trips, and connections."""
 
 from __future__ import annotations
 

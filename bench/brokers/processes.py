@@ -19,7 +19,7 @@ FORCING: Final = ("fsync", "fdatasync", "sync_file_range", "msync")
 
 
 class Usage(Struct, frozen=True):
-    """The usage of processes.
+    """Processor time and disk writes of processes.
 
     Args:
         cpu_s: Processor seconds, user and system.
@@ -47,7 +47,7 @@ def family(roots: Iterable[int]) -> list[int]:
 
 
 def usage(pids: Iterable[int]) -> Usage:
-    """Return the usage of processes so far; a process that has ended does not count."""
+    """Return the sums of processor time and disk writes of processes since their starts; leave out ended processes."""
     cpu, written = 0.0, 0
     for pid in pids:
         fields = _stat(pid)
@@ -79,7 +79,7 @@ def _number(pid: int, file: str, key: str) -> int:
 
 
 class Flushes:
-    """A counter of the flushes of processes to disk, if the system permits it (perf, as root).
+    """Counts how often processes flush data to disk, if the system permits it (perf, as root).
 
     Args:
         pids: The ids of the processes.

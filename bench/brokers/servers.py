@@ -1,4 +1,4 @@
-"""The measured brokers: the start, the addresses, the login and the disk writes of each."""
+"""The measured brokers: how to start each one, its addresses and login, and when it writes to disk."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Options(Struct, frozen=True):
 
     Args:
         memory: The limit of the messages' memory in bytes; None for the broker's default.
-        stomp: The port for STOMP on 127.0.0.1; 0 for none. A broker with one port for all protocols ignores it.
+        stomp: The port for STOMP on 127.0.0.1; 0 for none.  A broker with one port for all protocols ignores it.
     """
 
     memory: int | None = None
@@ -57,7 +57,7 @@ class Server(Protocol):
 
     @property
     def disk(self) -> str:
-        """The moment at which a durable message is on the disk, and the part that flushes it, in words."""
+        """A clause for the report: when a durable message is on disk, and what flushes it."""
         ...
 
     def missing(self) -> str | None:
@@ -88,7 +88,7 @@ class Server(Protocol):
 
 
 def queue(number: int) -> str:
-    """Return the name of the queue with a number."""
+    """Return the name of a queue, made from its number."""
     return f"bench.{number}"
 
 
@@ -98,8 +98,8 @@ class Assay(Struct, frozen=True):
     Args:
         key: The broker's name on the command line.
         title: The broker's name in tables.
-        disk: The moment at which a durable message is on the disk, and the part that flushes it, in words.
-        root: The checkout whose code it runs.
+        disk: A clause for the report: when a durable message is on disk, and what flushes it.
+        root: The checkout whose code the broker runs.
     """
 
     key: str = "assay"
@@ -174,7 +174,8 @@ class Plain(Struct, frozen=True):
 class Artemis(Struct, frozen=True):
     """Apache Artemis as `artemis create` configures it on this disk, with its own start script and Java options.
 
-    The kit's own image of Artemis is made for short starts (only the quick compiler), so its speed is not measured.
+    A container uses the files of the kit's image, but not the image's Java options, because these shorten the start and
+    make the broker slower (only the quick compiler).
     """
 
     key: str = "artemis"
@@ -228,7 +229,7 @@ class Rabbit(Struct, frozen=True):
     Args:
         key: The broker's name on the command line.
         title: The broker's name in tables.
-        disk: The moment at which a durable message is on the disk, in words.
+        disk: A clause for the report: when a durable message is on disk, and what flushes it.
         prefix: The part of an address before the queue's name.
         image: The image's name; None for the installed broker.
     """
@@ -279,7 +280,7 @@ class Rabbit(Struct, frozen=True):
             "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "-kernel inet_dist_use_interface {127,0,0,1}",
             "ERL_EPMD_PORT": str(mapper),
         }
-        # This port mapper ends with the broker; the port mapper that Erlang starts would keep running.
+        # This port mapper ends with the broker.  A port mapper that Erlang itself starts would continue to run.
         script = f"epmd -port {mapper} -address 127.0.0.1 & exec rabbitmq-server"
         return Launched(self.title, ["/bin/sh", "-c", script], environment, folder, self.image)
 

@@ -1,6 +1,7 @@
 """A server that does nothing with messages, to measure the speed of the clients.
 
-The server counts and answers each message that it receives, and sends a receiver as many messages as it takes.
+The server counts and answers each message that it receives, and sends a receiver as many messages as the receiver's
+credit allows.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Sink(Line):
         self._next = self._sasl_header
 
     def turn(self) -> None:
-        """Send to a receiver, or settle a sender's messages and give credit."""
+        """Send messages if the client is a receiver; otherwise settle the client's messages and renew its credit."""
         if not self.ready:
             return
         if self.role.sends:
@@ -86,7 +87,7 @@ class Sink(Line):
 
 
 def sink(job: Listen, counters: Counters, out: Connection) -> None:
-    """Serve connections until the process is stopped."""
+    """Serve connections until `Slot.STOP` is set."""
     listener = socket.create_server((HOST, job.port))
     lines: dict[int, Sink] = {}
     counters[Slot.READY] += 1

@@ -1,8 +1,8 @@
 """One STOMP 1.2 connection with one destination, written by hand for speed, with the interface of `brokers.wire.Line`.
 
-Outgoing frames differ only in their receipt and their number.  Of incoming frames, the client reads the command, the
-header `ack` and the number at the begin of the body.  It counts the messages and adds up their numbers, and checks no
-more.
+Outgoing frames differ only in their receipt and their number.  The client reads only parts of incoming frames: the
+command, the header `ack`, and the number with which the body begins.  It counts the messages and adds up their numbers,
+and checks no more.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class StompCaller:
         self._take(self._rest + octets if self._rest else octets)
 
     def flush(self) -> bool:
-        """Write waiting octets; return whether all are written."""
+        """Write the octets that wait for the socket; return whether all are written."""
         if self._out:
             self._write(b"")
         return not self._out
@@ -124,7 +124,11 @@ class StompCaller:
         return window if self.role.settled else window - self.sent + self.confirmed
 
     def send(self, count: int) -> None:
-        """Send a number of messages; their numbers follow the number of the last message."""
+        """Send messages, and number them from the number after the last sent message's.
+
+        Args:
+            count: How many messages to send.
+        """
         first, pack = self.sent, _NUMBER.pack
         head, numbers = self._head, range(first, first + count)
         if self.role.settled:

@@ -62,7 +62,10 @@ def table(load: Load, results: Mapping[str, Result]) -> list[str]:
 
 
 def ratio_of(ours: Result | None, peer: Result) -> float | None:
-    """Return the median ratio of our first figure to a peer's over their common rounds; None without a common round."""
+    """Return the median ratio of our first figure to the peer's first figure in the same round.
+
+    None if no round has both figures.
+    """
     if ours is None:
         return None
     pairs = zip(ours.rounds, peer.rounds, strict=False)
@@ -71,7 +74,7 @@ def ratio_of(ours: Result | None, peer: Result) -> float | None:
 
 
 def missed(load: Load, results: Mapping[str, Result]) -> list[str]:
-    """Return a sentence for each wanted figure that was not reached."""
+    """Return a sentence for each missed target, and for each error of our broker."""
     told: list[str] = []
     ours = results.get(OURS)
     if ours is None:

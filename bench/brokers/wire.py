@@ -57,7 +57,7 @@ _NULL, _YES = types.null(), types.boolean(value=True)
 
 
 class Line:
-    """A connection after its Open; `Caller` and `Sink` are its two sides.
+    """One end of a connection: `Caller` is the client's end, and `Sink` the server's.
 
     Args:
         connected: The connection's socket.
@@ -90,7 +90,7 @@ class Line:
         self._be(role)
 
     def _be(self, role: Role) -> None:
-        """Prepare the transfers of a role."""
+        """Set the role, and prepare the octets of its transfers."""
         self.role = role
         self._transfer, self._transfer_size, self._before = _layout(role.settled, role.durable)
 
@@ -129,7 +129,7 @@ class Line:
         self._take(self._rest + octets if self._rest else octets)
 
     def flush(self) -> bool:
-        """Write waiting bytes.
+        """Write the bytes that wait for the socket.
 
         Returns:
             Whether all bytes are written.
@@ -168,7 +168,7 @@ class Line:
     def _take(self, data: bytes) -> None:
         at, end = 0, len(data)
         while end - at >= _HEAD:
-            if data[at] == _A:  # a protocol header begins with A; no frame is so large that its size does
+            if data[at] == _A:  # a protocol header begins with A; a frame whose size begins with this byte is too large
                 size = _HEAD
             else:
                 (size,) = _UINT(data, at)
@@ -232,7 +232,7 @@ class Line:
             state = fields[4]
             accepted = isinstance(state, Described) and state.descriptor == ACCEPTED
         if not settled:
-            return  # the broker sends another one when it has settled
+            return  # the broker sends another Disposition when it has settled
         if not accepted:
             raise WireError(f"a transfer to {self.role.address} was not accepted: {types.Reader(body).value()!r}")
         self.confirmed += (last - first & SERIAL) + 1
@@ -310,7 +310,11 @@ class Line:
         return free if self.role.settled else min(free, window - self.sent + self.confirmed)
 
     def send(self, count: int) -> None:
-        """Send messages; their numbers follow the number of the last message."""
+        """Send messages, and number them from the number after the last sent message's.
+
+        Args:
+            count: How many messages to send.
+        """
         pack, before, body = self._transfer, self._before, FILLING
         size, first = self._transfer_size, self.sent
         numbers = range(first, first + count)

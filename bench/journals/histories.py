@@ -1,8 +1,8 @@
 """Write a history of any size: `python bench/journals/histories.py SOAK OUT --events 1000000`.
 
-The history repeats the journals of a recorded soak (`assay soak`).  Each copy lies later than the copy before it, has
-slices of its own, and so messages, destinations and faults of its own.  The lines are numbered and their checksums and
-digests are computed again, so the history is undamaged if the soak is.
+The history repeats the journals of a recorded soak (`assay soak`).  Each copy has later times than the copy before it.
+It has its own slices, and therefore its own messages, destinations and faults.  This program numbers the lines and
+computes checksums and digests again, so the history of an undamaged soak is undamaged.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ SLICE = re.compile(rb"\[slice (\d+)\]")
 SUM_OCTETS = len(b',"sum":"00000000"}\n')
 NS_PER_MS = 1_000_000
 PAUSE_NS = 10_000 * NS_PER_MS
-"""The time between the end of a copy and the begin of the next one, in nanoseconds."""
+"""The time between the end of a copy and the start of the next copy, in nanoseconds."""
 PARTS = PartLimits(buffer_bytes=1 << 20)
 ONCE = (b'{"kind":"begin"', b'{"kind":"plan"', b'{"kind":"end"')
-"""The begins of the lines that a journal has once, however often the soak is repeated."""
+"""The first characters of the lines that a journal has only once, however often the soak is repeated."""
 
 
 class Number(Struct, frozen=True):
-    """A number in a line: its value in the soak, and what each copy adds to it.
+    """A number in a line that differs between copies.
 
     Args:
         value: The value in the soak.
-        step: The amount that a copy adds to the value in the copy before it; 0 for the line's own number.
+        step: The difference between the values in two consecutive copies; 0 for the line's own number.
     """
 
     value: int
@@ -51,7 +51,7 @@ class Shape(Struct, frozen=True):
     """A line without its checksum, cut at the numbers that differ between copies.
 
     Args:
-        texts: The texts between the numbers; there is one more than numbers.
+        texts: The texts before, between and after the numbers.
         numbers: The numbers; the first is the line's own number, which the writer counts.
     """
 
@@ -117,7 +117,7 @@ def shape_of(body: bytes, soak: Soak) -> Shape:
 
 
 def _step(before: bytes, soak: Soak) -> int:
-    """Return what a copy adds to the number behind a text."""
+    """Return `Number.step` of the number that follows a text in a line."""
     if before.endswith(b"[slice "):
         return soak.slices
     if before.endswith(b'_ns":'):
@@ -154,7 +154,7 @@ def _write_journal(soak: Soak, path: Path, told: list[bytes], copies: int) -> in
 
 
 def _lines(soak: Soak, told: list[bytes], copies: int) -> Iterator[bytes]:
-    """Make the lines of a journal without its last one."""
+    """Yield the lines of a journal except the last line."""
     seq = itertools.count()
     for line in told:
         if line.startswith(ONCE[:-1]):

@@ -4,7 +4,8 @@ It has three faces over one engine:
 
 - `connect` opens the simplified face, and `ConnectionFactory` the classic face.  Both use the same names with the same
   meaning.
-- `connect_mqlight` opens the MQ Light face, which has topics and qualities of service and reconnects by itself.
+- `connect_mqlight` opens the MQ Light face, which has topics and qualities of service.  Its client reconnects by
+  itself after a lost connection.
 """
 
 from __future__ import annotations

@@ -31,7 +31,10 @@
 
 The classic and the MQ Light face raise `MessagingError` and its subclasses (JMS's checked exceptions).  The simplified
 face raises `MessagingRuntimeError` and its subclasses (JMS's runtime exceptions).  Reason, objects and text are the
-same in all faces (DD-18).  Calls of an XA resource raise `XAError` in every face, as JTA has XAException.
+same in all faces (DD-18).  Two errors have one class for all faces:
+
+- Calls of an XA resource raise `XAError`, as JTA has XAException.
+- A received message whose body, destination or reply-to cannot be read raises `MessageFormatError`.
 """
 
 from __future__ import annotations
@@ -97,7 +100,7 @@ class MessagingRuntimeError(JmsError, RuntimeError):
 
 
 class XAError(JmsError):
-    """An error of an XA resource: the resource manager refused a call, or ended the branch in another way."""
+    """An error of an XA resource: the resource manager refused a call, or ended a branch differently from the call."""
 
     @property
     def code(self) -> XaCode:

@@ -1,7 +1,8 @@
 """Observers: functions that a client calls with each of its events, when the event happens.
 
-The journal and the tracing of the kit are observers.  The client calls an observer on its runner, in the order of the
-events.  An observer must not raise: its exception would end the call or the callback during which the event happened.
+The kit records the events of its SDK clients in the journal through observers.  The client calls an observer on the
+client's runner, in the order of the events.  An observer must not raise: the exception would end the call or the
+callback during which the event happened.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from assay_sdk.model.reasons import Refused
 
 
 class Handed(Struct, frozen=True, kw_only=True):
-    """A received message and its delivery, as a part of events.
+    """A received message with the data of its delivery; several events have it as a field.
 
     Args:
         consumer: The number of the consumer on its connection, or of the subscription within its MQ Light client
@@ -39,7 +40,11 @@ class Handed(Struct, frozen=True, kw_only=True):
 
 
 class Seen(Struct, frozen=True, tag=True):
-    """Event: the application is about to receive a message; the message is not settled yet."""
+    """Event: the application is about to receive a message.
+
+    The message is not settled yet.  Exceptions are messages of the MQ Light face that are sent at most once, or that
+    the client confirms on arrival (`auto_confirm`).
+    """
 
     handed: Handed
 
@@ -83,7 +88,7 @@ class UnitTurned(Struct, frozen=True, tag=True):
 
 
 class ConnectionLost(Struct, frozen=True, tag=True):
-    """Event: the connection ended before the application closed it; `refused` says why."""
+    """Event: the connection ended before the application closed it; `refused` has the reason."""
 
     refused: Refused
 

@@ -1,7 +1,7 @@
 """Protocols of clocks and runners.
 
 The SDK waits only in `Runner.run_until`, and never sleeps.  With a virtual clock, `run_until` runs the next due job on
-the calling thread and advances the clock to it.  With a real clock, it waits for the I/O loop.
+the calling thread and advances the clock to it.  With a real clock, an I/O loop runs the jobs, and `run_until` waits.
 """
 
 from __future__ import annotations
@@ -58,7 +58,10 @@ class Runner(Protocol):
         ...
 
     def call_soon(self, job: Callable[[], None]) -> None:
-        """Schedule a job after the jobs that are due now; any thread may call this."""
+        """Schedule a job after the jobs that are due now.
+
+        In real time any thread may call this.  In virtual time no other thread may be in `run_until`.
+        """
         ...
 
     def call_at(self, due_ns: int, job: Callable[[], None]) -> CancelJob:

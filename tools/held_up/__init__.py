@@ -2,10 +2,10 @@
 
 A case runs a few scenarios against the reference broker's server, in real time.  During each scenario, this program
 stops the harness (SIGSTOP) for five seconds.  The server is another process and continues.  Most cases have a named
-defect.  The verdict of a scenario in which the harness was stopped is wrong if
+defect of the broker.  The verdict of a scenario in which the harness was stopped is wrong
 
-- it is fail on the broker without a defect, or
-- it is pass under a defect, and the scenario fails under the same defect in virtual time.
+- if it is fail, and the broker has no defect, or
+- if it is pass, and the broker has a defect under which the scenario fails in virtual time.
 
 ``python -m tools.held_up --tries 20 --out held-up-out`` stops the harness in 20 scenarios, and prints the wrong
 verdicts.
@@ -44,7 +44,7 @@ class Case(Struct, frozen=True):
         rules: The ids of the rules whose scenarios are run.
         select: An expression that chooses some of these scenarios, as for pytest's ``-k``.
         defect: The name of the broker's defect; empty for a broker without a defect.
-        within_s: The longest time in seconds from a scenario's begin to the stop.
+        within_s: The longest time from the start of a scenario to the stop of the harness, in seconds.
     """
 
     rules: tuple[str, ...]
@@ -154,7 +154,7 @@ class HeldUp:
         tried: set[str] = set()
         give_up = time.monotonic() + LONGEST_S
         while process.poll() is None and time.monotonic() < give_up:
-            time.sleep(LOOK_S)  # only the journal shows the state of the harness, a process
+            time.sleep(LOOK_S)  # the harness is another process, so only its journal shows which scenario runs
             running = _running(journal) - tried
             for name in running:
                 tried.add(name)

@@ -37,8 +37,8 @@ class Plan(Struct, frozen=True):
         names: Only mutants with these names; empty for all.
         jobs: The number of processes at a time.
         most: The largest number of scenarios for one mutant; None for all scenarios that run the mutant's line.
-        each: Whether to take a sample of this size from each package; False to take one sample from all packages
-            together.
+        each: Whether to take a sample of the size `sample` from each package; False to take one sample from all
+            packages together.
         cache: The folder with the stored coverage of the scenarios.
     """
 
@@ -64,7 +64,7 @@ def campaign(plan: Plan, triage: Triage, told: Callable[[Result], None]) -> list
 
     Args:
         plan: The plan.
-        triage: The reasons why some mutants survive.
+        triage: The classes and reasons of known survivors.
         told: Called with each result as soon as it is known.
 
     Returns:
@@ -136,10 +136,10 @@ class _Session:
         self._places = places
         self._keep = keep
         self._waiting: list[tuple[_Place, str, str, int]] = []
-        """Of each job: the place, the text before and after the change, and the line."""
+        """For each job: the place, the module's text before and after the change, and the first changed line."""
 
     def run(self) -> None:
-        """Run pytest on the suite with the plugin, which tries the mutants in place of the normal run."""
+        """Run pytest on the suite with the plugin `Trials`, which tries mutants in place of a normal run."""
         files = [file for package in PACKAGES if package.store == self._store for _, file in modules_of(package)]
         with tempfile.TemporaryDirectory(prefix="assay-mutation-") as folder:
             options = SuiteOptions(out=Path(folder) / "out", store=self._store, pytest_args=())

@@ -1,7 +1,7 @@
-"""The lines that each scenario runs, measured by coverage.py with a context for each scenario, and stored in a file.
+"""The lines that each scenario runs, measured by coverage.py and stored in a file.
 
-The suite runs once, with a new broker for each scenario.  So a scenario runs the same lines whenever the sources are
-the same, and the file's name is a digest of the sources and features.
+The suite runs once, with a new broker and a context of coverage.py for each scenario.  While the sources and features
+stay the same, a scenario always runs the same lines, so the file's name contains a digest of sources and features.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class CoverageMap(Struct, frozen=True):
 
     Args:
         scenarios: The scenarios, in the order of the collection.
-        lines: The numbers of the scenarios that run each line, as bits in hexadecimal, by file (relative to the
-            project's folder) and line.
+        lines: By file (relative to the project's folder) and line, the set of scenarios that run the line: a
+            hexadecimal number whose bit N stands for scenario number N.
     """
 
     scenarios: tuple[Tried, ...]
@@ -59,7 +59,7 @@ class CoverageMap(Struct, frozen=True):
         return [number for number, tried in enumerate(self.scenarios) if bits >> number & 1 and tried.verdict == "pass"]
 
     def bits(self, file: str, first: int, last: int) -> list[int]:
-        """Return the scenarios that run each line of a range, as bits; lines that no scenario runs are left out."""
+        """Return a set of scenarios for each line of a range, as bits; lines that no scenario runs are left out."""
         lines = self.lines.get(file, {})
         return [int(lines[line], 16) for line in range(first, last + 1) if line in lines]
 
@@ -91,11 +91,11 @@ class Counter:
         self._coverage.start()
 
     def begin(self, number: int) -> None:
-        """Count the following lines for a scenario, by its number."""
+        """Count the lines that run from now on for the scenario with a number."""
         self._coverage.switch_context(str(number))
 
     def stop(self) -> dict[str, dict[int, list[int]]]:
-        """End the measurement, and return the numbers of the scenarios by file and line."""
+        """End the measurement, and return the numbers of the scenarios that ran each line, by file and line."""
         self._coverage.stop()
         data = self._coverage.get_data()
         return {

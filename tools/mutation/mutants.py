@@ -1,4 +1,4 @@
-"""The mutants of a module: each changes one node of the syntax tree of one function, in memory."""
+"""The mutants of a module, in memory: each mutant changes one node of one function's syntax tree."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from msgspec import Struct
 from tools.mutation.operators import changes
 
 SHOWN = 160
-"""The largest number of a statement's characters that a key holds."""
+"""The largest number of characters of a statement that a `Key` contains."""
 _UNTOUCHED_FUNCTIONS = frozenset({"__repr__", "__str__"})
-"""Functions without mutants, because they make texts for people."""
+"""Functions without mutants, because they return texts for people only."""
 _UNTOUCHED_CALLS = frozenset({"isinstance", "cast", "len"})
 """Calls without mutants: without their arguments they raise an exception. mutmut excludes them, too."""
 
@@ -33,7 +33,7 @@ class Key(Struct, frozen=True, order=True):
         operator: The operator's name.
         was: The first line of the statement before the change.
         becomes: The first line of the statement after the change.
-        nth: The number of this change among equal changes of the function, from 1.
+        nth: The position of this mutant among the function's mutants with the same text, from 1.
     """
 
     module: str
@@ -116,9 +116,11 @@ class Module:
         return tuple(mutants)
 
     def apply(self, mutant: Mutant) -> Applied | None:
-        """Compile a mutant; return None if its text does not compile, or compiles to the same code.
+        """Compile a mutant.
 
-        Only a function's code is replaced, so the function keeps its free variables.
+        Returns:
+            The mutant's text and code.  None if the text does not compile, if it compiles to the same code, or if the
+            change affects more than the code of existing functions, such as a function's free variables.
         """
         changed = self._wrapper.module.deep_replace(mutant.node, mutant.changed)
         text = changed.code if isinstance(changed, cst.Module) else self.text
@@ -183,7 +185,7 @@ class _Visitor(cst.CSTVisitor):
         self._path: list[str] = []
         self._statements: list[cst.CSTNode] = []
         self._functions: list[cst.FunctionDef] = []
-        """The functions that hold the present node, from the outermost."""
+        """The functions that contain the present node, from the outermost."""
         self.found: list[tuple[str, cst.CSTNode, str, cst.CSTNode, cst.CSTNode, cst.CSTNode]] = []
         """The changes found: function, its node, operator, statement, replaced node, new node."""
 

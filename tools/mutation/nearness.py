@@ -1,4 +1,4 @@
-"""The order in which scenarios try a mutant: the scenarios that most probably convict it come first."""
+"""The order in which scenarios try a mutant: the scenarios that most probably convict the mutant come first."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHORTEST = 4
 
 
 def words_of(text: str) -> frozenset[str]:
-    """Return the words of a text or identifier in lower case, without the endings of plurals and participles."""
+    """Return the words of a text or an identifier, in lower case and without the endings ``s`` and ``ed``."""
     return frozenset(_stem(word.lower()) for word in _WORD.findall(text) if len(word) >= SHORTEST)
 
 
@@ -32,7 +32,7 @@ def _stem(word: str) -> str:
 
 
 class Place(Struct, frozen=True):
-    """The place of a mutant, for the choice of scenarios.
+    """The place of a mutant in the code, by which `Nearness` sorts scenarios.
 
     Args:
         file: The file of the function, relative to the project's folder.
@@ -53,10 +53,10 @@ class Place(Struct, frozen=True):
 
 
 class Nearness:
-    """A sorter of scenarios.
+    """A sorter of scenarios by their nearness to a mutant: how probable it is that they convict the mutant.
 
     Args:
-        lines: The lines of each scenario.
+        lines: The lines that each scenario runs.
         texts: The text of each scenario, by its number.
     """
 
@@ -95,9 +95,9 @@ class Nearness:
         return sorted((one for one in scores if scores[one]), key=lambda one: (-scores[one], self._length(one)))
 
     def _by_ways(self, numbers: Iterable[int], place: Place) -> list[int]:
-        """Sort scenarios: one of each path through the function in turn, the rarest path first.
+        """Sort scenarios by their paths through the function: first one scenario of each path, then a second of each.
 
-        Scenarios that run the same lines of the function have the same path.
+        Scenarios that run the same lines of the function have the same path.  Paths with fewer scenarios come first.
         """
         bits = self._lines.bits(place.file, *place.body)
         ways: dict[tuple[int, ...], list[int]] = defaultdict(list)
@@ -106,7 +106,10 @@ class Nearness:
         return _in_turn([self._by_rule(way) for way in sorted(ways.values(), key=len)])
 
     def _by_rule(self, numbers: Iterable[int]) -> list[int]:
-        """Sort scenarios: one of each rule in turn, first the scenario that runs the fewest lines."""
+        """Sort scenarios: first one scenario of each rule, then a second of each.
+
+        Scenarios of one rule are sorted by the number of lines that they run.
+        """
         rules: dict[str, list[int]] = defaultdict(list)
         for number in sorted(numbers, key=self._length):
             rules[next(iter(self._lines.scenarios[number].rules), "")].append(number)

@@ -28,7 +28,7 @@ def named_argument_dropped(node: cst.Call) -> Iterator[cst.CSTNode]:
 
 
 def statement_dropped(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """Drop a call without a used result, a change of an attribute or element, a raise, or an early return."""
+    """Drop a call whose result is not used, a change of an attribute or element, a raise, or an early return."""
     effect = m.Expr(m.Call() | m.Await() | m.Yield())
     place = m.Attribute() | m.Subscript()
     change = (
@@ -55,7 +55,7 @@ def loop_never_entered(node: cst.For) -> Iterator[cst.CSTNode]:
 
 
 def filter_dropped(node: cst.CompFor) -> Iterator[cst.CSTNode]:
-    """Make a comprehension keep every element."""
+    """Drop one ``if`` of a comprehension; each ``if`` gives one mutant."""
     for nth in range(len(node.ifs)):
         yield node.with_changes(ifs=[*node.ifs[:nth], *node.ifs[nth + 1 :]])
 
@@ -76,7 +76,7 @@ OPERATORS: tuple[tuple[str, type[cst.CSTNode], Operator], ...] = (
     ("loop", cst.For, loop_never_entered),
     ("filter", cst.CompFor, filter_dropped),
 )
-"""Of each operator: its name, the type of node that it changes, and the function that yields the changed nodes."""
+"""For each operator: its name, the type of node that it changes, and the function that yields the changed nodes."""
 
 
 def changes(node: cst.CSTNode) -> Iterator[tuple[str, cst.CSTNode]]:

@@ -23,7 +23,7 @@ class Result(Struct, frozen=True):
 
     Args:
         mutant: The mutant's name, without line numbers.
-        package: The package of the module.
+        package: The package in `tools.mutation.targets` to which the module belongs.
         module: The module's name.
         function: The name of the changed function.
         operator: The name of the operator that made the mutant.
@@ -31,7 +31,7 @@ class Result(Struct, frozen=True):
         status: One of `STATUSES`.
         triage: The mutant's class in the triage; empty if a scenario convicted the mutant, or if the triage does not
             name it.
-        reason: The triage's reason; the verdict's reason for a mutant without a class.
+        reason: The triage's reason; without a class, the reason of the verdict of `scenario`.
         scenario: The id of the scenario that decided the status; empty if none did.
         tried: The number of scenarios that ran.
         covering: The number of scenarios that run the changed line.
@@ -61,7 +61,7 @@ class Result(Struct, frozen=True):
 
 
 def again(result: Result, triage: Triage) -> Result:
-    """Return a result with the mutant's class from another triage."""
+    """Return a result whose class and reason come from the given triage."""
     group = None if result.status == CONVICTED else triage.of(result.mutant)
     if group is None:
         return replace(result, triage="")

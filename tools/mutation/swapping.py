@@ -15,7 +15,7 @@ Place = tuple[str, str, int]
 
 
 class Functions:
-    """The functions of some files that this process has loaded.
+    """The functions in this process that come from some source files.
 
     Args:
         files: The source files.
@@ -30,10 +30,14 @@ class Functions:
                 self._by_place[_place(one.__code__)].append(one)
 
     def swap(self, file: Path, applied: Applied) -> bool:
-        """Give the changed functions their new code.
+        """Replace the code of a mutant's changed functions.
+
+        Args:
+            file: The source file of the functions.
+            applied: The mutant's code.
 
         Returns:
-            Whether this process has any of the functions.
+            Whether this process has at least one of the functions.
         """
         found = False
         for (name, line), code in applied.codes.items():

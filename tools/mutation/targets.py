@@ -70,7 +70,7 @@ PACKAGES = (
         ),
     ),
 )
-"""The packages with scores. `log` holds back answers until their records are on disk; `store` writes the records."""
+"""The packages with scores.  `log` holds back answers until their records are on disk; `store` writes the records."""
 
 
 def modules_of(package: Package) -> Iterator[tuple[str, Path]]:

@@ -1,7 +1,7 @@
-"""The triage of survivors: `triage.toml` lists mutants that no scenario can convict, or that concern no rule.
+"""The triage of survivors: `triage.toml` gives mutants that no scenario convicts a class and a reason.
 
-An entry is a mutant's name as the tool prints it, without line numbers, so it stays valid when lines move.  An entry
-that ends in `*` stands for all mutants whose names have this beginning.
+An entry is a mutant's name as the tool prints it, without line numbers, so the entry stays valid when lines move.  An
+entry that ends in `*` stands for all mutants whose names begin with the text before the `*`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Triage(Struct, frozen=True):
     group: tuple[Group, ...] = ()
 
     def of(self, name: str) -> Group | None:
-        """Return the group that lists a mutant by its whole name, or else by an entry with `*`; None otherwise."""
+        """Return the group that lists a mutant by its whole name, or else by an entry with `*`; None without one."""
         exact = (group for group in self.group if name in group.mutants)
         like = (group for group in self.group if any(_covers(entry, name) for entry in group.mutants))
         return next(exact, None) or next(like, None)

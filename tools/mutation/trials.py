@@ -1,4 +1,4 @@
-"""Trials of mutants: a pytest plugin that forks a process for each mutant after the collection.
+"""Trials of mutants: a pytest plugin that, after pytest's collection, forks a process for each mutant.
 
 The process replaces the code of the mutated function.  It runs the scenarios that execute the changed line, in the
 order of `tools.mutation.nearness`, until a scenario convicts the mutant.  A scenario convicts a mutant only by the
@@ -34,13 +34,14 @@ from tools.mutation.nearness import Nearness, Place
 from tools.mutation.swapping import Functions
 
 LEAST_SECONDS = 2.0
-"""The processor time in seconds that every scenario may take, however fast it usually is."""
+"""The smallest limit of a scenario's processor time, in seconds."""
 TIMES = 12
-"""With a mutant, a scenario may take its usual processor time multiplied by this factor."""
+"""The limit of a scenario's processor time is its usual processor time multiplied by this factor, but at least
+`LEAST_SECONDS`."""
 TIMEOUTS = 2
 """The number of scenarios beyond the time limit after which the mutant counts as an endless loop."""
 ERRORS = 12
-"""The number of scenarios with an error after which the trial ends, because the mutant always raises."""
+"""The number of scenarios with an error after which the trial ends, because the mutant probably always raises."""
 MEMORY = 2 << 30
 """The memory in octets that a trial's process may use in addition to its parent's memory."""
 
@@ -49,8 +50,7 @@ class Outcome(Struct, frozen=True):
     """The result of a trial.
 
     Args:
-        status: convicted, error, inconclusive, timeout, survived, uncovered, or `none` if the change leaves the
-            compiled code as it was.
+        status: convicted, error, inconclusive, timeout, survived or uncovered (`tools.mutation.score.STATUSES`).
         scenario: The id of the scenario that decided the status; empty if none did.
         reason: The reason of that scenario's verdict.
         tried: The number of scenarios that ran.
@@ -72,7 +72,7 @@ class Job(Struct, eq=False):
     Args:
         file: The module's file.
         applied: The mutant's code.
-        function: The module and function. Scenarios that convict this mutant come first for later mutants of the
+        function: The module and the function.  Scenarios that convict this mutant come first for later mutants of the
             function.
         first: The first changed line.
         last: The last changed line.
@@ -103,10 +103,10 @@ class _Started(Struct, eq=False):
 
 
 class Script(Protocol):
-    """The job of the plugin after the collection, as a function."""
+    """A function that the plugin calls after the collection."""
 
     def __call__(self, trials: Trials) -> None:
-        """Carry out the job, with the methods of the plugin."""
+        """Try mutants with the methods of the plugin."""
         ...
 
 
@@ -114,7 +114,7 @@ class Trials:
     """The pytest plugin that tries mutants.
 
     Args:
-        script: The job to do after the collection.
+        script: Called after the collection.
         files: The files under test.
         jobs: The number of processes at a time.
         most: The largest number of scenarios for one mutant; None for all that run the line.
@@ -154,7 +154,7 @@ class Trials:
     # without a mutant ------------------------------------------------------------------------------------------------
 
     def count_lines(self, files: Sequence[Path]) -> CoverageMap:
-        """Run every scenario and count its lines."""
+        """Run every scenario without a mutant, and measure the lines that it runs."""
         chosen = [number for number, item in enumerate(self._items) if CASE in item.stash]
         parts = [chosen[nth :: self._jobs] for nth in range(self._jobs)]
         started = [self._fork(self._count, part, files) for part in parts]

@@ -1,6 +1,6 @@
-"""Makes the pages of `docs/` that follow from the code, and the lines of the catalogue that follow from the features.
+"""Makes the pages of `docs/` that are generated from code, and the lines of the catalogue that depend on the features.
 
-``make pages`` writes all of them.  A test compares each file with the result of its generator.
+``make pages`` writes all these files.  A test compares each file with the result of its generator.
 """
 
 from __future__ import annotations

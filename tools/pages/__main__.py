@@ -1,4 +1,7 @@
-"""The command line ``python -m tools.pages``, which writes all generated pages and prints the numbers of cells."""
+"""The command line ``python -m tools.pages``, which writes all generated pages.
+
+It also prints how many cells of the tables of rules and traits have each state (`assay_features.dimensions`).
+"""
 
 from __future__ import annotations
 

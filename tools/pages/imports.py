@@ -26,7 +26,7 @@ _END = "```\n"
 
 
 def architecture_page() -> str:
-    """Return the page with its diagrams drawn again; the text between them is written by hand."""
+    """Return the present page with new diagrams; people write the text between the diagrams."""
     page = PAGE.read_text(encoding="utf-8")
     page = with_picture(page, "packages", diagram(_imports(_package_of)))
     for package in ("assay_broker", "assay_steps"):
@@ -96,7 +96,11 @@ def _package_of(module: str) -> str:
 
 
 def _imports(part: Callable[[str], str]) -> dict[str, set[str]]:
-    """Return the other parts that each part imports; modules that belong to no part are left out."""
+    """Return the other parts that each part imports.
+
+    Args:
+        part: Returns the name of the part that contains a module; an empty name leaves the module out.
+    """
     imports: dict[str, set[str]] = {}
     for module, imported in _modules():
         if here := part(module):
@@ -106,7 +110,7 @@ def _imports(part: Callable[[str], str]) -> dict[str, set[str]]:
 
 @cache
 def _modules() -> tuple[tuple[str, frozenset[str]], ...]:
-    """Return every module of the distribution with the modules that it imports, type-checking imports included."""
+    """Return every module of the distribution with the modules that it imports, also those only for type checking."""
     graph = grimp.build_graph(*PACKAGES, cache_dir=None)
     found: Iterable[str] = sorted(graph.modules)
     return tuple((module, frozenset(graph.find_modules_directly_imported_by(module))) for module in found)

@@ -1,4 +1,4 @@
-"""Makes the page about the delivery delay processor from the state tables."""
+"""The page about the delivery delay processor (`docs/processor.md`), made from the state tables."""
 
 from __future__ import annotations
 

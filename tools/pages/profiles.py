@@ -1,4 +1,4 @@
-"""The lines ``requires`` of the profiles in `rules.toml`: the capabilities that a profile's core scenarios need."""
+"""The ``requires`` line of each profile in `rules.toml`: the capabilities that the profile's core scenarios need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""State tables on pages: a Mermaid diagram, and a Markdown table with a row for each cell."""
+"""State tables for pages: as a Mermaid diagram, and as a Markdown table with a row for each cell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Makes the page about units of work from the state tables."""
+"""The page about units of work (`docs/units.md`), made from the state tables."""
 
 from __future__ import annotations
 

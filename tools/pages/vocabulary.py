@@ -1,4 +1,4 @@
-"""The page of the step vocabulary: the tables and topics come from the handbook; the other text is written by hand."""
+"""The page of the step vocabulary: tables and topics are made from the handbook; people write the other text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WIDTH = 120
 
 
 def vocabulary_page() -> str:
-    """Return the page with its tables and topics made again."""
+    """Return the present page with new tables and topics."""
     return rewritten(PAGE.read_text(encoding="utf-8"))
 
 

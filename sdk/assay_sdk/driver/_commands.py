@@ -157,7 +157,8 @@ class Begin(Struct, frozen=True, tag=True):
     """Command: begin a local unit of work, or start work in a branch of an XA transaction.
 
     Args:
-        unit: Number that sends and deliveries name.  Each `Begin` has a new number, even for a known branch.
+        unit: Number by which later commands name this unit of work or branch.  Each `Begin` has a new number, even if
+            it joins or resumes a branch.
         xid: Encoded xid of the branch (`assay_sdk.model.xa.Xid.encoded`); None for a local unit of work.
         start: Whether the branch is new, joined, or resumed.
     """
@@ -229,7 +230,7 @@ class CommitXa(Struct, frozen=True, tag=True):
 class RollbackXa(Struct, frozen=True, tag=True):
     """Command: roll back a branch, in which this or another connection has worked.
 
-    The broker redelivers the messages that the branch had accepted.
+    The broker redelivers the messages that were accepted in the branch.
     """
 
     token: int
@@ -237,7 +238,7 @@ class RollbackXa(Struct, frozen=True, tag=True):
 
 
 class RecoverXa(Struct, frozen=True, tag=True):
-    """Command: list the branches that are prepared or were completed heuristically.
+    """Command: list the branches that are prepared, or were completed heuristically and are not forgotten.
 
     `Done.value` is a tuple of their encoded xids.
     """

@@ -47,8 +47,8 @@ class Opened(Struct, frozen=True, tag=True):
         epoch: Number of the `Wire`.
         capabilities: Capabilities of the connection.
         properties: Properties of the broker (``product``, ``version`` ..., `LEVEL_PROPERTY`).
-        message_ids: Whether the broker keeps the message ids of the client. If not, it gives each message an id that
-            the sender does not learn.
+        message_ids: Whether the broker uses the message ids that the client sends.  Otherwise the broker gives each
+            message an id that the sender does not learn.
     """
 
     epoch: int
@@ -109,7 +109,7 @@ class Drained(Struct, frozen=True, tag=True):
 
 
 class LinkClosed(Struct, frozen=True, tag=True):
-    """Event: the broker has closed a link; `refused` is its reason, or None."""
+    """Event: the broker has closed a link; `refused` is the broker's reason, or None."""
 
     link: int
     refused: Refused | None
@@ -149,7 +149,7 @@ class Transfer(Struct, frozen=True):
         message: The message.
         settled: Whether the transfer was settled (at most once).
         link: Name of the receiver's or sender's link; empty if it is not known.
-        target: Address to which the link of the message's sender sends; empty if it is not known.
+        target: Address of the link's target: the destination to which the sender sends; empty if it is not known.
     """
 
     message: Message
@@ -159,12 +159,12 @@ class Transfer(Struct, frozen=True):
 
 
 class Disposition(Struct, frozen=True):
-    """An outcome or settlement in a traced frame, of a delivery whose message an earlier frame carried.
+    """The outcome or the settlement of one delivery, in a traced frame; an earlier frame carried the message.
 
     Args:
         message: The message of the delivery.
         outcome: The outcome; None if the frame names none.
-        settled: Whether the frame's sender has settled the delivery, and so forgotten it.
+        settled: Whether the frame's sender has settled the delivery, and keeps no more state of it.
         receiver: Whether the receiver of the message sent the frame; otherwise the sender of the message did.
         link: Name of the delivery's link; empty if it is not known.
     """
@@ -184,7 +184,7 @@ class Frame(Struct, frozen=True, tag=True):
         text: The frame as readable text.
         octets: The frame's bytes.
         transfer: The message that this frame completes; None for other frames.
-        dispositions: Outcomes and settlements in the frame, of deliveries that were not settled before.
+        dispositions: Outcomes and settlements that the frame has, for deliveries that were not settled before.
     """
 
     direction: Literal["in", "out"]

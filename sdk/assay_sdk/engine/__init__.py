@@ -1,6 +1,6 @@
 """The engine: JMS's semantics over the driver's commands and events, for all faces.
 
-The engine does not depend on protocols or faces.
+The engine speaks no protocol, and imports no driver's code and no face.
 
 * `states` has the state tables, `checks` the rules that the client enforces.
 * `operations` runs calls that wait, which are generators.

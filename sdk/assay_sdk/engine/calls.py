@@ -96,13 +96,13 @@ class Calls:
         return self._token, pending
 
     def done(self, answer: Done) -> None:
-        """Set the answer of the command that the answer's token names."""
+        """Set an answer as the result of its command, which has the answer's token."""
         pending = self._open.pop(answer.token, None)
         if pending is not None:
             pending.resolve(answer)
 
     def failed(self, token: int, refused: Refused) -> None:
-        """Set the refusal as the result of a command; the command's caller gets a `RefusedError`.
+        """Set a refusal as the result of a command; the command's caller gets a `RefusedError`.
 
         Args:
             token: The command's token.

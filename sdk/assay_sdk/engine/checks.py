@@ -86,7 +86,7 @@ class ProducerRule(Struct, frozen=True):
 def _expires_before_due(attempt: SettingsToCheck) -> bool:
     """Return whether the time to live is shorter than the delay.
 
-    A time to live of 0 means no expiry.  The kit reads DD-12 so that equal times are allowed.
+    A time to live of 0 means no expiry.  By the kit's reading of DD-12, both times may be equal.
     """
     return 0 < attempt.settings.ttl_ms < attempt.settings.delay_ms
 
@@ -94,7 +94,7 @@ def _expires_before_due(attempt: SettingsToCheck) -> bool:
 def _peer_is_too_old(attempt: SettingsToCheck) -> bool:
     """Return whether the broker's level is too low for a delay.
 
-    Return False if the broker has sent no level that the client can read: the broker then decides about the message.
+    Without a level that the client can read, return False, so that the broker decides.
     """
     level = attempt.peer.get(LEVEL_PROPERTY)
     found = _LEVEL.fullmatch(level) if isinstance(level, str) else None
@@ -106,7 +106,7 @@ def _peer_is_too_old(attempt: SettingsToCheck) -> bool:
 def _is_bound_in_a_cluster(attempt: SettingsToCheck) -> bool:
     """Return whether a delayed message goes to a clustered destination whose DEFBIND does not allow a delay.
 
-    Return False if the broker did not send both properties of the destination: the broker then decides.
+    If the broker did not send both properties of the destination, return False, so that the broker decides.
     """
     return (
         attempt.settings.delay_ms > 0
@@ -202,7 +202,7 @@ def check_rules(moment: Moment, attempt: SettingsToCheck) -> None:
         attempt: The change or the message.
 
     Raises:
-        RefusedError: A rule is broken; the error names the first broken rule's reason.
+        RefusedError: A rule is broken; reason code and text are those of the first broken rule in `RULES`.
     """
     for rule in RULES:
         if rule.moment is moment and rule.broken(attempt):

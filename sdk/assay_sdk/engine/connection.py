@@ -46,8 +46,8 @@ from assay_sdk.time import Clock, Runner
 _LOG = logging.getLogger(__name__)
 
 ExceptionListener = Callable[[Refused, Exception | None], None]
-"""Called with a refusal that no call of the application can raise.  If an exception of the application's
-listener caused the refusal, the second argument is this exception, otherwise None."""
+"""Called with a refusal that no call of the application can raise.  The second argument is the exception of the
+application's message listener that caused the refusal, or None."""
 
 
 class EngineConnection:

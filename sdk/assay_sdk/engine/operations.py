@@ -14,8 +14,8 @@ operation decides what happens then:
 | has received a message | the call returns the message, and the thread's next call raises (`receive`) |
 | has ended in another way | the call raises the exception |
 
-A second exception during these steps is raised at once.  The consumer then keeps a message that was received already
-for the next receive call.  So no message is lost: either the application or the broker has it.
+A second exception during these steps is raised at once.  If a message was already received, the consumer then stores
+it for the next receive call.  So no message is lost.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def all_of(answers: Iterable[Pending[T]], *, lost_is_fine: bool = False) -> Oper
 
     Args:
         answers: Pending answers.
-        lost_is_fine: Whether to ignore the failure of answers because the connection is lost.
+        lost_is_fine: Whether to ignore a refusal whose reason is the loss of the connection.
 
     Raises:
         RefusedError: A command was refused; the error is the first refusal.
@@ -103,7 +103,7 @@ def all_of(answers: Iterable[Pending[T]], *, lost_is_fine: bool = False) -> Oper
 
 
 def closed(answer: Awaited) -> Operation[None]:
-    """Wait for the answer to a close, even after an interrupt of the caller, and ignore a refusal."""
+    """Wait for the answer to a close, even after the caller was interrupted; ignore a refusal."""
     if not answer.is_settled:
         wait = Wait(answer)
         wait.unbroken = True
@@ -206,7 +206,7 @@ class _Kept(threading.local):
     error: BaseException | None = None
 
     def take(self) -> BaseException | None:
-        """Return the kept exception and forget it; None if no exception is kept."""
+        """Return the stored exception and remove it; None if no exception is stored."""
         error, self.error = self.error, None
         return error
 
@@ -248,7 +248,7 @@ def receive(
         runner: Runner of the operation.
         operation: Returns the engine's message; None if no message came.
         shape: Makes the application's message from the engine's message; called on the runner.
-        aside: Keeps the engine's message for the next call, after a second interrupt; called on the runner.
+        aside: Stores the engine's message for the next call, after a second interrupt; called on the runner.
 
     Returns:
         The application's message; None if no message came.
@@ -300,7 +300,7 @@ class _Receipt(Generic[CameT, T]):
             self.shaped = self._shape(came)
 
     def put_aside(self) -> None:
-        """End the operation, and keep a received message for the next call, because the call was interrupted twice."""
+        """End the operation of a call that was interrupted twice, and store a received message for the next call."""
         self.task.abandon()
         if self._came is not None:
             self._aside(self._came)
@@ -331,8 +331,8 @@ def _end_interrupted(runner: Runner, task: Task[Any], leave: Callable[[], None])
 def spawn(runner: Runner, operation: Operation[T]) -> Pending[T]:
     """Start an operation in the background, in a job of its own.
 
-    A refusal becomes the error of the result only, so an operation whose result is not read reports its refusals itself
-    (`ConnectionPort.complain`).  The job also raises any other error, so that it reaches the runner.
+    A refusal becomes the error of the result, and is not raised.  So an operation whose result is not read must report
+    its refusals itself (`ConnectionPort.complain`).  The job raises any other error, so that the runner gets the error.
 
     Returns:
         The pending result of the operation.

@@ -1,7 +1,7 @@
 """Protocols between the engine's parts, so that a part need not import the module of its owner.
 
-A connection owns sessions, and a session owns producers and consumers.  Each protocol has the methods of the owner that
-its parts call, or the methods of a part that its owner calls.
+A connection owns sessions, and a session owns producers and consumers.  A protocol has either the methods of an owner
+that the owner's parts call, or the methods of a part that the owner calls.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class LinkOwner(Protocol):
         ...
 
     def peer_closed(self, refused: Refused | None) -> None:
-        """Handle the end of the link by the broker.
+        """Handle the broker's close of the link.
 
         Args:
             refused: The broker's reason; None if it gave none.
@@ -109,7 +109,7 @@ class ConnectionPort(Protocol):
 
 
 class Closable(Protocol):
-    """The interface of a producer for the code that moves poison messages."""
+    """The attributes and methods of a producer that the code for poison messages uses."""
 
     number: int
 

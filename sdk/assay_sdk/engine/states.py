@@ -82,7 +82,7 @@ class Link(StrEnum):
     ATTACHING = "attaching"
     ATTACHED = "attached"
     STOPPING = "stopping"
-    """The application closes the consumer, which waits for running listeners and for messages on their way."""
+    """The application is closing the consumer, which waits for running listeners and for messages on their way."""
     HOLDING = "holding"
     """The application has closed the consumer; the link stays until delivered messages are settled (JMS 2.0, 8.8)."""
     DETACHING = "detaching"
@@ -166,7 +166,8 @@ class ServiceEvent(StrEnum):
     LOSE = "lose"
     """The connection is lost, and the client may reconnect."""
     REFUSE = "refuse"
-    """The client cannot connect: the first attempt failed, or the service refuses the client."""
+    """The client must stop: the first attempt failed, the time for new attempts is over, or the service refuses the
+    client."""
     STOP = "stop"
     STOPPED = "stopped"
 

@@ -48,9 +48,9 @@ class Temporaries:
         return address
 
     def _open_session(self) -> Operation[int]:
-        """Return the number of the session, which the first call opens, and a later call after a refusal.
+        """Return the number of the session for temporary destinations; open the session if none is open.
 
-        A call that comes while the session is opened waits for the same answer.
+        A call during the opening waits for the broker's answer to the first call.
 
         Raises:
             RefusedError: The connection is lost, or the broker refuses the session.

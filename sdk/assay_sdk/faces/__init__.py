@@ -1,1 +1,1 @@
-"""The public API: JMS 2.0's classic and simplified interfaces and MQ Light's, over one engine."""
+"""The public API: JMS 2.0's classic and simplified interfaces and the MQ Light interface, over one engine."""

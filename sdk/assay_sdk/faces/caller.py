@@ -70,8 +70,8 @@ class JmsConnectKeywords(ConnectKeywords, total=False):
 
     Attributes:
         client_id: JMS client id; None (the default) for a connection without one.
-        checks: Whether the client refuses calls that break a client's rule of IBM MQ or JMS, such as a delay longer
-            than the time to live; True by default. With False the client sends such calls, so that a test sees the
+        checks: Whether the client refuses calls that break a rule of IBM MQ or JMS for clients, such as a delay longer
+            than the time to live; True by default.  With False the client sends such calls, so that a test sees the
             broker's answer.
         prefetch: How many messages the broker may send ahead to a consumer that calls `receive`; with 0 (the default)
             each call requests one message.
@@ -161,7 +161,7 @@ class Caller:
         Args:
             operation: Returns the engine's message; None if no message came.
             shape: Makes the application's message from the engine's message.
-            aside: Keeps the engine's message for the next call, if this call is interrupted twice.
+            aside: Stores the engine's message for the next call, if this call is interrupted twice.
 
         Returns:
             The application's message; None if no message came.
@@ -359,7 +359,7 @@ _sharing = threading.Lock()
 
 def _forget_shared_runner() -> None:
     """Forget the shared runner in a forked process, because its thread runs in the parent only."""
-    global _sharing  # noqa: PLW0603  a thread that held the lock at the fork does not exist here
+    global _sharing  # noqa: PLW0603  a thread that held the lock at the fork does not run in this process
     _sharing = threading.Lock()
     _shared.clear()
 
@@ -369,9 +369,9 @@ if hasattr(os, "register_at_fork"):
 
 
 def shared_runner() -> Runner:
-    """Return the I/O loop that the process's connections share.
+    """Return the runner, with an I/O loop, that the process's connections share; the first call creates it.
 
-    The first call starts its thread.  Connections to in-process brokers never need this thread.
+    Connections to in-process brokers never need this runner.
     """
     with _sharing:
         if not _shared:

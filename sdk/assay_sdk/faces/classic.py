@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 class MessageProducer(ProducerBase[T]):
-    """A producer for one destination, or for a destination that each send names (JMS 2.0, 7)."""
+    """A producer for one destination; without a destination, each send must name one (JMS 2.0, 7)."""
 
     __slots__ = ()
 
@@ -219,7 +219,8 @@ class Connection(Closing):
             mode: Acknowledgement mode.
 
         Raises:
-            MessagingError: The connection is closed or lost, or the broker lacks the transactions of the mode.
+            MessagingError: The mode is invalid, the connection is closed or lost, or the broker lacks the transactions
+                that the mode needs.
         """
         if mode is AckMode.XA:
             return self.create_xa_session()

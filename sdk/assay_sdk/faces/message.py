@@ -124,7 +124,7 @@ class Message(Generic[T]):
 
     @property
     def reply_to(self) -> Destination[Any] | None:
-        """JMSReplyTo, the destination for replies; in a received message it takes bodies of any type.
+        """JMSReplyTo, the destination for replies; if the message was received, replies may have bodies of any type.
 
         Raises:
             MessageFormatError: The reply-to of the received message has an invalid name.
@@ -162,8 +162,9 @@ class Message(Generic[T]):
     def raw_body(self) -> Body:
         """Received body as text or bytes, not decoded to the destination's type; None for a message without a body.
 
-        A body of a type that only other clients send, such as a map, is JSON text (`assay_sdk.amqp.foreign`).
-        With it, the application can log, store or forward a message whose `body` cannot be decoded.
+        With this text or these bytes, the application can log, store or forward a message whose `body` cannot be
+        decoded.  A body of a type that only other clients send, such as a map, is JSON text
+        (`assay_sdk.amqp.foreign`).
         """
         return self._raw
 
@@ -273,6 +274,6 @@ def drafted(message: Message[T], converter: Converter[T]) -> wire.Message:
         body=body,
     )
     check_contents(draft)
-    if not isinstance(message.properties, MappingProxyType):  # a received message may be forwarded with any names
+    if not isinstance(message.properties, MappingProxyType):  # a received message can be forwarded with invalid names
         check_names(draft.properties)
     return draft

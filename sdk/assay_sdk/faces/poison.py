@@ -14,13 +14,14 @@ from assay_sdk.model.reasons import JmsErrorKind, Refused
 class PoisonOptions(TypedDict, total=False):
     """The limit on the deliveries of a message, and the queue to which the client then moves the message.
 
-    By default the consumed queue's attributes BOTHRESH and BOQNAME decide both.
+    By default, the consumed queue's attribute BOTHRESH is the limit, and BOQNAME names the queue.
 
     Attributes:
         max_delivery_count: The highest number of deliveries of a message, in place of BOTHRESH; 0 for no limit.
-            Without `on_poison`, the client then rejects the message, and most brokers move it to a dead-letter queue.
-        on_poison: Queue to which the client moves a message after that number of deliveries, in place of BOQNAME.
-            Without `max_delivery_count` it has an effect only if the consumed queue has a BOTHRESH.
+            Without `on_poison`, the client rejects a message that exceeds the limit, and most brokers move a rejected
+            message to a dead-letter queue.
+        on_poison: Queue to which the client moves a message that exceeds the limit, in place of BOQNAME.  Without
+            `max_delivery_count`, this option has an effect only if the consumed queue has a BOTHRESH.
     """
 
     max_delivery_count: int

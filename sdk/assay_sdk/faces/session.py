@@ -27,7 +27,7 @@ U = TypeVar("U")
 
 
 class QueueBrowser(Generic[T]):
-    """A browser, which lists a queue's messages and does not remove them; each iteration asks the broker again."""
+    """A browser, which lists a queue's messages without removing them; each iteration requests a new list."""
 
     def __init__(self, caller: Caller, engine: EngineSession, queue: Queue[T], selector: str | None) -> None:
         self._caller = caller
@@ -224,7 +224,7 @@ class SessionBase:
         """Send a message with a temporary queue as its reply-to, and wait for the reply there.
 
         Each request has its own queue, which the client deletes afterwards.  The broker then refuses a late reply, so
-        the client never takes it for the reply to another request.
+        no later request receives this reply.
 
         Args:
             destination: Destination of the request.

@@ -1,6 +1,6 @@
 """XA transactions: the XA resource of a session, as in X/Open XA and JTA (JMS 2.0, 6.2.9, 11).
 
-A transaction manager calls it like this::
+A transaction manager calls the resource as follows::
 
     resource.start(xid)                 # from here the session sends and receives within the branch
     resource.end(xid)
@@ -56,7 +56,8 @@ class XaResource:
         """Prepare a branch: the broker can then commit it or roll it back, even after a restart (xa_prepare).
 
         Returns:
-            `XaVote.PREPARED`, or `XaVote.READ_ONLY` if the branch sent and received no message; it has then ended.
+            `XaVote.PREPARED`, or `XaVote.READ_ONLY` if the branch sent and received no message; `READ_ONLY` also means
+            that the branch has ended.
 
         Raises:
             JmsError: The branch is unknown, a session still works in it, or it was rolled back.

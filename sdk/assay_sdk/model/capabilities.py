@@ -79,7 +79,7 @@ class Capability(StrEnum):
     PUT_INHIBIT = "put-inhibit"
     """An administrator makes a queue refuse all messages (PUT)."""
     GET_INHIBIT = "get-inhibit"
-    """An administrator makes a queue hand out no messages (GET)."""
+    """An administrator makes a queue refuse to deliver messages (GET)."""
     SUBSCRIPTION_LIST = "subscription-list"
     """An administrator lists the subscriptions to a topic, with the queue of each."""
     SUBSCRIPTION_LOOK = "subscription-look"

@@ -1,4 +1,4 @@
-"""Checks of a message's contents before a send, so that the result is the same with all drivers and brokers.
+"""Checks of a message's contents before a send, so that the result does not depend on the driver or the broker.
 
 | part | valid values |
 |---|---|

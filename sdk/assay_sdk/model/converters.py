@@ -7,9 +7,10 @@
 | dict, dict[str, ...] | text: JSON | application/json |
 | msgspec Struct, dataclass | text: JSON | application/json |
 
-JSON is written as text, which a JMS client receives as a TextMessage, and is read from text and bytes.  JSON has no NaN
-and no infinity, so the SDK refuses a value with either; msgspec alone would write null.  A union has no converter of
-its own, because the body does not say which member of the union it is; pass a converter with ``converter=``.
+The SDK writes JSON as text, which a JMS client receives as a TextMessage, and reads JSON from text and bytes.  JSON has
+no NaN and no infinity, so the SDK refuses a value that contains one; msgspec alone would write null.  A union has no
+converter of its own, because a body does not say to which member of the union it belongs; pass a converter with
+``converter=``.
 """
 
 from __future__ import annotations
@@ -221,7 +222,7 @@ def converter_for(kind: object) -> Converter[Any]:
 
 _JSON: Converter[Any] = _Json(object)
 ANY: Converter[Any] = _Any()
-"""Converter of a destination that is taken from a received message, and whose body type is therefore unknown."""
+"""Converter for destinations whose body type is unknown, such as the reply-to of a received message."""
 
 _PLAIN: dict[type, Converter[Any]] = {str: _Plain(str, TEXT), bytes: _Plain(bytes, OCTETS)}
 

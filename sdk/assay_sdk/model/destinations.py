@@ -160,7 +160,7 @@ _CLASSES: dict[AddressKind, Callable[..., Queue[Any] | Topic[Any]]] = {
 
 
 def destination(address: Address) -> Queue[Any] | Topic[Any]:
-    """Return the destination with an address; it takes bodies of any type, because an address has no body type.
+    """Return the destination with an address; its bodies may have any type, because an address has no body type.
 
     Raises:
         DestinationError: The address has an invalid name.

@@ -1,4 +1,4 @@
-"""Conversion of durations: the API's `timedelta` or int of milliseconds, and texts of features (``5 minutes``)."""
+"""Conversion of durations to milliseconds: a `timedelta` or int from the API, and texts in features (``5 minutes``)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def milliseconds(value: timedelta | int, what: str) -> int:
 
     Args:
         value: A `timedelta`, or milliseconds.
-        what: Name of the duration, as the subject of the error's sentence, such as ``"a time to live"``.
+        what: Name of the duration, which begins the text of the error, such as ``"a time to live"``.
 
     Returns:
         Milliseconds, from 0 to `LONGEST_MS`.

@@ -1,11 +1,14 @@
-"""Valid names of message properties: the identifiers of selectors (Jakarta Messaging 3.1, 3.5.1, 3.8.1.1)."""
+"""Valid names of message properties, which are the valid identifiers in selectors.
+
+Source: Jakarta Messaging 3.1, 3.5.1 and 3.8.1.1.
+"""
 
 from __future__ import annotations
 
 import unicodedata
 
 RESERVED = frozenset({"NULL", "TRUE", "FALSE", "NOT", "AND", "OR", "BETWEEN", "LIKE", "IN", "IS", "ESCAPE"})
-"""Reserved words, which cannot be names in capital or small letters (Jakarta Messaging 3.1, 3.8.1.1)."""
+"""Reserved words: none of them, in capital or small letters, is a valid name (Jakarta Messaging 3.1, 3.8.1.1)."""
 
 _JAVA_LETTERS = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nl", "Sc", "Pc"})
 """Unicode categories of Character.isJavaIdentifierStart."""
@@ -14,7 +17,10 @@ _JAVA_PARTS = _JAVA_LETTERS | {"Nd", "Mc", "Mn", "Cf"}
 
 
 def first_invalid(name: str) -> int | None:
-    """Return the offset of the first character that is not valid at its place in a name; None if all are valid."""
+    """Return the offset of the first invalid character of a name; None if all are valid.
+
+    A name cannot begin with some characters that are valid later, such as digits.
+    """
     if name.isascii() and name.isidentifier():
         return None
     for offset, letter in enumerate(name):

@@ -20,10 +20,10 @@ LAST_IN_GROUP = "JMS_IBM_Last_Msg_In_Group"
 """Name of the boolean property that marks the last message of a group."""
 
 RETAIN = "JMS_IBM_Retain"
-"""Name of the property with which a publication is retained, an integer; see `RETAIN_PUBLICATION`."""
+"""Name of the integer property that says whether the broker retains a publication; see `RETAIN_PUBLICATION`."""
 
 RETAIN_PUBLICATION = 1
-"""Value of `RETAIN` with which the broker keeps the publication for later subscribers; IBM MQ's number."""
+"""Value of `RETAIN` for a publication that the broker retains for later subscribers; IBM MQ's number."""
 
 
 class PropertyError(ValueError):

@@ -1,11 +1,12 @@
 """State machines whose transitions are tables.
 
-A table maps (state, input) to (next state, action).  It is data: documentation is generated from it, tests check every
-pair, and a defect replaces one cell.  A `Stepper` has the state of one object, and changes it as the table says.
+A table maps (state, input) to (next state, action).  A table is data: documentation is generated from it, tests check
+every pair, and a defect replaces one cell.  A `Stepper` stores the state of one object, and changes the state as the
+table says.
 
-An input that changes nothing has a row of its own, whose action is to do nothing.  A pair without a row raises an
-error: `ImpossibleError`, or the error of a subclass (`Stepper.impossible`), for example if the input comes from a peer
-that breaks the protocol.
+An input that changes nothing has a row, too; the row's action is to do nothing.  A pair without a row raises an error:
+`ImpossibleError`, or the error that a subclass of `Stepper` makes (`Stepper.impossible`), for example if a peer breaks
+the protocol.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ ActionT = TypeVar("ActionT", bound=Enum)
 
 
 class ImpossibleError(Exception):
-    """The error for an input for which a state table has no row in this state: a bug of the program.
+    """The error if a state table has no row for an input in the present state: a bug of the program.
 
     Args:
         owner: Name of the object that has the state.
@@ -45,7 +46,7 @@ class Stepper(Generic[StateT, InputT, ActionT]):
         self._table = table
 
     def step(self, happened: InputT) -> ActionT:
-        """Go to the next state for an input.
+        """Change to the next state for an input, as the table says.
 
         Args:
             happened: The input.

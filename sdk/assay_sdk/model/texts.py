@@ -7,9 +7,10 @@
 
 With these rules, every driver sends the texts unchanged:
 
-- An AMQP client sends them in one frame, and a broker closes the connection if a frame is too long for it.  With these
-  limits an attach stays below the 64 KiB that `assay broker` accepts; another broker may have lower limits.
-- An AMQP library that uses C strings cuts a name at a NUL character.
+- An AMQP client sends these texts in one attach frame, and a broker closes the connection if a frame is longer than
+  it accepts.  With these limits an attach stays below the 64 KiB that `assay broker` accepts; another broker may have
+  lower limits.
+- An AMQP library that uses C strings would cut a name at a NUL character.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def check_name(name: object, what: str) -> None:
 
     Args:
         name: The name.
-        what: Kind of the name, as the subject of the error's sentence, such as ``client_id``.
+        what: Words for the name, which begin the text of the error, such as ``client_id``.
 
     Raises:
         TextError: The name is not text, is empty or too long, or has an invalid character.

@@ -102,7 +102,7 @@ class Xid(Struct, frozen=True):
     """Identifier of a branch (XA, 4.2).
 
     Args:
-        format_id: Format of the identifier, at least 0; in XA, a negative format stands for the null xid.
+        format_id: Format of the identifier, at least 0, because in XA a negative format means the null xid.
         global_id: Id of the global transaction: 1 to 64 bytes.
         branch: Id of the branch: at most 64 bytes.
     """

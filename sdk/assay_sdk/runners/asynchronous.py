@@ -17,8 +17,8 @@ from assay_sdk.runners.jobs import Job, JobHeap, ScheduledJob
 from assay_sdk.runners.machine_clock import MachineClock
 
 _JOBS_A_TURN = 64
-"""The largest number of jobs between two polls of the loop's sockets.  It keeps jobs that schedule more jobs from
-delaying the sockets for ever."""
+"""The largest number of jobs between two polls of the loop's sockets.  Without this limit, jobs that schedule more jobs
+could delay the sockets for ever."""
 
 
 class AsyncioRunner(JobHeap):
@@ -85,7 +85,7 @@ class AsyncioRunner(JobHeap):
         return entry
 
     def run_until(self, done: Callable[[], bool], deadline_ns: int | None) -> Never:
-        """Raise an error, because a loop that waits for itself would stop.
+        """Raise an error, because the loop could run no job during the wait.
 
         Raises:
             RuntimeError: Always.
@@ -115,7 +115,7 @@ class AsyncioRunner(JobHeap):
         """
         if self._closed:
             raise RuntimeError("the runner is closed: create a new one")
-        thread = threading.current_thread()  # the object, because the system reuses the number of an ended thread
+        thread = threading.current_thread()  # compared as an object: the system reuses the number of an ended thread
         if thread is self._thread and self._loop.is_running():
             return True
         try:

@@ -1,4 +1,4 @@
-"""The machine's clock, with an id that says which clocks are comparable."""
+"""The machine's clock, and its id; clocks with the same id are comparable."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def _boot_id() -> str:
 
 
 class MachineClock:
-    """The machine's clock: CLOCK_MONOTONIC, which is comparable between its processes, and the time of day."""
+    """The machine's clock: the time of day, and CLOCK_MONOTONIC, which all processes of the machine share."""
 
     def __init__(self) -> None:
         self._boot = _boot_id()
 
     @property
     def boot(self) -> str:
-        """Id of the present boot of this machine: it changes at each start of the machine."""
+        """Id that changes at each start of the machine; on a system without a boot id, each process has its own."""
         return self._boot
 
     @property

@@ -2,8 +2,8 @@
 
 The loop runs jobs one at a time, in the order of their due times and then of their scheduling, and callbacks of sockets
 between them.  Other threads schedule jobs and wait.  A job may also wait on the loop's thread, as a listener does when
-it commits; the wait then runs the loop itself until it ends.  The loop may therefore call a socket's callback while an
-earlier call has not returned, so the callback must accept a socket that is no longer ready.
+it commits; the loop then runs within this wait.  The loop may therefore call a socket's callback while an earlier call
+of the callback has not returned, so the callback must accept a socket that is no longer ready.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ READ = selectors.EVENT_READ
 WRITE = selectors.EVENT_WRITE
 
 _JOBS_BETWEEN_POLLS = 64
-"""The largest number of jobs between two polls of the sockets.  It keeps jobs that schedule more jobs from delaying the
-sockets for ever."""
+"""The largest number of jobs between two polls of the sockets.  Without this limit, jobs that schedule more jobs could
+delay the sockets for ever."""
 
 _LONGEST_POLL_S = 86_400.0
 """Longest timeout of a poll, in seconds.  Jobs may be due later than epoll's limit of 2^31 - 1 ms, or 24.8 days."""
@@ -122,7 +122,7 @@ class RealRunner:
     def waited_ns(self) -> int:
         """Total time that callers on other threads have waited in `run_until`, in nanoseconds.
 
-        The runner does not add a wait on the loop's thread, because another thread's wait includes it.
+        Waits on the loop's thread are left out, so that such a wait does not count twice while another thread waits.
         """
         return self._waited_ns
 
@@ -324,7 +324,7 @@ class RealRunner:
     def _report(self, error: BaseException) -> None:
         if self._on_error is not None:
             self._on_error(error)
-            self._look()  # a condition may depend on what the hook has done
+            self._look()  # a thread's condition may depend on what `on_error` has done
             return
         with self._lock:
             waiters = tuple(self._waiters)

@@ -4,7 +4,8 @@ Jobs run in the order of their due times and then of their scheduling.  The runn
 machine's clock.  Hours of delay therefore take no time, and a run with the same jobs repeats exactly.
 
 A client or broker with a bug may schedule one job after another without an end.  In real time such a loop takes time,
-so waits reach their timeouts.  In virtual time the runner therefore advances the clock after many jobs (`_BUSY`).
+so waits reach their timeouts.  In virtual time it takes none, so the runner advances the clock after many jobs
+(`_BUSY`).
 """
 
 from __future__ import annotations
@@ -150,7 +151,7 @@ class VirtualRunner(JobHeap):
         return True
 
     def _count(self) -> None:
-        """Count a job; advance the clock after `_BUSY` jobs, because so many jobs must be an endless loop."""
+        """Count a job; after `_BUSY` jobs at one moment, advance the clock, because the jobs are likely endless."""
         self._at_once += 1
         if self._at_once >= _BUSY and self._at_once % _BUSY_TURN == 0:
             self._clock.advance_to(self._clock.monotonic_ns() + self._busy_ns)

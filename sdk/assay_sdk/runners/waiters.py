@@ -55,7 +55,7 @@ class Waiter:
         try:
             if self.done():
                 self.woken.set()
-        except Exception as error:  # noqa: BLE001  an error of the waiter's condition is raised to the waiter
+        except Exception as error:  # noqa: BLE001  an error of the waiter's condition is raised on the waiter's thread
             self.fail(error)
 
     def fail(self, error: BaseException) -> None:

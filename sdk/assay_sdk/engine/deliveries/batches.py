@@ -15,7 +15,7 @@ from assay_sdk.time import CancelJob
 
 _NS_PER_MS = 1_000_000
 WIDEST = 2**30
-"""Largest credit that the client grants.  Qpid Proton keeps a link's credit in 31 bits and adds new credit to it."""
+"""Largest credit that the client grants: Qpid Proton stores a link's credit in 31 bits, and adds new credit to it."""
 
 
 class BatchFeed:
@@ -45,7 +45,7 @@ class BatchFeed:
         return min(2 * self._size, WIDEST)
 
     def arrived(self) -> None:
-        """Announce a batch if the new message makes it full; start the batch's timer at its first message."""
+        """Announce the batch if the new message completes it; otherwise wait for its deadline or drain the link."""
         self._plan()
 
     def take(self) -> Handing | None:

@@ -15,7 +15,7 @@ _NS_PER_MS = 1_000_000
 
 
 class Recipient(Pausing, Protocol):
-    """The interface of a consumer for the code that settles its deliveries."""
+    """The attributes and methods of a consumer that the code for settling its deliveries uses."""
 
     failures: FailurePause
     held: int

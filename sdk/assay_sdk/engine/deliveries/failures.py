@@ -13,7 +13,7 @@ _NS_PER_MS = 1_000_000
 
 
 class Pausing(Protocol):
-    """The interface of a consumer for its pause after a failure."""
+    """The attributes and methods of a consumer that its pause after a failure uses."""
 
     @property
     def runner(self) -> Runner:
@@ -35,9 +35,9 @@ class Pausing(Protocol):
 
 
 class FailurePause:
-    """The pause of a consumer after a failure, which grows with each failure in a row.
+    """The pause of a consumer after a failure; the pause grows with each failure in a row.
 
-    It has no reference to the consumer, so that a closed consumer is not part of a reference cycle.
+    This object has no reference to the consumer, so that a closed consumer is not part of a reference cycle.
     """
 
     def __init__(self) -> None:

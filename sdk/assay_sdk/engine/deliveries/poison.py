@@ -1,9 +1,8 @@
 """Poison messages: messages that a consumer gives back repeatedly.
 
 In IBM MQ the clients handle poison messages.  A client reads BOTHRESH and BOQNAME of the queue.  It moves a message
-that was backed out BOTHRESH times to the back-out queue BOQNAME, or else to the dead-letter queue.  This module handles
-poison messages in this way, too. For brokers that do not send these attributes, the application can give a limit and a
-destination:
+that was backed out BOTHRESH times to the back-out queue BOQNAME, or else to the dead-letter queue.  This module does
+the same.  For brokers that do not send these attributes, the application can give a limit and a destination:
 
 | limit | targets, in order | if no target accepts the message |
 |---|---|---|
@@ -11,9 +10,9 @@ destination:
 | ``max_delivery_count`` alone | none | rejected; the broker decides where it goes |
 | the queue's BOTHRESH | ``on_poison``, or BOQNAME and the dead-letter queue | kept; discarded if non-persistent |
 
-The broker delivers a kept message again and again, each time after a pause, and the client calls the exception listener
-each time (MQRC 2362).  The client moves a message before it acknowledges it.  A failure between the two steps can
-duplicate the message, but not lose it.
+A kept message stays on its queue.  The broker delivers it again and again, each time after a pause, and the client
+calls the exception listener each time (MQRC 2362).  The client first moves a message and then acknowledges it, so a
+failure between the two steps can duplicate the message, but not lose it.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from assay_sdk.model.message import Address, AddressKind
 
 
 class Unmoved(StrEnum):
-    """The treatment of a poison message that no target accepts."""
+    """The treatment of a poison message that no target accepts; see the table at the top of this module."""
 
     KEPT = "kept"
     REJECTED = "rejected"

@@ -92,9 +92,9 @@ class LightClient:
     def send(self, draft: Message, to: Address, qos: Qos, ttl_ms: int | None) -> Operation[Message]:
         """Send a message without a durable header, so that the topic decides about its persistence (QS-35).
 
-        - At most once: the send ends when the client has written the settled message, and does not notice a lost
-          connection (QS-02).
-        - At least once: the client keeps the message until the broker has answered, and sends it again on each new
+        - At most once: the send ends when the client has written the settled message.  If the connection is lost, the
+          message may be lost, and the send still succeeds (QS-02).
+        - At least once: the client stores the message until the broker has answered, and sends it again on each new
           connection (QS-04, QS-05).
 
         Args:
@@ -234,7 +234,7 @@ class LightClient:
         return self._taken(subscription)
 
     def stop(self, caller: int) -> Operation[None]:
-        """Close the connection, and stop for good; a subscription remains until its time to live is over.
+        """Close the connection, and do not reconnect; a subscription remains until its time to live is over.
 
         Messages that the client has confirmed belong to the application.  Callbacks get them before the close, and
         `receive` returns them after the close.
@@ -333,12 +333,12 @@ class LightClient:
         return delivery
 
     def _hand_over(self, subscriptions: Sequence[LightSubscription], *, wait: bool) -> Operation[None]:
-        """Stop receiving, and call callbacks with the messages that the broker will not deliver again.
+        """Stop receiving, and pass the messages that the broker will not deliver again to the callbacks.
 
         Args:
             subscriptions: Subscriptions that stop.
-            wait: Whether to wait until callbacks have had these messages.  False if a callback makes the call, because
-                a callback cannot wait for itself; the client then passes the messages after the callback has returned.
+            wait: Whether to wait until the callbacks have received these messages.  False if a callback makes the call,
+                because a callback cannot wait for itself; they then receive the messages after this callback.
         """
         for subscription in subscriptions:
             subscription.turn_away()

@@ -35,7 +35,7 @@ noticed yet that the client's earlier connection is lost."""
 
 
 class Backoff(Struct, frozen=True, kw_only=True):
-    """Waits between attempts to connect: each wait is twice as long as the wait before, less a random part.
+    """Waits between attempts to connect: each wait is twice as long as the wait before, minus a random part.
 
     The default waits are those of IBM's MQ Light clients (``client.js``, ``__process_queued_action``): 1 s, 2 s, 4 s
     and so on up to a minute.  Each wait is shortened by up to a quarter, so that clients that lost their connections at
@@ -44,10 +44,10 @@ class Backoff(Struct, frozen=True, kw_only=True):
     Args:
         first_ms: First wait, in milliseconds; at least 1.
         longest_ms: Longest wait, in milliseconds.
-        jitter: The largest part by which a wait is shortened at random, from 0 to 1.
-        give_up_ms: The time after the loss of a connection at which the client stops, in milliseconds; None to try for
-            ever.  When the client stops, waiting calls raise the error of the last attempt.  If a new connection is
-            lost within `first_ms`, the time still counts from the earlier loss.
+        jitter: The largest fraction, from 0 to 1, by which a wait is shortened at random.
+        give_up_ms: How long the client tries to reconnect after the loss of a connection, in milliseconds; None to try
+            for ever.  Then the client stops, and waiting calls raise the error of the last attempt.  If a new
+            connection is lost within `first_ms`, the time still counts from the earlier loss.
     """
 
     first_ms: int = 1_000
@@ -263,7 +263,7 @@ class Reconnecting:
 
     @staticmethod
     def _check(attempt: ConnectionAttempt) -> None:
-        """Check that the connection was not lost while the subscriptions were attached.
+        """Check that the connection was not lost while the client attached its subscriptions.
 
         Raises:
             RefusedError: The connection is lost.

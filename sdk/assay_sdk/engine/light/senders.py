@@ -11,7 +11,7 @@ from assay_sdk.model.reasons import Refused
 
 
 def sender_link(attempt: ConnectionAttempt, to: Address, *, settled: bool) -> Operation[int]:
-    """Return the link for sends to a topic in one quality of service; attach a new link if none is attached.
+    """Return the number of the link for sends to a topic in one quality of service; attach the link if necessary.
 
     Args:
         attempt: The connection.
@@ -72,7 +72,7 @@ class _SenderLink:
         self._key = key
 
     def arrived(self, event: Arrived) -> None:
-        """Raise an error, because a sender receives no messages, so the driver has a bug.
+        """Raise an error: a sender receives no messages, so the driver has a bug.
 
         Raises:
             AssertionError: Always.
@@ -85,7 +85,7 @@ class _SenderLink:
     def peer_closed(self, refused: Refused | None) -> None:
         """Forget the link, because the broker has closed it.
 
-        The next send attaches a new link.  If the broker refuses the second message, too, the send raises the reason.
+        The next send attaches a new link.  If the broker refuses that link or its message, the send raises the refusal.
         """
         del refused
         self._attempt.senders.pop(self._key, None)

@@ -22,15 +22,15 @@ PRIVATE, SHARE = "private", "share"
 
 
 class SubscriptionTerms(Struct, frozen=True, kw_only=True):
-    """Terms of a subscription.
+    """Terms of a subscription, which the application chooses when it subscribes.
 
     Args:
         topic: Topic or pattern of topics.
         share: Name of the share; None for a subscription of this client.
         qos: Quality of service.
         auto_confirm: Whether the client confirms messages on arrival; without effect for at-most-once messages.
-        ttl_ms: How long the subscription remains without a connection, in milliseconds.  With 0,
-            the subscription ends with the connection; with None, it remains until the client unsubscribes.
+        ttl_ms: How long the subscription remains without a connection, in milliseconds.  With 0, the subscription ends
+            with the connection; with None, it remains until the client unsubscribes.
     """
 
     topic: Address
@@ -86,7 +86,7 @@ OnDelivery = Callable[[LightDelivery], None]
 
 
 class Host(Protocol):
-    """The interface of an MQ Light client for its own subscriptions."""
+    """The methods of an MQ Light client that its subscriptions call."""
 
     def observe(self, event: SdkEvent) -> None:
         """Call the client's observer with an event."""
@@ -112,7 +112,7 @@ class LightSubscription:
         host: Client of the subscription.
         number: Number of the subscription within the client.
         terms: Terms of the subscription.
-        credit: The most unconfirmed messages that the client may hold; with 0, the broker sends messages only for
+        credit: The largest number of unconfirmed messages at the client; with 0, the broker sends messages only for
             receive calls.
         on_delivery: Called with each message; None leaves messages in the buffer for receive calls.
     """
@@ -265,7 +265,7 @@ class LightSubscription:
 
     @property
     def owes(self) -> bool:
-        """Return whether the callback must still receive a message that the broker will not deliver again."""
+        """Whether the callback must still receive a message that the broker will not deliver again."""
         return self.on_delivery is not None and any(one not in self._unconfirmed for one in self.buffer)
 
     def listen(self, on_delivery: OnDelivery | None) -> None:
@@ -287,7 +287,7 @@ class LightSubscription:
     def replenish(self) -> None:
         """Grant the broker credit up to the limit, if at most half of the limit is in use.
 
-        Messages use credit while they are in the buffer or unconfirmed, or may still arrive.
+        Credit is in use for messages in the buffer, for unconfirmed messages, and for messages that may still arrive.
         """
         here = max(len(self._unconfirmed), len(self.buffer))
         ahead = self._granted + here

@@ -1,8 +1,8 @@
 """The work of a session in XA mode: sends and deliveries within branches of XA transactions.
 
-Such a session sends and delivers messages only between `XaResource.start` and `XaResource.end`; at other times they
-would belong to no unit of work.  The client accepts a message in the branch as soon as it delivers it, and then forgets
-it.  It cannot wait for the end of the branch, which another client may commit or roll back.  After a rollback, the
+Such a session sends and delivers messages only between `XaResource.start` and `XaResource.end`, because at other times
+a message would belong to no unit of work.  When the client delivers a message, it accepts the message in the branch at
+once, and then keeps no record of it: another client may commit the branch or roll it back.  After a rollback, the
 broker delivers the message again.
 """
 
@@ -49,7 +49,7 @@ class BranchWork:
         return self._number
 
     def enlist(self, deliveries: Sequence[EngineDelivery]) -> None:
-        """Accept deliveries of one consumer in the branch; `end` raises the broker's refusal."""
+        """Accept deliveries of one consumer in the branch; if the broker refuses, `end` raises the refusal."""
         number, link = self._number, deliveries[0].consumer.number
         numbers = tuple(delivery.number for delivery in deliveries)
         for delivery in deliveries:

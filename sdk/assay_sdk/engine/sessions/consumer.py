@@ -91,8 +91,8 @@ class EngineConsumer:
     ) -> Operation[EngineDelivery | None]:
         """Wait for one message.
 
-        Without prefetch, the call grants the broker credit for one message.  At the deadline it drains the link: the
-        broker sends the message now or gives the credit back, so that no late message stays in the buffer.
+        Without prefetch, the call grants the broker credit for one message.  At the deadline the call drains the link:
+        the broker sends the message now or gives the credit back, so that no message arrives after the call.
 
         Args:
             timeout_ms: How long to wait, in milliseconds; None waits without limit, 0 does not wait.
@@ -138,7 +138,7 @@ class EngineConsumer:
         return delivery
 
     def put_aside(self, delivery: EngineDelivery) -> None:
-        """Keep a message for the next receive call, because the present call was interrupted and cannot return it."""
+        """Store a message for the next receive call, because the present call was interrupted and cannot return it."""
         self._aside.append(delivery)
 
     def set_message_listener(self, listener: Callable[[EngineDelivery], None] | None) -> Operation[None]:
@@ -320,7 +320,7 @@ class EngineConsumer:
             self.replenish()
 
     def peer_closed(self, refused: Refused | None) -> None:
-        """End the consumer, because the broker has closed the link; later calls are refused with its reason.
+        """End the consumer, because the broker has closed the link; later calls are refused with the broker's reason.
 
         Args:
             refused: The broker's reason; None if it gave none.

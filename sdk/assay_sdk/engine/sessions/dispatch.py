@@ -54,7 +54,7 @@ class Dispatcher:
         self._ready.clear()
 
     def refuse_own_callback(self, what: str, caller: int) -> None:
-        """Refuse a close that a listener of this session calls, because it would wait for itself (JMS 2.0, 6.2.15).
+        """Refuse a close that a listener of this session calls: the listener would wait for itself (JMS 2.0, 6.2.15).
 
         Args:
             what: The object that is to be closed, as the refusal names it: "the session".
@@ -87,8 +87,8 @@ class Dispatcher:
 
     def _hand_next(self) -> Operation[None]:
         try:
-            # Before messages are taken from the buffer, because this may wait.  No wait is allowed between taking
-            # messages and calling the listener.
+            # This may wait.  It comes first, because no wait is allowed between taking messages from the buffer and
+            # calling the listener.
             yield from self._session.unit_of_work()
             handing = self._take()
             if handing is not None:
@@ -107,8 +107,8 @@ class Dispatcher:
         self.schedule()
 
     def _take(self) -> Handing | None:
-        # Only consumers that are ready now: a consumer that becomes ready meanwhile gets a later job, so that other
-        # jobs run in between.
+        # The loop covers only consumers that are ready now.  A consumer that becomes ready meanwhile gets a later job,
+        # so that other jobs run in between.
         session = self._session
         for _ in range(len(self._ready)):
             if not (self._ready and session.works):

@@ -77,7 +77,7 @@ def _left(session: SessionPort, delivery: EngineDelivery, why: Refused) -> Opera
 
 
 def _put(session: SessionPort, target: Address, message: Message) -> Operation[None]:
-    """Put a message on a queue, with its ids, properties and body, its remaining time to live and no delay."""
+    """Put a copy of a message on a queue: with the remaining time to live, without a delay, otherwise unchanged."""
     now_ms = session.connection.clock.wall_ns() // _NS_PER_MS
     left_ms = max(message.expiry_ms - now_ms, 1) if message.expiry_ms else None
     copy = replace(message, to=target, delivery_time_ms=None, ttl_ms=left_ms)

@@ -52,7 +52,7 @@ class EngineProducer:
         self._offered: frozenset[Capability] = frozenset()
 
     def opened(self, destination: PeerProperties, capabilities: frozenset[Capability]) -> None:
-        """Mark the producer as open, and keep the properties of its destination.
+        """Mark the producer as open, and store the properties of its destination.
 
         Args:
             destination: Properties that the broker gave for the destination; ignored if each send names one.
@@ -69,8 +69,8 @@ class EngineProducer:
         """Set the delivery delay of later sends, in milliseconds (JMS 2.0, 7.9, DD-01).
 
         Raises:
-            RefusedError: The delay is longer than the time to live (DD-13), or the broker has no delivery delay
-                (DD-10).  The setting keeps its earlier value (DD-15).
+            RefusedError: The delay is longer than the time to live (DD-13), or the broker does not support a delivery
+                delay (DD-10).  The setting keeps its earlier value (DD-15).
         """
         yield from self._set(msgspec.structs.replace(self.settings, delay_ms=delay_ms), Moment.SET_DELAY)
 
@@ -78,8 +78,8 @@ class EngineProducer:
         """Set the time to live of later sends, in milliseconds; 0 for no expiry (JMS 2.0, 7.8).
 
         Raises:
-            RefusedError: The time to live is shorter than the delivery delay (DD-12), or the connection has no time to
-                live.  The setting keeps its earlier value (DD-15).
+            RefusedError: The time to live is shorter than the delivery delay (DD-12), or the connection does not
+                support a time to live.  The setting keeps its earlier value (DD-15).
         """
         yield from self._set(msgspec.structs.replace(self.settings, ttl_ms=ttl_ms), Moment.SET_TTL)
 
@@ -95,7 +95,7 @@ class EngineProducer:
         """Set the priority of later sends.
 
         Raises:
-            RefusedError: The priority is neither 0 to 9 nor `AS_DESTINATION`, or the connection has no priorities.
+            RefusedError: The priority is neither 0 to 9 nor `AS_DESTINATION`, or the connection does not support it.
         """
         check_priority(priority)
         yield from self._set(msgspec.structs.replace(self.settings, priority=priority), None)
@@ -156,7 +156,7 @@ class EngineProducer:
     # -- events ----------------------------------------------------------------------------------------------------
 
     def arrived(self, event: Arrived) -> None:
-        """Raise an error, because a sender receives no messages, so the driver has a bug.
+        """Raise an error: a sender receives no messages, so the driver has a bug.
 
         Raises:
             AssertionError: Always.
@@ -167,7 +167,7 @@ class EngineProducer:
         """Do nothing, because the client never drains a sender."""
 
     def peer_closed(self, refused: Refused | None) -> None:
-        """End the producer, because the broker has closed the link; later sends are refused with its reason.
+        """End the producer, because the broker has closed the link; later sends are refused with the broker's reason.
 
         Args:
             refused: The broker's reason; None if it gave none.

@@ -197,8 +197,8 @@ class EngineSession:
 
         Args:
             caller: Identifier of the calling thread.
-            awaited: Whether to wait for the broker's answer.  If not, the caller closes the connection next, and waits
-                for the broker's answer to that close only.
+            awaited: Whether to wait for the broker's answer.  False if the caller closes the connection next: the
+                caller then waits only for the answer to the close of the connection.
 
         Raises:
             RefusedError: A listener of this session makes the call, and would wait for itself.
@@ -347,7 +347,7 @@ class EngineSession:
         return answers
 
     def called_back(self, handing: Handing, raised: Exception | None) -> Operation[None]:
-        """Settle the messages that a listener was called with, as its session's mode requires (JMS 2.0, 8.7, BT-08).
+        """Settle the messages of a listener's call, as the acknowledgement mode requires (JMS 2.0, 8.7, BT-08).
 
         Args:
             handing: The messages of the call.

@@ -67,7 +67,7 @@ class UnitOfWork:
         return self._number
 
     def enlist(self, deliveries: Sequence[EngineDelivery]) -> None:
-        """Accept deliveries of one consumer in the unit of work; `commit` raises the broker's refusal."""
+        """Accept deliveries of one consumer in the unit of work; if the broker refuses, `commit` raises the refusal."""
         number = self._number
         link = deliveries[0].consumer.number
         numbers = tuple(delivery.number for delivery in deliveries)

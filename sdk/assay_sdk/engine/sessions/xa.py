@@ -57,7 +57,8 @@ class EngineXaResource:
         """Prepare a branch.
 
         Returns:
-            `XaVote.PREPARED`, or `XaVote.READ_ONLY` if the branch changed nothing; it has then ended.
+            `XaVote.PREPARED`, or `XaVote.READ_ONLY` if the branch changed nothing; `READ_ONLY` also means that the
+            branch has ended.
 
         Raises:
             RefusedError: The session is closed, or the broker refuses the call.

@@ -57,7 +57,8 @@ from assay_sdk.observer import Observer
 __all__ = ["Client", "Delivery", "Subscription", "connect_mqlight"]
 
 DEFAULT_CREDIT = 1024
-"""Default limit of a subscription's unconfirmed messages at the client; the same as in IBM's MQ Light clients."""
+"""Default for the largest number of a subscription's unconfirmed messages at the client; IBM's MQ Light clients have
+the same default."""
 
 StateListener = Callable[[str, MessagingError | None], None]
 """Called with each new state of a client (``started``, ``retrying``, ``stopping``, ``stopped``), and with the error
@@ -204,10 +205,10 @@ class Client(Closing):
         self._caller(self._engine.unsubscribe(terms.name, threading.get_ident(), at_once=ttl == 0))
 
     def close(self) -> None:
-        """Close the connection, and stop for good; a subscription remains until its time to live is over.
+        """Close the connection, and do not reconnect; a subscription remains until its time to live is over.
 
-        The client first passes messages that it has confirmed to their callbacks, because the service does not deliver
-        these messages again.
+        Before the close, callbacks get the remaining messages that the client has confirmed, because the service does
+        not deliver these messages again.
         """
         self._caller(self._engine.stop(threading.get_ident()))
 

@@ -19,8 +19,8 @@ class Consumer(ConsumerBase[T]):
 
         If the body is not of the destination's type, the acknowledgement mode decides (JMS 2.0, `receiveBody`):
 
-        - With `AckMode.AUTO` or `DUPS_OK`, the message stays the consumer's next one, and is not marked as redelivered.
-          Call `receive` to get it, and read its `Message.raw_body`.
+        - With `AckMode.AUTO` or `DUPS_OK`, the next `receive` call returns the message, not marked as redelivered.  The
+          application can then read its `Message.raw_body`.
         - In another mode the message counts as received.
 
         Args:

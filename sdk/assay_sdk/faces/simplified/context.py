@@ -100,7 +100,8 @@ class Context(SessionBase, Closing):
             session_mode: Acknowledgement mode of the session.
 
         Raises:
-            MessagingRuntimeError: The connection is closed or lost, or the broker lacks the transactions of the mode.
+            MessagingRuntimeError: The mode is invalid, the connection is closed or lost, or the broker lacks the
+                transactions that the mode needs.
         """
         if session_mode is AckMode.XA:
             return self.create_xa_context()
@@ -313,7 +314,7 @@ class Context(SessionBase, Closing):
     def _closing(self, caller: int) -> Operation[None]:
         """Close the session and then, for the last context, the connection.
 
-        It is one operation, because an interrupt between two operations would leave the connection open.
+        Both closes are one operation, because an interrupt between two operations would leave the connection open.
         """
         is_last = not self._closed and self._shared.has_one_context
         yield from self._engine.close(caller, awaited=not is_last)
@@ -355,8 +356,8 @@ def connect(url: str, *, session_mode: AckMode = AckMode.AUTO, **keywords: Unpac
             ``id_prefix``.
 
     Raises:
-        MessagingRuntimeError: No driver serves the URL, the broker is unreachable, the login is refused, or the client
-            id is in use.
+        MessagingRuntimeError: A setting is invalid, no driver serves the URL, the broker is unreachable, the login is
+            refused, the client id is in use or invalid, or the broker lacks the transactions of the session mode.
     """
     caller, connection = open_connection(ConnectSettings(url=url, **keywords), RUNTIME)
     try:

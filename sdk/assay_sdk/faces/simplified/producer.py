@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Producer(ProducerBase[T]):
-    """A producer for one destination, or for a destination that each send names.
+    """A producer for one destination; without a destination, each send must name one.
 
     Its settings are properties (``producer.priority = 7``), and also methods that can be chained
     (``producer.set_priority(7).set_time_to_live(1000).send("hello")``).

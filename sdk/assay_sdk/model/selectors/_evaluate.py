@@ -7,10 +7,9 @@ specification leaves a choice, this module decides:
 * An integer divided by zero is NULL.  A double divided by zero is infinite or not a number, as in Java.
 * In arithmetic, a value that is not a number is NULL.
 * A comparison of values of different types is false with every operator, even with ``<>`` (Jakarta Messaging 3.1,
-  3.8.1.1).  The same holds for constructs that are defined by comparisons, or that apply to strings only.  Both BETWEEN
-  and NOT BETWEEN two numbers are false for a string.  Both IN and NOT IN, and both LIKE and NOT LIKE, are false for a
-  number.
-* A value that is not a boolean is false where a condition is required.
+  3.8.1.1).  Constructs that are defined by comparisons, or that apply to strings only, are then false, too: BETWEEN and
+  NOT BETWEEN two numbers for a string; IN, NOT IN, LIKE and NOT LIKE for a number.
+* Where a condition is required, a value that is not a boolean is false.
 """
 
 from __future__ import annotations
@@ -143,8 +142,8 @@ def _comparison(node: nodes.Comparison, left: Read, right: Read) -> Condition:
 def _with_constant(relation: Relation, left: Read, constant: str | Number) -> Condition:
     """Return the condition that compares a value with a constant.
 
-    It is faster than `_related`, because the type of the constant is tested only once.  The parser accepts strings and
-    booleans only with = and <>, so the comparison functions for numbers are right for them, too.
+    The condition is faster than `_related`, because the type of the constant is tested only once.  The parser accepts
+    strings and booleans only with = and <>, so the comparison functions for numbers are right for them, too.
     """
     kind = type(constant)
     related = _RELATIONS[relation]

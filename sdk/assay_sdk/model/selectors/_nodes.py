@@ -1,7 +1,7 @@
 """The nodes of a selector's tree, with a class for each construct (Jakarta Messaging 3.1, 3.8.1.1).
 
-Parentheses have no node.  Several operands of AND, OR, a sum or a product are in one node.  The height of a tree
-therefore depends on the parser's limit on depth, and not on the length of the text.
+Parentheses have no node.  All operands of a sequence of ANDs, ORs, sums or products are in one node.  The height of a
+tree therefore depends on the parser's limit on depth, and not on the length of the text.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ _WORDS = {
 
 
 class _Kind(StrEnum):
-    """The type of an expression, as far as the parser knows it; error messages use the values as words."""
+    """The type of an expression, as far as the parser can tell without a message; error messages contain the values."""
 
     NUMBER = "a number"
     STRING = "a string"
@@ -68,7 +68,7 @@ class _Part(NamedTuple):
 
 
 class _FaultError(Exception):
-    """The error of a callback for a fault in the selector; `parse` raises a `SelectorError` with the text instead."""
+    """The error of a callback for a fault in the selector; `parse` converts it to a `SelectorError`."""
 
     def __init__(self, problem: str, position: int, *expected: str) -> None:
         super().__init__(problem)
@@ -271,7 +271,7 @@ class _Builder(Transformer[Token, _Part]):
         return _over(parts, nodes.Chain(parts[0].node, rest), _Kind.NUMBER)
 
     def minus(self, children: tuple[Token, _Part]) -> _Part:
-        """Make the subtree of a minus; a number literal in parentheses or with another sign is negated at once."""
+        """Make the subtree of a minus; if the operand is a numeric literal, make the leaf of the negated number."""
         sign, part = children
         of = part.node.value if isinstance(part.node, nodes.Literal) else None
         if isinstance(of, int | float) and not isinstance(of, bool):
