@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import time
@@ -14,7 +13,6 @@ from typing import Annotated
 
 import pytest
 import typer
-from msgspec.structs import replace
 
 from assay.commands.report import of_absent, show_report, write_reports
 from assay.exits import CannotRunError, Exit, NothingSelected, UsageProblem
@@ -24,41 +22,24 @@ from assay.outcome import SEVERITY, ending, others_failed, repeated, scenarios_o
 from assay.progress import RunProgress
 from assay.selection import chosen, faces_of, folders, present
 from assay.terminal import Terminal
+from assay.workers import REFERENCE, with_workers
 from assay_adapters.known import known_outcomes
 from assay_adapters.leftovers import remove_before_a_run
-from assay_adapters.registry import names_with_defects
 from assay_evidence.verdicts import Verdicts
-from assay_features import FeaturesError, feature_root, load_catalogue
+from assay_features import FeaturesError
 from assay_reports import Absence, AbsenceState
-from assay_steps.plugin.checks import rule_counts
 from assay_steps.plugin.feature_files import feature_files
 from assay_steps.plugin.folder import LOG, VERDICTS, room
-from assay_steps.plugin.narrowing import features_of
 from assay_steps.plugin.request import BackendUnavailableError
 from assay_steps.plugin.run import Concluded
 from assay_steps.plugin.run_result import RunResult, usage_error
 from assay_steps.plugin.suite import SuiteOptions, names_tests, run_suite
 
 STOPPED = "Ctrl-C, SIGTERM or SIGHUP"
-REFERENCE = "reference"
-"""The name of the default backend: the reference broker in this process."""
-CORES = 4
-"""The largest number of processes for the in-process backend; a run with more takes longer, because each must start."""
-REAL_WORKERS = 30
-"""The number of processes for a real broker. Scenarios on it mostly wait, so many processes can share a few cores."""
-OWN_WORKERS = 36
-"""The number of processes for the kit's own server. A server starts faster than a JVM, so more scenarios can run.
-
-On two cores, a run on `reference-container` took 404 s with 24 processes, and 295 s with 36.
-"""
-FEW_WORKERS = 4
-"""The number of processes if pytest's arguments select scenarios, because they usually select only a few."""
 _IDLE = frozenset({"--collect-only", "--co", "--fixtures", "--markers", "--setup-plan", "--version", "--help", "-h"})
 """The arguments with which pytest prints information and runs no scenario."""
 _WORKERS = re.compile(r"-n(\d+|auto|logical)?|--numprocesses(=.*)?|--dist(=.*)?|-d")
 """The arguments with which pytest-xdist starts processes; only this command may decide about processes."""
-EACH = 4
-"""The number of scenarios for each process, in a run of few scenarios on a backend in real time."""
 
 
 def run(
@@ -383,44 +364,3 @@ def attempt(options: SuiteOptions) -> Concluded:
             raise StoppedError(result.ended or f"pytest ended with {code.name}", concluded)
         case _:
             raise CannotRunError(result.ended or f"pytest ended with {code.name} and ran no scenario")
-
-
-def default_workers(backend: str, *, scenarios: int | None = None, by_pytest: bool = False) -> int:
-    """Choose the number of processes of a run without ``--workers``.
-
-    Scenarios on real brokers mostly wait, so many processes help, but the start of a process takes longer than a few
-    scenarios.  Scenarios on `reference` compute: the whole suite uses a process for each core, but at most `CORES`, and
-    a few scenarios run in this process.
-
-    Args:
-        backend: The backend's name.
-        scenarios: The largest number of scenarios that the options can select; None for all.
-        by_pytest: Whether pytest's arguments select scenarios, so that their number is unknown.
-    """
-    whole = scenarios is None and not by_pytest
-    if backend != REFERENCE:
-        waiting = FEW_WORKERS if by_pytest else OWN_WORKERS if backend in names_with_defects() else REAL_WORKERS
-        return waiting if scenarios is None else min(waiting, scenarios // EACH)
-    cores = os.cpu_count() or 1
-    return min(cores, CORES) if whole and cores > 1 else 0
-
-
-def with_workers(options: SuiteOptions) -> SuiteOptions:
-    """Set the default number of processes for the selected scenarios."""
-    if options.scenarios and not any(set("*?") & set(pattern) for pattern in options.scenarios):
-        return replace(options, workers=default_workers(options.backend, scenarios=len(options.scenarios)))
-    scenarios, by_pytest = how_many(options.profile, options.rules), bool(options.pytest_args or options.scenarios)
-    return replace(options, workers=default_workers(options.backend, scenarios=scenarios, by_pytest=by_pytest))
-
-
-def how_many(profile: str | None, rules: Sequence[str]) -> int | None:
-    """Count the scenarios of the selected rules, a scenario of two rules twice; return None if all rules are selected.
-
-    Raises:
-        LookupError: A rule or the profile does not exist.
-    """
-    if profile is None and not rules:
-        return None
-    ids = [rule.id for rule in load_catalogue().select(profile=profile, ids=tuple(rules))]
-    tried = rule_counts(features_of(feature_root(), ids))
-    return sum(tried[rule] for rule in ids)

@@ -11,7 +11,8 @@ from assay_evidence.events import Call, Return, Seen
 from assay_evidence.oracle import moments
 from assay_evidence.oracle.batched import Delivery, deliveries
 from assay_evidence.oracle.holders import Holders
-from assay_evidence.oracle.story import Send, Story
+from assay_evidence.oracle.story import Story
+from assay_evidence.oracle.values import Send
 
 
 class Ending(Struct, frozen=True):

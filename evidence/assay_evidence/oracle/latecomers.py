@@ -13,7 +13,8 @@ from assay_evidence.events import Event, Seen
 from assay_evidence.oracle.holders import Attachment, Holders
 from assay_evidence.oracle.moments import precedes
 from assay_evidence.oracle.publications import is_stored, publications
-from assay_evidence.oracle.story import FaultSpan, Send, Span, Story
+from assay_evidence.oracle.story import Story
+from assay_evidence.oracle.values import FaultSpan, Send, Span
 
 FATAL = ("kill", "restart")
 PATTERN = "#*+%"

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay_evidence.oracle.story import Send, Story
+from assay_evidence.oracle.story import Story
+from assay_evidence.oracle.values import Send
 
 RETAIN = "JMS_IBM_Retain"
 

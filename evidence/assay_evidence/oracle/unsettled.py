@@ -14,7 +14,8 @@ from msgspec import Struct
 from assay_evidence.events import Event, Fault, Seen, Settle
 from assay_evidence.oracle.holders import Attachment, Holders
 from assay_evidence.oracle.moments import precedes
-from assay_evidence.oracle.story import LOSING, Send, Span, Story
+from assay_evidence.oracle.story import LOSING, Story
+from assay_evidence.oracle.values import Send, Span
 
 FATAL = ("kill", "restart")
 CLOSING = ("close-connection", "close-session", "close-consumer")

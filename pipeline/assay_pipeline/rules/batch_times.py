@@ -33,7 +33,7 @@ from assay_evidence.events import Event, Seen
 from assay_evidence.oracle import Examined, Story, moments
 from assay_evidence.oracle.batched import deliveries
 from assay_evidence.oracle.holders import Holders
-from assay_evidence.oracle.story import Send
+from assay_evidence.oracle.values import Send
 from assay_evidence.subjects import Limits, Outcome
 from assay_pipeline.examined import subjects
 from assay_pipeline.history import MESSAGE, History

@@ -54,7 +54,7 @@ from assay_evidence.oracle import Examined, Story, moments
 from assay_evidence.oracle.copies import giving_back
 from assay_evidence.oracle.ended import Ending, endings
 from assay_evidence.oracle.holders import Holders
-from assay_evidence.oracle.story import Send
+from assay_evidence.oracle.values import Send
 from assay_evidence.subjects import Limits, Outcome
 from assay_pipeline.clients import losses
 from assay_pipeline.examined import subjects

@@ -34,7 +34,7 @@ from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
 from assay_evidence.events import Return
 from assay_evidence.oracle import Examined, Story, moments
-from assay_evidence.oracle.story import FaultSpan, Send
+from assay_evidence.oracle.values import FaultSpan, Send
 from assay_evidence.subjects import Limits, Outcome
 from assay_pipeline.examined import subjects
 from assay_pipeline.history import CASE, MESSAGE, QUEUE, History

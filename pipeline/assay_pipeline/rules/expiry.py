@@ -40,7 +40,7 @@ from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
 from assay_evidence.events import Event, Seen
 from assay_evidence.oracle import Examined, Story, moments
-from assay_evidence.oracle.story import Send, Sighting, Span
+from assay_evidence.oracle.values import Send, Sighting, Span
 from assay_evidence.subjects import Limit, Limits, Outcome
 from assay_pipeline.examined import subjects
 from assay_pipeline.history import CASE, MESSAGE, QUEUE, TOPIC, History

@@ -52,7 +52,7 @@ from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 from assay_evidence.events import Seen
 from assay_evidence.oracle import Examined, Story, moments
 from assay_evidence.oracle.holders import Holders
-from assay_evidence.oracle.story import Send
+from assay_evidence.oracle.values import Send
 from assay_evidence.subjects import Limits, Outcome
 from assay_pipeline.clients import alone
 from assay_pipeline.examined import subjects

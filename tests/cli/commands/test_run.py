@@ -12,8 +12,8 @@ import pytest
 from tests.cli.commands.conftest import RULES, content, events
 from tests.cli.conftest import Assay
 
-from assay.commands.run import CORES, FEW_WORKERS, OWN_WORKERS, REAL_WORKERS, default_workers, how_many
 from assay.exits import Exit
+from assay.workers import CORES, FEW_WORKERS, OWN_WORKERS, REAL_WORKERS, default_workers, how_many
 from assay_evidence.events import LATENESS, Begin, Claim
 from assay_evidence.reader import read_journals
 from assay_evidence.verdicts import Verdict, load_verdicts

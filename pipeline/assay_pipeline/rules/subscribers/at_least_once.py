@@ -45,7 +45,7 @@ from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 from assay_evidence.oracle import Examined, Story, moments
 from assay_evidence.oracle.copies import Copy, all_copies
 from assay_evidence.oracle.story import LOSING as _LOSING
-from assay_evidence.oracle.story import Send
+from assay_evidence.oracle.values import Send
 from assay_evidence.subjects import Limits, Outcome
 from assay_pipeline.clients import losses
 from assay_pipeline.examined import OfTable, Rows, of_copies, subjects

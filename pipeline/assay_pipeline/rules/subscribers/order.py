@@ -36,7 +36,7 @@ from assay_evidence.events import Event, Seen
 from assay_evidence.oracle import Examined, Story, moments
 from assay_evidence.oracle.copies import copies, failures, giving_back
 from assay_evidence.oracle.holders import Attachment, Holders
-from assay_evidence.oracle.story import Send
+from assay_evidence.oracle.values import Send
 from assay_evidence.subjects import Limits, Outcome
 from assay_pipeline.examined import subjects
 from assay_pipeline.history import CASE, MESSAGE, History

@@ -1,0 +1,71 @@
+"""The number of processes of ``assay run``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from assay_adapters.registry import names_with_defects
+from assay_features import feature_root, load_catalogue
+from assay_steps.plugin.checks import rule_counts
+from assay_steps.plugin.narrowing import features_of
+from assay_steps.plugin.suite import SuiteOptions
+
+REFERENCE = "reference"
+"""The name of the default backend: the reference broker in this process."""
+CORES = 4
+"""The largest number of processes for the in-process backend; a run with more takes longer, because each must start."""
+REAL_WORKERS = 30
+"""The number of processes for a real broker. Scenarios on it mostly wait, so many processes can share a few cores."""
+OWN_WORKERS = 36
+"""The number of processes for the kit's own server. A server starts faster than a JVM, so more scenarios can run.
+
+On two cores, a run on `reference-container` took 404 s with 24 processes, and 295 s with 36.
+"""
+FEW_WORKERS = 4
+"""The number of processes if pytest's arguments select scenarios, because they usually select only a few."""
+EACH = 4
+"""The number of scenarios for each process, in a run of few scenarios on a backend in real time."""
+
+
+def default_workers(backend: str, *, scenarios: int | None = None, by_pytest: bool = False) -> int:
+    """Choose the number of processes of a run without ``--workers``.
+
+    Scenarios on real brokers mostly wait, so many processes help, but the start of a process takes longer than a few
+    scenarios.  Scenarios on `reference` compute: the whole suite uses a process for each core, but at most `CORES`, and
+    a few scenarios run in this process.
+
+    Args:
+        backend: The backend's name.
+        scenarios: The largest number of scenarios that the options can select; None for all.
+        by_pytest: Whether pytest's arguments select scenarios, so that their number is unknown.
+    """
+    whole = scenarios is None and not by_pytest
+    if backend != REFERENCE:
+        waiting = FEW_WORKERS if by_pytest else OWN_WORKERS if backend in names_with_defects() else REAL_WORKERS
+        return waiting if scenarios is None else min(waiting, scenarios // EACH)
+    cores = os.cpu_count() or 1
+    return min(cores, CORES) if whole and cores > 1 else 0
+
+
+def with_workers(options: SuiteOptions) -> SuiteOptions:
+    """Set the default number of processes for the selected scenarios."""
+    if options.scenarios and not any(set("*?") & set(pattern) for pattern in options.scenarios):
+        return replace(options, workers=default_workers(options.backend, scenarios=len(options.scenarios)))
+    scenarios, by_pytest = how_many(options.profile, options.rules), bool(options.pytest_args or options.scenarios)
+    return replace(options, workers=default_workers(options.backend, scenarios=scenarios, by_pytest=by_pytest))
+
+
+def how_many(profile: str | None, rules: Sequence[str]) -> int | None:
+    """Count the scenarios of the selected rules, a scenario of two rules twice; return None if all rules are selected.
+
+    Raises:
+        LookupError: A rule or the profile does not exist.
+    """
+    if profile is None and not rules:
+        return None
+    ids = [rule.id for rule in load_catalogue().select(profile=profile, ids=tuple(rules))]
+    tried = rule_counts(features_of(feature_root(), ids))
+    return sum(tried[rule] for rule in ids)
