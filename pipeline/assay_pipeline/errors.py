@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+_CAUSE = "Caused by: "
+
 
 class PipelineError(Exception):
     """Base of the pipeline's errors; its text is one sentence for the user."""
@@ -133,9 +135,21 @@ class SparkFailedError(PipelineError):
     """Spark failed.
 
     Args:
-        why: The first line of Spark's error.
+        why: Spark's reason (`reason`).
     """
 
     def __init__(self, why: str) -> None:
         super().__init__(f"Spark could not finish the judgement: {why}")
         self.why = why
+
+
+def reason(text: str) -> str:
+    """Return the reason in the text of a Spark error: its first line, and its last cause if the text names causes.
+
+    Args:
+        text: The text, often with the stack trace of Spark's virtual machine.
+    """
+    first, *others = text.strip().splitlines()
+    causes = [line.strip().removeprefix(_CAUSE) for line in others if line.strip().startswith(_CAUSE)]
+    deepest = causes[-1] if causes and causes[-1] not in first else ""
+    return f"{first.strip().rstrip(':')}: {deepest}" if deepest else first.strip()

@@ -25,7 +25,7 @@ from assay_evidence.reader import read_journals
 from assay_evidence.subjects import LIMITS, Limits, Subject
 from assay_evidence.verdicts import Verdict, Verdicts, verdicts_json
 from assay_features import load_catalogue
-from assay_pipeline.errors import JournalGoneError, OutputError, PipelineError, SparkFailedError
+from assay_pipeline.errors import JournalGoneError, OutputError, PipelineError, SparkFailedError, reason
 from assay_pipeline.journals import JournalFile, find_journals
 from assay_pipeline.session import LOCAL, spark_session
 from assay_pipeline.verdicts import conclude
@@ -263,9 +263,9 @@ def _failure(error: Exception, files: Iterable[JournalFile]) -> PipelineError:
     if gone is not None:
         return JournalGoneError(Path(gone))
     if isinstance(error, PySparkException):
-        return SparkFailedError(str(error).strip().splitlines()[0])
+        return SparkFailedError(reason(str(error)))
     if isinstance(error, Py4JJavaError):
-        return SparkFailedError(str(error.java_exception).strip().splitlines()[0])
+        return SparkFailedError(reason(f"{error.java_exception}\n{error}"))
     return SparkFailedError("its virtual machine has died, perhaps for lack of memory")
 
 

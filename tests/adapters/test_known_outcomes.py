@@ -119,7 +119,7 @@ def test_a_backend_without_a_file_has_no_known_outcomes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "describes itself as"),
+    ("text", "line", "says"),
     [
         ("[[outcome]]\nscenario = \n", 2, "this is no valid TOML"),
         ("[[outcome]]\nscenario = 'a", 2, "this is no valid TOML"),

@@ -96,7 +96,7 @@ def test_another_package_adds_a_backend(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("point", "describes itself as"),
+    ("point", "says"),
     [
         ("tests.adapters.no_such_module:BACKEND", "'their-broker' of theirs cannot be loaded .*no_such_module"),
         ("tests.adapters.test_registry:NO_SUCH_NAME", "'their-broker' of theirs cannot be loaded .*NO_SUCH_NAME"),
@@ -178,7 +178,7 @@ def test_a_real_broker_brings_its_own_store() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "describes itself as"),
+    ("asked", "says"),
     [
         ({"store": "memry"}, "no store 'memry'; did you mean 'memory'"),
         ({"defect": "early-delivry"}, "did you mean 'early-delivery'"),

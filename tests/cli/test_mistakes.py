@@ -35,7 +35,7 @@ def sentence(err: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "describes itself as"),
+    ("arguments", "says"),
     [
         (["--backend", "refrence"], "no backend 'refrence'; did you mean 'reference'?"),
         (["--backend", "artemsi"], "did you mean 'artemis'?"),
@@ -74,7 +74,7 @@ def test_a_name_or_option_that_does_not_exist_starts_nothing(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "describes itself as"),
+    ("arguments", "says"),
     [
         (["--rule", "DD-42"], "DD-42 has no scenario yet"),
         (["--rule", "DD-02", "--", "-k", "nothing_of_this_name"], "No scenario was selected"),
@@ -102,7 +102,7 @@ def test_a_feature_that_does_not_exist_is_named(assay: Assay, tmp_path: Path, na
 
 
 @pytest.mark.parametrize(
-    ("octets", "describes itself as"),
+    ("octets", "says"),
     [
         (b"", "holds no feature; begin it with `Feature:`."),
         (b"Feature: x\n  Scenario: b\n    Then c\n    Whn d\n", "own.feature:4: Gherkin does not expect 'Whn d' there"),
@@ -315,7 +315,7 @@ def test_a_malformed_catalogue_is_named_with_its_line(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "describes itself as"),
+    ("arguments", "says"),
     [
         (["ruun"], "Did you mean 'run'?"),
         (["rules", "--profil", "delay"], "--profile"),

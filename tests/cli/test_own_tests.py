@@ -183,7 +183,7 @@ def test_own_steps_may_warn_and_import_what_lies_beside_them(assay: Assay, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("line", "describes itself as"),
+    ("line", "says"),
     [
         ("import not_beside", r"conftest\.py:1: ModuleNotFoundError: No module named 'not_beside'; .* set PYTHONPATH"),
         ("1 / 0", r"conftest\.py:1: ZeroDivisionError: division by zero\.$"),

@@ -207,7 +207,7 @@ def test_each_face_has_a_run_and_a_column(assay: Assay, tmp_path: Path, quick: l
 
 
 @pytest.mark.parametrize(
-    ("arguments", "describes itself as"),
+    ("arguments", "says"),
     [
         (["--backend", "reference,atremis"], "did you mean 'artemis'?"),
         (["--backend", "reference,reference+amqp"], "--backend names 'reference' twice; name it once"),

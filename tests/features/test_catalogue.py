@@ -160,7 +160,7 @@ def test_a_profile_may_be_given_by_its_name(catalogue: Catalogue) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "describes itself as"),
+    ("asked", "says"),
     [
         ("delay-qm", "There is no profile delay-qm; did you mean delay-mq?"),
         ("Batch", "There is no profile Batch; did you mean batch?"),

@@ -224,7 +224,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("old", "new", "line", "describes itself as"), REFUSED.values(), ids=REFUSED.keys())
+@pytest.mark.parametrize(("old", "new", "line", "says"), REFUSED.values(), ids=REFUSED.keys())
 def test_a_malformed_catalogue_is_refused_with_file_and_line(
     tmp_path: Path, old: str, new: str, line: int, says: str
 ) -> None:
@@ -235,7 +235,7 @@ def test_a_malformed_catalogue_is_refused_with_file_and_line(
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "describes itself as"),
+    ("text", "line", "says"),
     [
         ("", 1, "at least one [[document]] table"),
         ("\nrule = 1\n", 1, "at least one [[document]] table"),

@@ -20,6 +20,7 @@ from assay_pipeline.errors import (
     SparkFailedError,
     SparkMissingError,
     UnreachableMasterError,
+    reason,
 )
 from assay_pipeline.job import MANIFEST, Result, judge_runs
 from assay_pipeline.session import java
@@ -42,7 +43,7 @@ def test_without_java_the_user_is_told_what_to_install(
 
 
 @pytest.mark.parametrize(
-    ("describes itself as", "found"), [('openjdk version "11.0.2"', "is older"), ("hello", "does not say its version")]
+    ("says", "found"), [('openjdk version "11.0.2"', "is older"), ("hello", "does not say its version")]
 )
 def test_a_java_that_will_not_do_is_named(
     says: str, found: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -122,6 +123,21 @@ def test_a_judgement_takes_the_place_of_an_earlier_one(
         assert judge_runs([run], tmp_path / "out").runs == ()
         assert {path.name for path in (tmp_path / "out").iterdir()} == left
     assert {path.name for path in tmp_path.iterdir()} == {"run", "out"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("it died\n", "it died"),
+        (
+            "Multiple failures (3):\n\n\tat Stage.run\nCaused by: A: broken\n\tat B\nCaused by: No space left",
+            "Multiple failures (3): No space left",
+        ),
+        ("No space left\n\tat B\nCaused by: No space left", "No space left"),
+    ],
+)
+def test_the_reason_of_spark_is_its_first_line_with_the_last_cause(text: str, told: str) -> None:
+    assert reason(text) == told
 
 
 def test_every_error_is_one_sentence() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from assay_pipeline.errors import SparkFailedError
+from assay_pipeline.errors import SparkFailedError, reason
 from assay_pipeline.packages import need
 from assay_pipeline.session.environment import environment
 from assay_pipeline.session.settings import session_settings
@@ -43,7 +43,7 @@ def connect_session(url: str, octets: int, conf: Mapping[str, str]) -> Generator
         try:
             session = builder.create()
         except PySparkException as error:
-            raise SparkFailedError(str(error).strip().splitlines()[0]) from error
+            raise SparkFailedError(reason(str(error))) from error
         try:
             yield session
         finally:

@@ -374,7 +374,7 @@ def test_where_no_branch_is_in_doubt_none_is_found() -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "describes itself as"),
+    ("command", "says"),
     [
         ("DIS THREAD(ORDERS)", "hexadecimal"),
         ("RESOLVE INDOUBT(*) ACTION(COMMIT)", "hexadecimal"),

@@ -42,7 +42,7 @@ def test_nothing_older_than_tls_1_2_is_spoken() -> None:
 
 
 @pytest.mark.parametrize(
-    ("certificate", "key", "describes itself as"),
+    ("certificate", "key", "says"),
     [
         (FOLDER / "none.pem", KEY, "certificate .*none.pem cannot be read .*correct its path"),
         (CERTIFICATE, FOLDER / "none.pem", "key .*none.pem cannot be read"),

@@ -106,7 +106,7 @@ def test_a_name_or_password_that_no_client_can_send_makes_no_entry(name: str, pa
 
 
 @pytest.mark.parametrize(
-    ("text", "describes itself as"),
+    ("text", "says"),
     [
         ("[users.alice]\nsalt = \n", "not valid TOML: .*line 2.*correct"),
         ("[user.alice]", "'user', and only tables"),

@@ -63,7 +63,7 @@ def test_every_planted_bug_is_tried() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "describes itself as"),
+    ("arguments", "says"),
     [
         (["--store", "sqlit"], "did you mean 'sqlite'?"),
         (["--defect", "noflush"], "did you mean 'no-flush'?"),

@@ -11,7 +11,7 @@ from assay.exits import Exit
 
 
 @pytest.mark.parametrize(
-    ("setting", "describes itself as"),
+    ("setting", "says"),
     [
         ("spark.driver.memory", "'spark.driver.memory' is no setting of Spark: write spark.NAME=VALUE"),
         ("memory=4g", "'memory=4g' is no setting of Spark"),

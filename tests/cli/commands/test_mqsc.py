@@ -67,7 +67,7 @@ def test_platform_and_beginning_can_be_chosen(assay: Assay, script: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("arguments", "describes itself as"),
+    ("arguments", "says"),
     [
         (["nowhere.mqsc"], "nowhere.mqsc cannot be read"),
         (["-", "--platform", "zso"], "did you mean 'zos'?"),

@@ -95,7 +95,7 @@ def test_a_user_logs_in(assay: Assay, script: Path, guarded: Served, monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("options", "code", "describes itself as"),
+    ("options", "code", "says"),
     [
         (["--url", "nonsense"], Exit.USAGE, "is not a server's URL"),
         (["--url", "http://127.0.0.1:x"], Exit.USAGE, "is not a URL"),

@@ -67,7 +67,7 @@ def test_the_documentation_lists_the_columns_and_the_rules() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "describes itself as"),
+    ("line", "says"),
     [
         ('{"event": "send"', "the line is not JSON"),
         ("[1]", "the line is not a JSON object"),
@@ -218,7 +218,7 @@ def mapping_of(**tables: object) -> LogMapping:
 
 
 @pytest.mark.parametrize(
-    ("mapping", "describes itself as"),
+    ("mapping", "says"),
     [
         ("[log", "is not valid TOML"),
         ("[lgo]", "unknown field `lgo`"),
@@ -243,7 +243,7 @@ def test_a_mistake_in_the_mapping_is_told_in_one_sentence(
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "describes itself as"),
+    ("name", "text", "says"),
     [
         ("missing.jsonl", None, "does not exist"),
         ("log.avro", "Obj", "has no known form"),

@@ -320,7 +320,7 @@ def test_a_broker_that_cannot_be_removed_costs_no_journal(tmp_path: Path, monkey
 
 
 @pytest.mark.parametrize(
-    ("arguments", "describes itself as"),
+    ("arguments", "says"),
     [
         (["--faults", "kil"], "did you mean 'kill'?"),
         (["--backend", "reference"], "virtual time"),

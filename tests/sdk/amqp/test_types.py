@@ -56,7 +56,7 @@ def test_the_nulls_at_the_end_of_a_composite_are_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("octets", "describes itself as"),
+    ("octets", "says"),
     [
         (b"", "missing"),
         (b"\xa1\x05ab", "missing"),

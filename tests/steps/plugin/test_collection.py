@@ -58,7 +58,7 @@ def test_a_row_of_an_outline_is_a_scenario_of_its_own(pytester: pytest.Pytester)
 
 @pytest.mark.parametrize("strict", [(), ("--strict-markers",)])
 @pytest.mark.parametrize(
-    ("tag", "line", "describes itself as"),
+    ("tag", "line", "says"),
     [
         ("@DD-999", 5, "is tagged @DD-999, which is no rule of the catalogue; "),
         ("@needs-telport", 5, "there is no capability telport; "),
@@ -139,7 +139,7 @@ OUTLINE = KEPT.replace("Scenario: It", "Scenario Outline: It").replace('"m"', '"
 
 
 @pytest.mark.parametrize(
-    ("examples", "describes itself as"),
+    ("examples", "says"),
     [
         ("", "has <m> in its steps and no Examples; add a table with this column."),
         ("| n |\n| a |\n", "has <m> in a step, and its Examples have no such column; the columns are n."),

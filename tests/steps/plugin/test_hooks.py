@@ -77,7 +77,7 @@ def test_a_scenario_that_says_nothing_in_the_kits_words_needs_no_rule(pytester: 
 
 
 @pytest.mark.parametrize(
-    ("instead", "describes itself as"),
+    ("instead", "says"),
     [
         ('"ghost" sees "m" exactly once', "no receiver or subscriber * is called ghost; the scenario has receiver"),
         ('sending "ghost" is accepted', "no message in this scenario is called ghost; the scenario has m"),
@@ -199,7 +199,7 @@ def test_a_scenario_without_a_claim_is_not_demonstrated(pytester: pytest.Pyteste
 
 
 @pytest.mark.parametrize(
-    ("option", "describes itself as"),
+    ("option", "says"),
     [
         ("--assay-backend=refrence", "did you mean 'reference'"),
         ("--assay-rule=DD-2", "did you mean DD-02"),

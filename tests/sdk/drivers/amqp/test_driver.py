@@ -34,7 +34,7 @@ def test_a_url_names_a_place(url: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "describes itself as"),
+    ("url", "says"),
     [
         ("http://h", r"not an AMQP URL: write amqp://host:port \(http was given\)$"),
         ("amqp://", "names no host: write amqp://host:port$"),

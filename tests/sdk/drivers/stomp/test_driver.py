@@ -29,7 +29,7 @@ def runner() -> Iterator[RealRunner]:
 
 
 @pytest.mark.parametrize(
-    ("url", "describes itself as"),
+    ("url", "says"),
     [
         ("amqp://h", r"not a STOMP URL: write stomp://host:port \(amqp was given\)$"),
         ("stomp://u:secret@h", "pass login="),

@@ -9,7 +9,7 @@ from assay_steps.plugin.steps.unknown import explain, nearest_steps
 
 
 @pytest.mark.parametrize(
-    ("keyword", "text", "describes itself as"),
+    ("keyword", "text", "says"),
     [
         (
             "when",

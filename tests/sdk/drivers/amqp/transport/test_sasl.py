@@ -75,7 +75,7 @@ def test_a_password_is_not_sent_in_clear_text_beyond_this_machine() -> None:
 
 
 @pytest.mark.parametrize(
-    ("login", "offered", "describes itself as"), [(LOGIN, "ANONYMOUS", "PLAIN"), (None, "PLAIN", "user and a pass")]
+    ("login", "offered", "says"), [(LOGIN, "ANONYMOUS", "PLAIN"), (None, "PLAIN", "user and a pass")]
 )
 def test_a_mechanism_that_is_not_offered_is_named(login: Login | None, offered: str, says: str) -> None:
     client = SaslClient(login, private=True)
