@@ -139,13 +139,24 @@ class LightProducer:
 
 
 class LightConsumer:
-    """A subscription that receives messages only during a receive call or with a listener."""
+    """A subscription that receives messages during a receive call, with a listener, or ahead of both within its credit.
 
-    def __init__(self, port: Subscription, session: LightSession, teller: LightTeller, runner: Runner) -> None:
+    Args:
+        port: The client's subscription.
+        session: The session that confirms the messages.
+        teller: Reports the consumer's events under its name.
+        runner: The runner of the listener's script.
+        credit: The credit that the application chose; None for a credit that only a listener gets.
+    """
+
+    def __init__(
+        self, port: Subscription, session: LightSession, teller: LightTeller, runner: Runner, credit: int | None
+    ) -> None:
         self._port = port
         self._session = session
         self._teller = teller
         self._runner = runner
+        self._credit = credit
 
     def receive(self, timeout_ms: int) -> Outcome[Seen | None]:
         """Receive one message.
@@ -176,7 +187,8 @@ class LightConsumer:
         return None if delivery is None else self._session.handed(delivery)
 
     def _listen(self, script: Script | None) -> None:
-        self._port.credit = 0
+        if self._credit is None:
+            self._port.credit = 0
         if script is None:
             self._port.set_on_message(None)
             return
@@ -195,7 +207,8 @@ class LightConsumer:
             scripted([delivery])
 
         self._port.set_on_message(listener)
-        self._port.credit = DEFAULT_CREDIT
+        if self._credit is None:
+            self._port.credit = DEFAULT_CREDIT
 
     def _close(self) -> None:
         self._port.unsubscribe()
@@ -260,13 +273,13 @@ class LightSession:
                 qos=_NUMBERS[qos or Qos.AT_MOST_ONCE],
                 auto_confirm=self._auto_confirm if auto_confirm is None else auto_confirm,
                 ttl=(of.ttl_ms or 0) if of.durability is Durability.NON_DURABLE else of.ttl_ms,
-                credit=0,
+                credit=of.credit or 0,
             )
             self._teller.name(subscription.number, actor)
             self._teller.name_link(subscription, actor)
             if of.name is not None:
                 self._subscriptions[of.name] = subscription
-            return LightConsumer(subscription, self, self._teller, self._runner)
+            return LightConsumer(subscription, self, self._teller, self._runner, of.credit)
 
         return attempt(subscribe)
 

@@ -109,8 +109,8 @@ class SdkSession:
         """
         if qos is not None or auto_confirm is not None:
             return self._unsupported("quality of service and automatic confirmation: only the MQ Light face has them")
-        if of.ttl_ms is not None:
-            return self._unsupported("time to live of a subscription: only the MQ Light face has it")
+        if of.ttl_ms is not None or of.credit is not None:
+            return self._unsupported("time to live and credit of a subscription: only the MQ Light face has them")
 
         def make() -> SdkConsumer:
             port = self._make_consumer(of)

@@ -34,6 +34,18 @@ Feature: The acknowledgement of a message by the client or by the application
       And "s" has seen "m1" to "m3"
       Then "s" accepted "m1" to "m3" over the wire by itself
 
+    @evidence
+    Scenario Outline: The client accepts received messages over the wire before the application asks for them
+      Given a topic
+      And subscriber "s", which does not receive yet, on the topic with <quality>, automatic confirmation, a durable subscription and a credit of 3
+      When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
+      Then "s" accepted "m1" to "m3" over the wire by itself
+
+      Examples:
+        | quality                                                      |
+        | quality of service at-least-once                             |
+        | shared subscription "club", quality of service at-least-once |
+
     Scenario: A callback that fails does not prevent the acknowledgement
       Given a topic
       And subscriber "s", which does not receive yet, on the topic with quality of service at-least-once, automatic confirmation and a durable subscription
@@ -332,6 +344,27 @@ Feature: The acknowledgement of a message by the client or by the application
       And "s" receives a message
       Then "s" accepted "m2" over the wire, each after its acknowledgement
       And "s" did not accept "m1" and "m3" over the wire
+
+    @evidence
+    Scenario: A message that the application has not asked for is not accepted over the wire
+      Given a topic
+      And subscriber "s", which does not receive yet, on the topic with quality of service at-least-once, no automatic confirmation, a durable subscription and a credit of 5
+      When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
+      And "s" receives 2 messages
+      And "s" acknowledges message "m2"
+      Then "s" accepted "m2" over the wire, each after its acknowledgement
+      And "s" did not accept "m1" and "m3" over the wire
+
+    Scenario: A message that the application has not asked for comes after the application has failed
+      Given a topic
+      And subscriber "s", which does not receive yet, on the topic with quality of service at-least-once, no automatic confirmation, a durable subscription and a credit of 5
+      When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
+      And "s" receives a message
+      And the application of "s" fails
+      And subscriber "s" comes back and does not receive yet
+      And subscriber "s" starts to receive
+      Then "s" sees "m1" again
+      And "s" sees "m2" and "m3" at least once
 
     Scenario: A message that is not acknowledged when its consumer is closed comes again
       Given a topic

@@ -582,6 +582,23 @@ Feature: The broker's copy of a message that is delivered
       And subscriber "sure" comes back
       Then message "m1" as seen by "sure" shows JMSRedelivered "false"
 
+    @judges-client @needs-cut @needs-reconnect
+    Scenario Outline: With a credit of <credit>, the unacknowledged messages come again after a cut, and then the next one
+      Given a topic
+      And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation, a durable subscription and a credit of <credit>
+      When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
+      And "s" has seen <first>
+      And every connection is cut
+      And 4 s pass
+      And "s" acknowledges message "m1"
+      Then "s" sees <first> again
+      And "s" sees <next> at least once
+
+      Examples:
+        | credit | first         | next |
+        | 1      | "m1"          | "m2" |
+        | 2      | "m1" and "m2" | "m3" |
+
   @QS-10 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription @needs-shared-subscription
   Rule: An unacknowledged message of a shared subscription may go to another subscriber
     Line 22.  Jakarta Messaging 3.1, section 6.2.11, demands the mark.

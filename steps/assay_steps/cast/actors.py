@@ -253,6 +253,7 @@ def open_consumer(
         "ttl_ms": origin.ttl_ms,
         "qos": qos.value if qos else None,
         "auto_confirm": auto_confirm,
+        "credit": origin.credit,
     }
     answer = session.recorder.record(
         name,

@@ -271,10 +271,19 @@ class World(Waiting):
         shared: bool = False,
         selector: str | None = None,
         ttl_ms: int | None = None,
+        credit: int | None = None,
     ) -> Origin:
         """Return the origin for a consumer of a subscription, with a subscription name that is unique on the broker.
 
-        The time to live is in milliseconds.
+        Args:
+            topic: The topic or pattern.
+            durable: Whether the subscription is durable.
+            name: The subscription's name in the scenario; None without a name.
+            shared: Whether the subscription is shared.
+            selector: The JMS selector; None for all messages.
+            ttl_ms: The time for which the subscription outlives its last consumer, in milliseconds; None for the
+                default of its durability.
+            credit: As in `Origin`.
         """
         return Origin(
             address=topic,
@@ -283,6 +292,7 @@ class World(Waiting):
             name=self.names.identifier(name) if name else None,
             shared=shared,
             ttl_ms=ttl_ms,
+            credit=credit,
         )
 
     def play(self, name: str, role: Role) -> Answer[Consumer]:

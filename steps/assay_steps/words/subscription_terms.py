@@ -24,6 +24,7 @@ class Terms(Struct, frozen=True, kw_only=True):
         durable: Whether the subscription lasts until it is removed.
         share: The name of the shared subscription.
         auto_confirm: Whether the client confirms messages automatically.
+        credit: The largest number of unconfirmed messages that the broker sends before the application asks for them.
     """
 
     qos: Qos | None = None
@@ -31,6 +32,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     durable: bool = False
     share: str | None = None
     auto_confirm: bool | None = None
+    credit: int | None = None
 
 
 TERM_PHRASES: tuple[tuple[str, Callable[[re.Match[str]], dict[str, Any]]], ...] = (
@@ -39,6 +41,7 @@ TERM_PHRASES: tuple[tuple[str, Callable[[re.Match[str]], dict[str, Any]]], ...] 
     (r"a durable subscription", lambda _: {"durable": True}),
     (r'shared subscription "([^"]+)"', lambda match: {"share": match[1]}),
     (r"automatic confirmation", lambda _: {"auto_confirm": True}),
+    (r"a credit of (\d+)", lambda match: {"credit": int(match[1])}),
     (r"no automatic confirmation", lambda _: {"auto_confirm": False}),
 )
 """The readers of the terms after ``with``; a step joins several terms with commas and ``and``."""

@@ -106,6 +106,7 @@ def test_a_place_has_a_kind_and_a_name(text: str, place: Place) -> None:
             'shared subscription "club", quality of service at-least-once and no automatic confirmation',
             Terms(share="club", qos=Qos.AT_LEAST_ONCE, auto_confirm=False),
         ),
+        ("a durable subscription and a credit of 2", Terms(durable=True, credit=2)),
         ("automatic confirmation and a subscription that lives for 1 h", Terms(auto_confirm=True, ttl_ms=3_600_000)),
     ],
 )

@@ -22,6 +22,8 @@ class Origin(Struct, frozen=True, kw_only=True):
         no_local: Whether the consumer gets no messages that its own connection sent.
         ttl_ms: The time for which the subscription outlives its last consumer, in milliseconds; None for the default
             of its durability.
+        credit: The largest number of unconfirmed messages that the broker may send before the application asks for
+            them, as MQ Light's credit; None to send messages only for receive calls and to a listener.
     """
 
     address: Address
@@ -31,6 +33,7 @@ class Origin(Struct, frozen=True, kw_only=True):
     shared: bool = False
     no_local: bool = False
     ttl_ms: int | None = None
+    credit: int | None = None
 
 
 class Draft(Struct, frozen=True, kw_only=True):

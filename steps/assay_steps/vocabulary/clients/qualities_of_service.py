@@ -44,6 +44,7 @@ def role_of(world: World, name: str, place: Place, terms: Terms) -> Role:
         name=terms.share or (name if lasting else None),
         shared=terms.share is not None,
         ttl_ms=None if terms.durable else terms.ttl_ms,
+        credit=terms.credit,
     )
     return Role(
         origin=origin,
