@@ -485,6 +485,16 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And the consumer of "passer" is closed
       Then no subscription to the topic remains
 
+    @evidence @judges-client @needs-session @needs-subscription-list
+    Scenario: An administrator no longer sees a non-durable subscription once the message that its closed consumer held is acknowledged
+      Given a topic
+      And a non-durable subscriber "passer" on the topic in client mode
+      When message "m1" is sent to the topic
+      And "passer" has seen "m1"
+      And the consumer of "passer" is closed
+      And "passer" acknowledges message "m1"
+      Then no subscription to the topic remains
+
     @evidence @needs-session @needs-local-transaction @needs-subscription-list
     Scenario: An administrator no longer sees a non-durable subscription of which one commit acknowledged several messages
       Given a topic
