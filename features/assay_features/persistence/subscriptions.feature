@@ -485,6 +485,16 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And the consumer of "passer" is closed
       Then no subscription to the topic remains
 
+    @evidence @judges-client @needs-session @needs-subscription-list
+    Scenario: An administrator no longer sees a non-durable subscription once the message that its closed consumer held is acknowledged
+      Given a topic
+      And a non-durable subscriber "passer" on the topic in client mode
+      When message "m1" is sent to the topic
+      And "passer" has seen "m1"
+      And the consumer of "passer" is closed
+      And "passer" acknowledges message "m1"
+      Then no subscription to the topic remains
+
     @evidence @needs-session @needs-local-transaction @needs-subscription-list
     Scenario: An administrator no longer sees a non-durable subscription of which one commit acknowledged several messages
       Given a topic
@@ -683,14 +693,15 @@ Feature: A subscription is durable or not, and a queue is one subscription share
     Line 29.
 
     @evidence @needs-store-error
-    Scenario: A durable subscription whose removal the store refuses still has its messages
+    Scenario: A durable subscription whose removal the store refuses still has its messages, and stores more
       Given a topic
       And a durable subscriber "keeper" on the topic that does not receive yet
       When messages "m1" and "m2" are sent to the topic
       And the broker's store refuses the next write
       And subscriber "keeper" tries to unsubscribe
+      And message "m3" is sent to the topic
       And subscriber "keeper" comes back
-      Then "keeper" sees "m1" and "m2" at least once
+      Then "keeper" sees "m1" to "m3" at least once
 
     @evidence @needs-store-error
     Scenario Outline: If the store first refuses a durable subscription and then accepts it, the subscription is there after the broker <event>

@@ -494,6 +494,22 @@ Feature: The acknowledgement of a message by the client or by the application
       And "s" sees "m1" exactly once
       And "t" sees "n2" exactly once
 
+    @needs-cut
+    Scenario: A client that closes one consumer can still acknowledge the messages of its other subscription
+      Given a topic "one"
+      And a topic "two"
+      And subscriber "s" on topic "one" with quality of service at-least-once, no automatic confirmation and a durable subscription
+      And subscriber "t", of the client of "s", on topic "two" with quality of service at-least-once, no automatic confirmation and a durable subscription
+      When messages "m1" and "m2" are sent to topic "one" with quality of service at-least-once
+      And "s" has seen "m1" and "m2"
+      And the consumer of "t" is closed
+      And "s" acknowledges message "m1" as it first saw it
+      Then it is accepted
+      When 2 s pass
+      And every connection is cut
+      Then "s" sees "m2" again
+      And "s" sees "m1" exactly once
+
     @evidence
     Scenario: More messages than the client's credit are acknowledged one by one as they come
       Given a topic

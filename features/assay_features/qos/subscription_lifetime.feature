@@ -317,7 +317,9 @@ Feature: A subscription outlives its application for its time to live, and no lo
       And the broker's store refuses the next write
       And subscriber "lasting" tries to come back
       And 2 s pass
-      And subscriber "lasting" comes back
+      And subscriber "lasting" tries to come back
+      Then it is accepted
+      When subscriber "lasting" starts to receive
       Then "lasting" sees "m1" and "m2" at least once
 
     Scenario Outline: After its <part> is closed, a subscriber with <terms> can subscribe again

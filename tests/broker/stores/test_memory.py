@@ -28,6 +28,15 @@ def test_a_full_disk_takes_nothing_but_removals() -> None:
     assert [record.key for record in kept(store) if isinstance(record, MessageStored)] == [2]
 
 
+def test_a_full_disk_takes_no_part_of_a_batch() -> None:
+    size = len(msgspec.msgpack.encode(stored(1, "x" * 100)))
+    store = MemoryStore(capacity_bytes=size * 3 // 2)
+    with pytest.raises(StoreError):
+        store.write([stored(1, "x" * 100), stored(2, "x" * 100)])
+    store.flush()
+    assert kept(store) == ()
+
+
 def test_a_full_disk_takes_no_retained_publication_but_lets_one_be_cleared() -> None:
     store = MemoryStore(capacity_bytes=400)
     store.write([RetainedSet(topic=TOPIC, message=Message(body="x"))])

@@ -133,6 +133,31 @@ def test_an_active_shared_subscription_refuses_another_topic_or_selector(bench: 
     assert bench.receiver(2, 3, TOPIC, durable="d", shared="d") is None
 
 
+@pytest.mark.parametrize("stored", [True, False])
+def test_every_consumer_waits_until_the_store_has_taken_or_refused_their_shared_subscription(*, stored: bool) -> None:
+    bench = Bench(auto=False)
+    tokens: list[int] = []
+    for number in (1, 2):
+        bench.connect(number)
+        tokens.append(bench.token())
+        attach = commands.Attach(
+            connection=number,
+            token=tokens[-1],
+            link=1,
+            address=TOPIC,
+            durability=commands.Durability.DURABLE,
+            name="d",
+            shared=True,
+        )
+        bench.handle(attach)
+    assert not bench.answers.keys() & set(tokens)
+    if stored:
+        bench.flush()
+    else:
+        bench.fail()
+    assert [bench.answers[token].refused is None for token in tokens] == [stored, stored]
+
+
 def test_shared_and_unshared_durable_subscriptions_do_not_take_each_others_names(bench: Bench) -> None:
     bench.connect(2, "subscriber")
     bench.receiver(2, 1, TOPIC, durable="d")
