@@ -43,23 +43,23 @@ class Delivery(Struct, frozen=True):
     Args:
         key: The message's key.
         transfer: The frame with the delivery's transfer.
-        said: The dispositions of the delivery, in order.
-        deed: The application's call that acknowledged the message, after which the client may accept it. None if no
-            call acknowledged it, or if the client sent the message.
+        dispositions: The dispositions of the delivery, in order.
+        acknowledgement: The application's call that acknowledged the message, after which the client may accept it.
+            None if no call acknowledged it, or if the client sent the message.
         answer: For a message that the client sent, the answer to its send; the broker must accept the message before
             this answer. None for other messages.
     """
 
     key: str
     transfer: Frame
-    said: tuple[Frame, ...]
-    deed: Event | None = None
+    dispositions: tuple[Frame, ...]
+    acknowledgement: Event | None = None
     answer: Event | None = None
 
     @property
     def by_receiver(self) -> list[Frame]:
         """The dispositions from the receiver: outcomes, and settlements without an outcome."""
-        return [frame for frame in self.said if frame.role == "receiver"]
+        return [frame for frame in self.dispositions if frame.role == "receiver"]
 
     @property
     def outcome(self) -> Frame | None:
@@ -69,7 +69,7 @@ class Delivery(Struct, frozen=True):
     @property
     def end(self) -> Frame | None:
         """The disposition that settled the delivery; None if neither client nor broker settled it."""
-        return next((frame for frame in self.said if frame.settled), None)
+        return next((frame for frame in self.dispositions if frame.settled), None)
 
 
 class _Flaw(Struct, frozen=True):
@@ -181,7 +181,7 @@ def _judged(deliveries: list[Delivery], claim: Claim) -> list[Delivery]:
     if not claim.bounds.get("accepted", 1):
         return [one for one in deliveries if one.outcome is not None and one.outcome.disposition == _ACCEPTED]
     if claim.bounds.get("acknowledged", 1):
-        return [one for one in deliveries if one.deed is not None]
+        return [one for one in deliveries if one.acknowledgement is not None]
     return deliveries
 
 
@@ -206,12 +206,12 @@ def _flaws(deliveries: list[Delivery], claim: Claim) -> Iterable[_Flaw]:
         reason = "The application acknowledged no message, or the client accepted none, so no disposition was due."
         yield _Flaw(reason, None, deliveries[-1].transfer, proves=False)
     for one in judged:
-        flaw = _flaw(one, one.deed if by_hand else None, settled=bool(claim.bounds.get("settled", 1)))
+        flaw = _flaw(one, one.acknowledgement if by_hand else None, settled=bool(claim.bounds.get("settled", 1)))
         if flaw is not None:
             yield flaw
 
 
-def _flaw(one: Delivery, deed: Event | None, *, settled: bool) -> _Flaw | None:
+def _flaw(one: Delivery, acknowledgement: Event | None, *, settled: bool) -> _Flaw | None:
     """Return the flaw in a delivery that must be accepted and, if ``settled``, also settled; None without a flaw."""
     outcome = one.outcome
     if outcome is None and one.end is not None:
@@ -219,7 +219,7 @@ def _flaw(one: Delivery, deed: Event | None, *, settled: bool) -> _Flaw | None:
         reason = f"A delivery was settled without an outcome, {mine if one.end.role == 'receiver' else other}."
         return _Flaw(reason, None, one.transfer, proves=False)
     if outcome is None:
-        return _Flaw("A delivery has no outcome on the wire.", None, deed or one.transfer)
+        return _Flaw("A delivery has no outcome on the wire.", None, acknowledgement or one.transfer)
     if outcome.disposition != _ACCEPTED:
         return _Flaw(f"A message was {outcome.disposition} instead of accepted.", outcome, outcome)
     if one.answer is not None and follows(outcome, one.answer):
@@ -240,7 +240,7 @@ def _early(one: Delivery, *, never: bool) -> Iterable[_Flaw]:
         what = "settled without an outcome" if frame.disposition == _NONE else "accepted"
         if never:
             yield _Flaw(f"A message was {what}, which must not happen.", frame, frame)
-        elif one.deed is None or follows(one.deed, frame):
+        elif one.acknowledgement is None or follows(one.acknowledgement, frame):
             yield _Flaw(f"A message was {what} before the application acknowledged it.", frame, frame)
 
 
@@ -276,7 +276,8 @@ def _way(one: Delivery) -> str:
 def _shown(deliveries: list[Delivery]) -> str:
     texts = [
         ", ".join(
-            f"{frame.disposition} by the {frame.role}{', settled' if frame.settled else ''}" for frame in one.said
+            f"{frame.disposition} by the {frame.role}{', settled' if frame.settled else ''}"
+            for frame in one.dispositions
         )
         for one in deliveries
     ]

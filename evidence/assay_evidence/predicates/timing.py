@@ -23,7 +23,7 @@ PERCENT = 100
 TOO_EARLY = "The message could be received or browsed too early."
 
 
-class Delivery(Struct, frozen=True):
+class Availability(Struct, frozen=True):
     """A proof that a message was available.
 
     Args:
@@ -44,10 +44,10 @@ class Delivery(Struct, frozen=True):
 
 def _deliveries(
     history: History, key: str, actors: tuple[str, ...] | None, lookers: tuple[str, ...] | None
-) -> list[Delivery]:
-    handed = [Delivery(seen, seen.actor) for seen in history.sightings({key}, actors)]
+) -> list[Availability]:
+    handed = [Availability(seen, seen.actor) for seen in history.sightings({key}, actors)]
     looked = [
-        Delivery(look.answer, f"{look.call.actor} (a look)", look.call)
+        Availability(look.answer, f"{look.call.actor} (a look)", look.call)
         for look in history.looks(actors=lookers)
         if key in look.answer.keys
     ]

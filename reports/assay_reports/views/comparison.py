@@ -62,7 +62,7 @@ class Absence(Struct, frozen=True):
     reason: str
 
 
-class Lack(Struct, frozen=True):
+class PairLack(Struct, frozen=True):
     """A capability that a pair lacks.
 
     Args:
@@ -129,7 +129,7 @@ class Column(Struct, frozen=True, kw_only=True):
     not_run: int
     totals: Totals
     of_no_product: Totals
-    lacks: tuple[Lack, ...]
+    lacks: tuple[PairLack, ...]
     page: str
 
 
@@ -252,7 +252,7 @@ def _totals(rules: Sequence[RuleVerdict]) -> Totals:
     )
 
 
-def _lacks(rules: Iterable[RuleVerdict], pair: Pair) -> Iterator[Lack]:
+def _lacks(rules: Iterable[RuleVerdict], pair: Pair) -> Iterator[PairLack]:
     reasons: dict[str, str] = {}
     tally: Counter[str] = Counter()
     for rule in rules:
@@ -260,7 +260,7 @@ def _lacks(rules: Iterable[RuleVerdict], pair: Pair) -> Iterator[Lack]:
         tally.update(lacking.keys())
         reasons = lacking | reasons
     for capability, count in sorted(tally.items(), key=lambda one: (-one[1], one[0])):
-        yield Lack(capability, reasons[capability], count)
+        yield PairLack(capability, reasons[capability], count)
 
 
 def _lacking(rule: RuleVerdict, pair: Pair) -> dict[str, str]:

@@ -10,17 +10,17 @@ from assay_broker.core.objects.factory import LOCAL_DEFAULT, MODEL_DEFAULT, STAG
 from assay_broker.core.objects.model import Definition, Kind, Namespace
 from assay_broker.core.queues.homes import home_of, name_at, shared_home
 from assay_broker.core.queues.queue import Queue
-from assay_broker.core.queues.routes import Choice, Target
+from assay_broker.core.queues.routes import InstanceChoice, Target
 from assay_broker.core.refusals import refusal
 from assay_broker.core.state import State
 from assay_sdk.model.destinations import DestinationError, checked_name
 from assay_sdk.model.message import Address, AddressKind
 from assay_sdk.model.reasons import Mqrc
 
-_FREE = Choice()
+_FREE = InstanceChoice()
 
 
-def resolve(state: State, address: Address, choice: Choice = _FREE) -> Target:
+def resolve(state: State, address: Address, choice: InstanceChoice = _FREE) -> Target:
     """Resolve the name of a queue by the present definitions; a later call may have another result (DD-50).
 
     Args:
@@ -52,7 +52,7 @@ def resolve(state: State, address: Address, choice: Choice = _FREE) -> Target:
     return _behind(state, first, choice)
 
 
-def _unknown(state: State, name: str, choice: Choice) -> Target:
+def _unknown(state: State, name: str, choice: InstanceChoice) -> Target:
     """Resolve an undefined name: to another queue manager's cluster queue, or to a queue created on use."""
     elsewhere = _elsewhere(state, name, None, choice)
     if elsewhere is not None:
@@ -67,7 +67,7 @@ def _unknown(state: State, name: str, choice: Choice) -> Target:
     return Target((default,), local_queue(state, name, default))
 
 
-def _behind(state: State, first: Definition, choice: Choice) -> Target:
+def _behind(state: State, first: Definition, choice: InstanceChoice) -> Target:
     """Resolve an alias to its topic, its local queue or a cluster queue."""
     if first.says("TARGTYPE", "TOPIC"):
         return Target((first,), topic=_topic_behind(state, first))
@@ -111,7 +111,7 @@ def _topic_behind(state: State, alias: Definition) -> Address:
     return Address(AddressKind.TOPIC, named.text("TOPICSTR"))
 
 
-def _elsewhere(state: State, name: str, alias: Definition | None, choice: Choice) -> Target | None:
+def _elsewhere(state: State, name: str, alias: Definition | None, choice: InstanceChoice) -> Target | None:
     """Resolve a cluster queue to one of its instances on other queue managers; None if it has no such instance.
 
     DEFBIND decides which instance:

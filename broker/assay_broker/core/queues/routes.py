@@ -31,7 +31,7 @@ class Target(Struct, frozen=True, eq=False):
         return None
 
 
-class Choice(Struct, frozen=True, eq=False):
+class InstanceChoice(Struct, frozen=True, eq=False):
     """The input for the choice between several instances of a cluster queue.
 
     Args:

@@ -17,7 +17,7 @@ from assay_broker.core.queues.homes import home_of
 from assay_broker.core.queues.obstacles import Obstacle, full, length, limits, obstacles, size
 from assay_broker.core.queues.queue import Queue
 from assay_broker.core.queues.resolution import resolve, staging_depth, staging_queue
-from assay_broker.core.queues.routes import Choice, Route, Target
+from assay_broker.core.queues.routes import InstanceChoice, Route, Target
 from assay_broker.core.refusals import RefusalError, refusal
 from assay_broker.core.state import State
 from assay_broker.core.topics.publications import check_delayed, publish
@@ -112,7 +112,7 @@ def _remembered(state: State, sender: Sender) -> Route | None:
 
 
 def _resolved(state: State, sender: Sender, address: Address, message: Message) -> Target:
-    target = resolve(state, address, Choice(sender.queue, message.group_id))
+    target = resolve(state, address, InstanceChoice(sender.queue, message.group_id))
     if address is sender.address and address.kind is AddressKind.QUEUE and state.alone:
         sender.route = Route(
             target=target,

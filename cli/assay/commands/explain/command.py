@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from assay.commands.explain.telling import Choice, told_of
+from assay.commands.explain.lines import Choice, told_of
 from assay.exits import UsageProblem
 from assay.terminal import Terminal
 from assay_features import load_catalogue
