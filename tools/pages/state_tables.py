@@ -1,4 +1,4 @@
-"""State tables for pages: as a Mermaid diagram, and as a Markdown table with a row for each cell."""
+"""State tables for pages: as a Mermaid diagram, and as a Markdown table with a row for each transition."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def diagram(table: Mapping[tuple[State, Input], tuple[State, Action]], start: St
 
 
 def listing(table: Mapping[tuple[State, Input], tuple[State, Action]], heads: tuple[str, str, str, str]) -> str:
-    """Return a state table as Markdown, with a row for each cell.
+    """Return a state table as Markdown, with a row for each transition.
 
     Args:
         table: The mapping of (state, input) to (next state, action).

@@ -5,10 +5,13 @@
 - BT-08: every batch whose callback ended; BT-10: the same in sessions with dups-ok acknowledgement
 - BT-09: every message of a batch whose callback raised an error, if the consumer received the message again on the same
   link
-- BT-16: every message of a batch whose callback returned, if the client accepted the message and the link then began a
-  later batch.  No fault, and no loss of any client's connection, overlaps the time from the reception to `SETTLED_MS`
-  after the acceptance.  Otherwise the broker may not have received the acceptance.  The begin of the later batch does
-  not show that the broker received it, because the client may have prefetched the messages of that batch.
+- BT-16: every message of a batch whose callback returned, under three conditions:
+
+  1. The client accepted the message.
+  2. The link then began a later batch.
+  3. From the reception to `SETTLED_MS` after the acceptance, there was no fault, and no client lost its connection.
+     Without this condition, the broker may not have received the acceptance.  The later batch alone does not show that
+     it did, because the client may have prefetched the messages of that batch.
 
 For BT-09 and BT-16, the scenario sent the message's id once.
 

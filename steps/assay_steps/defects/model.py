@@ -17,10 +17,10 @@ class Defect(Behaviour, frozen=True, kw_only=True):
 
 
 def at_port(shape: Callable[[M], Callable[[Client], Client]], wrong: M, name: str, *rules: str) -> Defect:
-    """Make a defect in front of the client port.
+    """Make a defect that is a filter between the steps and the client (in front of the client port).
 
     Args:
-        shape: Makes a filter from the function or class that misbehaves.
+        shape: Puts a filter in front of a client; the filter changes calls or answers by means of `wrong`.
         wrong: The function or class that misbehaves; its docstring's first line is the defect's text.
         name: The defect's name.
         rules: The ids of the rules that the defect breaks.

@@ -13,9 +13,9 @@ The link treats an acquired delivery as follows:
 | sent         | the client settles it | released, given back | enlisted                |
 | enlisted     | the outcome holds     | released, given back | -                       |
 
-A link that sends deliveries settled enlists each delivery as accepted when the link begins to send the delivery.  At
-the discharge, this link gives back the deliveries that it has not begun to send; the client then gets them outside the
-transaction.
+If the link's snd-settle-mode is *settled*, the client sends no outcome.  So the link enlists a delivery as accepted
+when it begins to send the delivery.  At the discharge, this link gives back the deliveries that it has not begun to
+send; the client then gets them outside the transaction.
 """
 
 from __future__ import annotations

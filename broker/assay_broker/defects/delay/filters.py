@@ -88,9 +88,9 @@ def reported_at_once(kinds: Mqro, kind: Mqro, *, lost: bool = False) -> Seams:
     """Make filters that send reports on delayed messages as soon as the messages are staged.
 
     Args:
-        kinds: The report options; the broker reports on a message that has at least one of them.
-        kind: The kind of the report.
-        lost: Whether the broker loses the message itself.
+        kinds: The options with which a sender asks for a report; a message with at least one of them gets a report.
+        kind: The kind of the report that the broker sends, whichever option the message has.
+        lost: Whether the broker sends only the report, and loses the message.
     """
 
     def reported(put: Put, _target: Address, now_ms: int, view: View) -> Commands | None:
