@@ -19,13 +19,12 @@ import re
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
+from assay_evidence.events import LOSING
 from assay_evidence.subjects import DEFINE, SPECIAL, Limit, Limits
 from assay_pipeline.history import CASE, MESSAGE
 from assay_pipeline.moments import NS_PER_MS, any_of, elapsed, no, precedes
 
 FOREVER = 2**62
-LOSING = ("kill", "restart", "cut")
-"""The faults that end the connections of clients."""
 QUIET_MS = Limit(
     "quiet_ms", 1_000, "How long a watching consumer must have received no message before its silence counts."
 )

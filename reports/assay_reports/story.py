@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from assay_evidence.events import (
+    FATAL,
     Admin,
     AnyEvent,
     Call,
@@ -46,8 +47,6 @@ FRAMES_BEFORE, FRAMES_AFTER = 8, 4
 """The numbers of kept frames before and after an event that breaks the rule."""
 _BREACHES = 3
 """The largest number of rule-breaking events for which a story shows frames."""
-_ENDING = frozenset({"kill", "restart"})
-"""The faults that end the broker's process, which then starts again."""
 _PREPARING = frozenset({"session", "producer", "temporary-queue", "start-connection"})
 """The calls that a story leaves out if they are accepted."""
 _BY_DEFAULT: Mapping[str, Scalar] = {"priority": 4, "ttl_ms": 0, "delay_ms": 0, "checks": True, "on": True}
@@ -345,7 +344,7 @@ class _Teller:
         if event.phase == "begin" or begin is None:
             return f"{what} {'strikes' if event.phase == 'begin' else 'is over'}"
         took = duration(self._clock.at_ns(event) - self._clock.at_ns(begin))
-        return f"answers again, {took} after the {what}" if what in _ENDING else f"{what} is over after {took}"
+        return f"answers again, {took} after the {what}" if what in FATAL else f"{what} is over after {took}"
 
 
 def _verb(call: Call | None) -> str:

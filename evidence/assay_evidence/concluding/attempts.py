@@ -25,7 +25,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import structs
 
 from assay_evidence.concluding.weighing import NS_PER_SECOND
-from assay_evidence.events import Event, Fault, ScenarioBegin, Step
+from assay_evidence.events import FATAL, Event, Fault, ScenarioBegin, Step
 from assay_evidence.events.pairs import paired
 from assay_evidence.verdicts import ScenarioVerdict, Verdict
 
@@ -35,8 +35,6 @@ SLOW_RETURN_NS = 10 * NS_PER_SECOND
 The messages of scenarios with a restart or kill have delays of about this length.  A broker that comes back later can
 miss the time at which a claim expects a message.
 """
-_ENDING = frozenset({"kill", "restart"})
-"""The faults that end the broker, by their names in the journal."""
 
 
 def attempt_id(scenario: str, attempt: int) -> str:
@@ -81,7 +79,7 @@ def is_open(verdict: Verdict, trace: Iterable[Event], *, held_up: bool) -> bool:
 
 
 def _longest_fault_ns(trace: Iterable[Event]) -> int:
-    faults = paired(event for event in trace if isinstance(event, Fault) and event.what in _ENDING)
+    faults = paired(event for event in trace if isinstance(event, Fault) and event.what in FATAL)
     return max((end.mono_ns - begin.mono_ns for begin, end in faults if end is not None), default=0)
 
 

@@ -23,6 +23,12 @@ class Admin(Event, frozen=True, kw_only=True, tag="admin"):
     answer: dict[str, Scalar] = {}
 
 
+FATAL = ("kill", "restart")
+"""The faults that end the broker's process.  It then starts again, and has only what was on its disk."""
+LOSING = (*FATAL, "cut")
+"""The faults that end the connections of clients."""
+
+
 class Fault(Event, frozen=True, kw_only=True, tag="fault"):
     """The begin or end of a fault; during the fault, silence proves nothing.
 

@@ -10,13 +10,12 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from assay_evidence.events import Call, Callback, Event, Fault, Return, Seen, SessionEnded, Settle, Unit
+from assay_evidence.events import FATAL, Call, Callback, Event, Fault, Return, Seen, SessionEnded, Settle, Unit
 from assay_evidence.oracle.holders import Attachment, Holder, Holders
 from assay_evidence.oracle.moments import elapsed, precedes, unsure
 from assay_evidence.oracle.story import Story
 from assay_evidence.oracle.values import FaultSpan, Send, Span
 
-FATAL = ("kill", "restart")
 _GIVING_BACK = {"abort", "close-connection", "close-consumer", "close-session", "recover", "unsubscribe"}
 _FAILING = {"abort", "recover"}
 

@@ -10,14 +10,12 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from assay_evidence.events import Call, Event, Return, Seen, Settle, Unit
+from assay_evidence.events import FATAL, Call, Event, Return, Seen, Settle, Unit
 from assay_evidence.oracle import moments
 from assay_evidence.oracle.copies import giving_back
 from assay_evidence.oracle.story import Story
 from assay_evidence.oracle.values import Send
 
-FATAL = ("kill", "restart")
-"""The faults after which a broker has only what was on disk."""
 RETAIN = "JMS_IBM_Retain"
 """The property of a publication that the broker retains for later subscribers."""
 

@@ -9,14 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
-from assay_evidence.events import Event, Seen
+from assay_evidence.events import FATAL, Event, Seen
 from assay_evidence.oracle.holders import Attachment, Holders
 from assay_evidence.oracle.moments import precedes
 from assay_evidence.oracle.publications import is_stored, publications
 from assay_evidence.oracle.story import Story
 from assay_evidence.oracle.values import FaultSpan, Send, Span
 
-FATAL = ("kill", "restart")
 PATTERN = "#*+%"
 SUBSCRIPTIONS = "SUB("
 ONCE = "at-most-once"

@@ -7,14 +7,25 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TypeVar, cast
 
-from assay_evidence.events import Admin, AnyEvent, Call, Callback, Event, Fault, MessageRef, Return, Seen, Unit, Watch
+from assay_evidence.events import (
+    LOSING,
+    Admin,
+    AnyEvent,
+    Call,
+    Callback,
+    Event,
+    Fault,
+    MessageRef,
+    Return,
+    Seen,
+    Unit,
+    Watch,
+)
 from assay_evidence.events.pairs import paired
 from assay_evidence.oracle.moments import precedes
 from assay_evidence.oracle.values import FOREVER, Consumer, FaultSpan, Send, Sighting, Span
 from assay_evidence.subjects import DEFINE, SPECIAL
 
-LOSING = ("kill", "restart", "cut")
-"""The faults that end the connections of clients."""
 MQLIGHT = "mqlight"
 """The face of an MQ Light client."""
 T = TypeVar("T")

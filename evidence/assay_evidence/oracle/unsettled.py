@@ -11,13 +11,12 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from assay_evidence.events import Event, Fault, Seen, Settle
+from assay_evidence.events import FATAL, LOSING, Event, Fault, Seen, Settle
 from assay_evidence.oracle.holders import Attachment, Holders
 from assay_evidence.oracle.moments import precedes
-from assay_evidence.oracle.story import LOSING, Story
+from assay_evidence.oracle.story import Story
 from assay_evidence.oracle.values import Send, Span
 
-FATAL = ("kill", "restart")
 CLOSING = ("close-connection", "close-session", "close-consumer")
 SETTLING = ("acknowledge", "commit", "xa-commit")
 Loss = tuple[Event, Event | None]

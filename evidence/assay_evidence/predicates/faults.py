@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay_evidence.errors import ClaimError
-from assay_evidence.events import Call, Claim, Event, RefusedInfo
+from assay_evidence.events import FATAL, Call, Claim, Event, RefusedInfo
 from assay_evidence.history import Faulted, History, distance, follows
 from assay_evidence.predicates.claims import Saying, reference
 from assay_evidence.verdicts import Finding
 
-_PROCESS_FAULTS = frozenset({"kill", "restart"})
-"""The faults that end the broker's process, which then starts again with the same files."""
 _QUEUE = "queue://"
 """The begin of the address of a queue that lasts; a temporary queue's address begins with ``temporary-queue://``."""
 _NOT_FOUND = "invalid-destination"
@@ -88,7 +86,7 @@ def _held(queue: str, call: Call, history: History) -> Iterator[tuple[Call, Faul
             continue
         for fault in history.faults:
             over = fault.end is not None and follows(call, fault.end)
-            if fault.begin.what in _PROCESS_FAULTS and over and _certainly_before(due, fault.begin):
+            if fault.begin.what in FATAL and over and _certainly_before(due, fault.begin):
                 yield send, fault
 
 

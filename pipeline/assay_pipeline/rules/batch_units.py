@@ -49,7 +49,7 @@ from functools import partial
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
-from assay_evidence.events import Call, Event, Seen, Settle
+from assay_evidence.events import FATAL, Call, Event, Seen, Settle
 from assay_evidence.oracle import Examined, Story, moments
 from assay_evidence.oracle.copies import giving_back
 from assay_evidence.oracle.ended import Ending, endings
@@ -64,7 +64,6 @@ from assay_pipeline.moments import NS_PER_MS, any_of, no, precedes
 from assay_pipeline.quiet import LATE_MS, QUIET_MS, quiet_tail, since_send, special, touches, unbroken, withheld
 from assay_pipeline.rules.repeats import SETTLED_MS
 
-FATAL = ("kill", "restart")
 ROW = (*MESSAGE, "process", "link", "turn", "batch", "number")
 BACKED_OUT = ("BOTHRESH", "BOQNAME")
 """Parts of administrators' commands that send a message elsewhere after its rollback."""

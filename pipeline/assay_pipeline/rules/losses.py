@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
-from assay_evidence.events import Event
+from assay_evidence.events import FATAL, Event
 from assay_evidence.oracle import Examined, Story, moments
 from assay_evidence.oracle.values import FaultSpan, Send
 from assay_evidence.subjects import Limits, Outcome
@@ -35,9 +35,6 @@ from assay_pipeline.history import CASE, MESSAGE, QUEUE, History
 from assay_pipeline.invariant import Invariant, Wording
 from assay_pipeline.moments import NS_PER_MS, any_of, elapsed, no, precedes, uncertainty
 from assay_pipeline.quiet import QUIET_MS, due, quiet_after, since_send, withheld
-
-FATAL = ("kill", "restart")
-"""The faults that a persistent message must survive."""
 
 
 def _on_spark(history: History, limits: Limits) -> DataFrame:

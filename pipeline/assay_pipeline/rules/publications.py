@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
-from assay_evidence.events import Call, Event, Seen
+from assay_evidence.events import FATAL, Call, Event, Seen
 from assay_evidence.oracle import Examined, Story, moments
 from assay_evidence.oracle.values import Send
 from assay_evidence.subjects import Limits, Outcome
@@ -41,8 +41,6 @@ from assay_pipeline.moments import NS_PER_MS, any_of, no, precedes
 from assay_pipeline.quiet import LATE_MS, QUIET_MS, due, quiet_after, since_send
 from assay_pipeline.rules import copies
 
-FATAL = ("kill", "restart")
-"""The faults after which a non-persistent publication may be lost, so that its absence shows nothing."""
 RETAIN = "JMS_IBM_Retain"
 """The property of a publication that the broker retains for later subscribers."""
 

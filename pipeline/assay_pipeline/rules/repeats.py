@@ -49,8 +49,9 @@ from functools import partial
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
+from assay_evidence.events import FATAL
 from assay_evidence.oracle import Examined, Story, moments
-from assay_evidence.oracle.finals import FATAL, RETAIN, settled_copies
+from assay_evidence.oracle.finals import RETAIN, settled_copies
 from assay_evidence.subjects import Limit, Limits, Outcome
 from assay_pipeline.clients import losses
 from assay_pipeline.examined import subjects

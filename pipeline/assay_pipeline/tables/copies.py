@@ -46,14 +46,13 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
+from assay_evidence.events import FATAL
 from assay_pipeline.clients import alone, losses
 from assay_pipeline.history import CASE, MESSAGE, QUEUE, TOPIC, History
 from assay_pipeline.moments import any_of, different, elapsed, no, precedes, uncertainty
 from assay_pipeline.quiet import due, fault_touches, quiet_tail, since_send, special, unbroken, withheld
 from assay_pipeline.tables.holders import DURABLE, NON_DURABLE, QUEUE_KIND, several_clients
 
-FATAL = ("kill", "restart")
-"""The faults after which a broker has only what was on disk."""
 COPY = (*MESSAGE, "holder")
 """The key of the table."""
 

@@ -38,13 +38,13 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
+from assay_evidence.events import FATAL
 from assay_pipeline.history import CASE, MESSAGE, TOPIC, History
 from assay_pipeline.moments import any_of, no, precedes
 from assay_pipeline.quiet import due, quiet_tail, unbroken
 from assay_pipeline.tables.holders import NON_DURABLE
 from assay_pipeline.tables.publications import publications
 
-FATAL = ("kill", "restart")
 PATTERN = "[#*+%]"
 """The characters of topic patterns, in the notations of all products."""
 SUBSCRIPTIONS = "SUB("

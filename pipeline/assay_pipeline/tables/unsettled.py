@@ -38,11 +38,11 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
+from assay_evidence.events import FATAL, LOSING
 from assay_pipeline.clients import alone
 from assay_pipeline.history import CASE, IN_WRITER, MESSAGE, History
 from assay_pipeline.moments import no, precedes
-from assay_pipeline.quiet import LOSING, due, quiet_tail, since_send, special, unbroken, withheld
-from assay_pipeline.tables.copies import FATAL
+from assay_pipeline.quiet import due, quiet_tail, since_send, special, unbroken, withheld
 from assay_pipeline.tables.holders import NON_DURABLE, QUEUE_KIND
 
 SETTLING = ("acknowledge", "commit", "xa-commit")

@@ -42,9 +42,9 @@ from collections.abc import Iterator
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
+from assay_evidence.events import FATAL, LOSING
 from assay_evidence.oracle import Examined, Story, moments
 from assay_evidence.oracle.copies import Copy, all_copies
-from assay_evidence.oracle.story import LOSING as _LOSING
 from assay_evidence.oracle.values import Send
 from assay_evidence.subjects import Limits, Outcome
 from assay_pipeline.clients import losses
@@ -52,9 +52,7 @@ from assay_pipeline.examined import OfTable, Rows, of_copies, subjects
 from assay_pipeline.history import CASE, MESSAGE, History
 from assay_pipeline.invariant import Invariant, Wording
 from assay_pipeline.moments import NS_PER_MS, any_of, no, precedes
-from assay_pipeline.quiet import LATE_MS, LOSING, QUIET_MS, patience
-
-FATAL = ("kill", "restart")
+from assay_pipeline.quiet import LATE_MS, QUIET_MS, patience
 
 
 def _missing(limits: Limits) -> Column:
@@ -153,7 +151,7 @@ def _repeated(story: Story, limits: Limits) -> Iterator[Examined]:
 
 def _is_torn(story: Story, send: Send) -> bool:
     """Return whether the sender's connection may have been lost during the send."""
-    faults = [fault.begin for fault in story.faults if fault.begin.what in _LOSING]
+    faults = [fault.begin for fault in story.faults if fault.begin.what in LOSING]
     aborts = [call for call, _ in story.calls if call.op == "abort" and call.actor == send.call.actor]
     answer = send.answer
     return answer is not None and any(
