@@ -12,7 +12,7 @@ from tools.mutation.score import read_results
 from tools.mutation.targets import PACKAGES, modules_of
 from tools.mutation.triage import load_triage
 
-SAMPLE, SEED, MOST = 100, 1, 25
+SAMPLE, SEED, MOST = 200, 1, 10
 """The number of mutants, the seed, and the most scenarios for a mutant: this takes two minutes on two cores."""
 FLOOR = 30
 """The least percentage of convicted mutants, without mutants that raise or loop.
