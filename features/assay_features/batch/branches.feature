@@ -213,7 +213,7 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       Then "receiver" sees "m1" to "m6" again
 
     @evidence @needs-non-persistent
-    Scenario: A rollback without prepare returns batches of non-persistent messages in the next branch
+    Scenario: After a rollback without prepare, non-persistent messages of batches come again in the next branch
       Given an empty queue
       And session "s" in xa mode
       And receiver "receiver" of session "s" on the queue

@@ -21,7 +21,7 @@ Feature: A batch is acknowledged lazily if duplicates are allowed
         | 10   | 25    |
         | 50   | 25    |
 
-    Scenario Outline: Messages that come while batches of <size> are taken all reach the receiver
+    Scenario Outline: All messages reach the receiver while it takes batches of <size>
       Given an empty queue
       And session "s" in dups-ok mode
       And receiver "receiver" of session "s" on the queue

@@ -186,7 +186,7 @@ Feature: A consumer can have a listener that receives batches
       Then it is accepted
 
     @kit
-    Scenario: Without its batch listener, the receiver accepts a message listener
+    Scenario: After its batch listener is removed, the receiver accepts a message listener
       Given an empty queue
       And a receiver on the queue
       When a batch listener of size 3 and timeout 500 ms is set on "receiver"
@@ -208,7 +208,7 @@ Feature: A consumer can have a listener that receives batches
         | simplified |
 
     @kit
-    Scenario: Without its batch listener, the receiver answers a receive call
+    Scenario: After its batch listener is removed, the receiver answers a receive call
       Given an empty queue
       And a receiver on the queue
       When a batch listener of size 3 and timeout 500 ms is set on "receiver"
@@ -217,7 +217,7 @@ Feature: A consumer can have a listener that receives batches
       Then it is accepted
 
     @kit
-    Scenario: Without its batch listener, the receiver accepts a message listener, which gets the messages
+    Scenario: After its batch listener is removed, the receiver accepts a message listener, which gets the messages
       Given an empty queue
       And a receiver on the queue
       When a batch listener of size 3 and timeout 500 ms is set on "receiver"

@@ -52,7 +52,7 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
         | 2    | 5     |
         | 10   | 25    |
 
-    Scenario: Two receivers of a queue with batches together receive each message once
+    Scenario: Two receivers that take batches from one queue receive each message once between them
       Given an empty queue
       And receiver "left" on the queue
       And receiver "right" on the queue

@@ -96,7 +96,7 @@ Feature: The delay counts as part of the expiry interval
       And the receiver never sees "stale"
 
     @evidence @topology-cluster @needs-admin @needs-queue-depth @needs-queue-look
-    Scenario: On another queue manager's queue, too, the delay counts
+    Scenario: The delay counts for the expiry interval on another queue manager's queue, too
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       When message "m1" is sent to queue "orders" with a delivery delay of 5 s and a time to live of 20 s
       And 15 s have passed since "m1" was sent

@@ -260,7 +260,7 @@ Feature: A delay longer than the time to live is refused
       When producer "prompt" sends message "brief" with a time to live of 1 s for this send only
       Then it is accepted
 
-    Scenario: After a send of another producer of the session, the producer's own delay still applies
+    Scenario: After another producer of the session has sent, a producer's own delay still applies
       Given an empty queue
       And session "work" in auto mode
       And producer "late" of session "work" on the queue with a delivery delay of 5 s

@@ -103,7 +103,7 @@ Feature: The name of a queue is resolved twice
       And the staging queue does not hold "m1"
 
     @needs-non-persistent
-    Scenario: A non-persistent message goes to the last queue of its alias
+    Scenario: A non-persistent message goes to the queue to which its alias points at the end of the delay
       Given a queue "old" with MAXDEPTH(10)
       And a queue "new" with MAXDEPTH(10)
       And an alias "front" for queue "old"

@@ -1043,10 +1043,10 @@ Feature: Messages on a queue, through restart and kill
 
       Examples:
         | body           | option                         |
-        | An empty one   | an empty body                  |
-        | A large one    | a body of 300 KB               |
-        | A Unicode text | a body of non-ASCII characters |
-        | Bytes          | a binary body                  |
+        | an empty body  | an empty body                  |
+        | a large body   | a body of 300 KB               |
+        | a Unicode text | a body of non-ASCII characters |
+        | a binary body  | a binary body                  |
 
     @kit
     Scenario: Many non-persistent messages are kept in their order

@@ -750,7 +750,7 @@ Feature: The broker's copy of a message that is delivered
       Then "once" sees "m1" to "m6" exactly once
 
     @evidence
-    Scenario Outline: After a sharer's connection is <ended>, an unacknowledged message with header <header> goes to the last sharer
+    Scenario Outline: After a sharer's connection is <ended>, an unacknowledged message with the durable header <header> goes to the last sharer
       Given a topic
       And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and no automatic confirmation
       When messages "m1" to "m3" are sent to the topic with the durable header <header>
