@@ -160,7 +160,7 @@ Feature: A batch is acknowledged as a whole
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue
       And a receiver on the queue
-      When "receiver" starts to take batches of at most 3 within 500 ms and closes its receiver once 3 messages have come and fails in callback 1
+      When "receiver" starts to take batches of at most 3 within 500 ms and closes its receiver as soon as 3 messages have come and fails in callback 1
       And "receiver" has seen "m1" to "m3"
       And 1 s pass
       And receiver "after" starts to wait on the queue
@@ -217,7 +217,7 @@ Feature: A batch is acknowledged as a whole
       Given an empty queue
       And messages "m1" to "m6" are sent to the queue
       And a receiver on the queue
-      When the receiver starts to take batches of at most 3 within 500 ms and sets its listener again once 3 messages have come
+      When the receiver starts to take batches of at most 3 within 500 ms and sets its listener again as soon as 3 messages have come
       And "receiver" has seen "m1" to "m6"
       And 1 s pass
       And "receiver"'s connection is lost
@@ -231,7 +231,7 @@ Feature: A batch is acknowledged as a whole
       Given an empty queue
       And messages "m1" to "m<count>" are sent to the queue
       And a receiver on the queue
-      When the receiver starts to take batches of at most <size> within 500 ms and closes its receiver once <size> messages have come
+      When the receiver starts to take batches of at most <size> within 500 ms and closes its receiver as soon as <size> messages have come
       And "receiver" has seen "m1" to "m<size>"
       And 1 s pass
       And receiver "after" starts to wait on the queue
@@ -542,7 +542,7 @@ Feature: A batch is acknowledged as a whole
       And messages "m1" to "m4" are sent to the queue
       And session "s" in client mode
       And receiver "receiver" of session "s" on the queue
-      And "receiver" takes batches of at most 2 within 500 ms and acknowledges once 4 messages have come
+      And "receiver" takes batches of at most 2 within 500 ms and acknowledges as soon as 4 messages have come
       When "receiver" has seen "m1" to "m4"
       And 1 s pass
       And "receiver"'s connection is closed
@@ -1150,7 +1150,7 @@ Feature: A batch is acknowledged as a whole
       And messages "m1" to "m4" are sent to the queue
       And session "s" in transacted mode
       And receiver "receiver" of session "s" on the queue
-      And "receiver" takes batches of at most 2 within 500 ms and rolls back once 4 messages have come
+      And "receiver" takes batches of at most 2 within 500 ms and rolls back as soon as 4 messages have come
       Then "receiver" sees "m1" to "m4" again
 
     Scenario: A commit acknowledges no message of an unfinished batch
@@ -1487,7 +1487,7 @@ Feature: A batch is acknowledged as a whole
       And messages "m1" to "m3" are sent to the queue
       And session "s" in transacted mode
       And receiver "receiver" of session "s" on the queue
-      And "receiver" takes batches of at most 3 within 1 s and commits once 3 messages have come
+      And "receiver" takes batches of at most 3 within 1 s and commits as soon as 3 messages have come
       When "receiver" has seen "m1" to "m3"
       And 1 s pass
       And "receiver"'s connection is closed

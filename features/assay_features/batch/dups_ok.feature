@@ -85,7 +85,7 @@ Feature: A batch is acknowledged lazily if duplicates are allowed
       And messages "m1" to "m3" are sent to the queue
       And session "s" in dups-ok mode
       And receiver "receiver" of session "s" on the queue
-      When "receiver" starts to take batches of at most 3 within 500 ms and closes its receiver once 3 messages have come and fails in callback 1
+      When "receiver" starts to take batches of at most 3 within 500 ms and closes its receiver as soon as 3 messages have come and fails in callback 1
       And "receiver" has seen "m1" to "m3"
       And 1 s pass
       And receiver "after" starts to wait on the queue

@@ -312,7 +312,7 @@ Feature: The acknowledgement of a message by the client or by the application
       And subscriber "s" on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When message "m1" is sent to the topic with quality of service at-least-once
       And "s" has seen "m1"
-      And subscriber "s" starts to receive and acknowledges once 1 messages have come
+      And subscriber "s" starts to receive and acknowledges as soon as 1 messages have come
       And 1 s pass
       And message "m2" is sent to the topic with quality of service at-least-once
       And "s" has seen "m2"

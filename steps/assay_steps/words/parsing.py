@@ -171,11 +171,11 @@ SCRIPT_PHRASES: tuple[tuple[str, Callable[[re.Match[str]], dict[str, Any]]], ...
     (r"fails in callbacks (\d+) to (\d+)", lambda match: _failing(int(match[1]), int(match[2]))),
     (rf"works ({DURATION}) on each", lambda match: {"take_ms": read_span(match[1])}),
     (r"acknowledges each", lambda _match: {"acknowledge_each": True}),
-    (r"commits once (\d+) messages have come", lambda match: {"commit_after": int(match[1])}),
-    (r"rolls back once (\d+) messages have come", lambda match: {"rollback_after": int(match[1])}),
-    (r"acknowledges once (\d+) messages have come", lambda match: {"acknowledge_after": int(match[1])}),
-    (r"sets its listener again once (\d+) messages have come", lambda match: {"again_after": int(match[1])}),
-    (r"closes its receiver once (\d+) messages have come", lambda match: {"close_after": int(match[1])}),
+    (r"commits as soon as (\d+) messages have come", lambda match: {"commit_after": int(match[1])}),
+    (r"rolls back as soon as (\d+) messages have come", lambda match: {"rollback_after": int(match[1])}),
+    (r"acknowledges as soon as (\d+) messages have come", lambda match: {"acknowledge_after": int(match[1])}),
+    (r"sets its listener again as soon as (\d+) messages have come", lambda match: {"again_after": int(match[1])}),
+    (r"closes its receiver as soon as (\d+) messages have come", lambda match: {"close_after": int(match[1])}),
 )
 """The actions of a listener; a step joins several with ``and``."""
 

@@ -295,7 +295,7 @@ Feature: Histories in which some breaches can be planted
       Given a topic
       And subscriber "s", which does not receive yet, on the topic with quality of service at-least-once, no automatic confirmation and a durable subscription
       When messages "m1" to "m4" are sent to the topic with the durable header true
-      And subscriber "s" starts to receive and acknowledges once 3 messages have come
+      And subscriber "s" starts to receive and acknowledges as soon as 3 messages have come
       And 5 s pass
       And the connection of "s" is lost
       And subscriber "s" comes back

@@ -14,7 +14,7 @@ from assay_steps.words.parsing import phrase
         ("works 2 s on each", Script(take_ms=2_000)),
         ("works 500 ms on each", Script(take_ms=500)),
         ("acknowledges each", Script(acknowledge_each=True)),
-        ("commits once 3 messages have come", Script(commit_after=3)),
+        ("commits as soon as 3 messages have come", Script(commit_after=3)),
         ("fails in callback 1 and works 1 s on each", Script(fail_at=1, take_ms=1_000)),
     ],
 )

@@ -116,7 +116,7 @@ def _(world: World, evidence: Evidence, label: str, place: Place, field: str, va
 
 @then(
     phrase(
-        "the report on {label:Name} on {place:Place} has the rest of {ttl:Duration} as its Expiry,"
+        "the report on {label:Name} on {place:Place} has the remaining part of {ttl:Duration} as its Expiry,"
         " in tenths of a second"
     )
 )
