@@ -1,4 +1,8 @@
-"""Tolerated variants of the client: the moment at which it checks an application's settings."""
+"""Tolerated variants of refused calls.
+
+They differ in the moment at which the client refuses a setting, and in the end of a producer whose message the broker
+refuses.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,10 @@ from datetime import timedelta
 
 from assay_adapters.ports.client import ClientProducer, Sent, Setting
 from assay_adapters.ports.outcome import Mqrc, Ok, Outcome, Refused
+from assay_sdk.driver import Done, DriverCommand, DriverEvent, Failed, LinkClosed, Send
+from assay_sdk.model.reasons import JmsErrorKind
 from assay_steps.defects.ports import ProducerFilter, Sending, twisted
+from assay_steps.defects.wires import FilteredWire, WireFilter, wires
 from assay_steps.variants.model import Variant
 
 
@@ -31,6 +38,27 @@ class _AtSend(ProducerFilter):
         return asked.through(self.behind)
 
 
+class _Detached(WireFilter):
+    """A filter that closes the link of a refused message."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._sends: dict[int, int] = {}
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if isinstance(command, Send):
+            self._sends[command.token] = command.link
+        return (command,)
+
+    def event(self, event: DriverEvent) -> tuple[DriverEvent, ...]:
+        if not isinstance(event, Done | Failed):
+            return (event,)
+        link = self._sends.pop(event.token, None)
+        if link is None or isinstance(event, Done) or event.refused.kind is JmsErrorKind.CONNECTION_LOST:
+            return (event,)
+        return (event, LinkClosed(link, event.refused))
+
+
 CHECK_VARIANTS = (
     Variant(
         name="spans-checked-at-send",
@@ -39,5 +67,13 @@ CHECK_VARIANTS = (
         allowed_by="DELAY:15 allows the check at one of the setters or at the send, depending on the operations.",
         parts=("client",),
         port=twisted(_AtSend),
+    ),
+    Variant(
+        name="refusal-ends-the-producer",
+        rules=("DD-19", "DD-30", "DD-36", "DD-78", "DD-82"),
+        text="A broker that refuses a message also closes the producer's link.",
+        allowed_by="DELAY:19, DELAY:25 and DELAY:78 only say that the send fails.",
+        parts=("client", "broker"),
+        wire=wires(_Detached),
     ),
 )
