@@ -1,19 +1,21 @@
 """Tolerated variants of refused calls.
 
-They differ in the moment at which the client refuses a setting, and in the end of a producer whose message the broker
-refuses.
+They differ in the moment at which the client refuses a setting, in the end of a producer whose message the broker
+refuses, and in whether the client waits for the answer to a send.
 """
 
 from __future__ import annotations
 
 from datetime import timedelta
 
+from msgspec.structs import replace
+
 from assay_adapters.ports.client import ClientProducer, Sent, Setting
 from assay_adapters.ports.outcome import Mqrc, Ok, Outcome, Refused
 from assay_sdk.driver import Done, DriverCommand, DriverEvent, Failed, LinkClosed, Send
 from assay_sdk.model.reasons import JmsErrorKind
 from assay_steps.defects.ports import ProducerFilter, Sending, twisted
-from assay_steps.defects.wires import FilteredWire, WireFilter, wires
+from assay_steps.defects.wires import FilteredWire, WireFilter, commands, wires
 from assay_steps.variants.model import Variant
 
 
@@ -59,6 +61,15 @@ class _Detached(WireFilter):
         return (event, LinkClosed(link, event.refused))
 
 
+def _settled(command: DriverCommand) -> tuple[DriverCommand, ...] | None:
+    """Settle a non-persistent message without delay at its send, if it belongs to no unit of work."""
+    if not isinstance(command, Send) or command.unit is not None:
+        return None
+    if command.message.durable is not False or command.message.delivery_time_ms is not None:
+        return None
+    return (replace(command, settled=True),)
+
+
 CHECK_VARIANTS = (
     Variant(
         name="spans-checked-at-send",
@@ -75,5 +86,13 @@ CHECK_VARIANTS = (
         allowed_by="DELAY:19, DELAY:25 and DELAY:78 only say that the send fails.",
         parts=("client", "broker"),
         wire=wires(_Detached),
+    ),
+    Variant(
+        name="non-persistent-sent-settled",
+        rules=("PD-03", "PD-21", "PD-28", "PD-33"),
+        text="The client sends non-persistent messages settled, and waits for no answer.",
+        allowed_by="PERSIST:40, PERSIST:49 and PERSIST:52 name no answer to the sender of a non-persistent message.",
+        parts=("client", "broker"),
+        wire=commands(_settled),
     ),
 )
