@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import MappingProxyType
 
 from msgspec.structs import replace
@@ -10,6 +11,7 @@ from assay_broker.core.commands import Command, Put
 from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.messages.reports import options
+from assay_broker.core.records import MessageStored, Record
 from assay_broker.core.states.release import Act, Result, Step
 from assay_broker.core.states.tables import Tables
 from assay_broker.defects.sends import with_options
@@ -70,6 +72,32 @@ def _discards_unreported(tables: Tables) -> Tables:
     return replace(tables, release=MappingProxyType({**tables.release, **given_up}))
 
 
+def _is_report(message: Message) -> bool:
+    return "JMS_IBM_Feedback" in message.properties
+
+
+def _keeps_no_reports() -> Seams:
+    """Return filters that show reports as non-persistent, and lose them at a restart."""
+
+    def row(shown_row: Described) -> Described:
+        if not _is_report(shown_row.message):
+            return shown_row
+        return replace(shown_row, descriptor={**shown_row.descriptor, "Persistence": 0})
+
+    def read(records: Sequence[Record], _view: View) -> tuple[Record, ...]:
+        return tuple(one for one in records if not isinstance(one, MessageStored) or not _is_report(one.message))
+
+    def answer(answered: Answer, _asked: Command, _now_ms: int, _view: View) -> Answer:
+        return reshown(answered, row)
+
+    def delivery(delivered: Deliver, _view: View) -> Deliver:
+        if not _is_report(delivered.message):
+            return delivered
+        return replace(delivered, message=replace(delivered.message, durable=False))
+
+    return filters(answer=answer, delivery=delivery, read=read)
+
+
 REPORT_VARIANTS = (
     Variant(
         name="arrivals-never-confirmed",
@@ -92,5 +120,12 @@ REPORT_VARIANTS = (
         allowed_by="DELAY:76 says that the publication is discarded, and says nothing about a report.",
         apply=lambda: Seams(tables=_discards_unreported),
     ),
+    Variant(
+        name="reports-not-persistent",
+        rules=("DD-57", "DD-72", "DD-73"),
+        text="Reports are non-persistent, so a restart loses them, even reports on persistent messages.",
+        allowed_by="DELAY:64 and DELAY:74 name no persistence of a report.",
+        apply=_keeps_no_reports,
+    ),
 )
-"""The variants of rules DD-77, DD-85 and DD-86."""
+"""The variants of rules DD-57, DD-72, DD-73, DD-77, DD-85 and DD-86."""

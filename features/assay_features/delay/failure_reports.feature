@@ -273,7 +273,27 @@ Feature: Exception reports on delayed messages that could not be put
       And queue "replies" holds no report
 
     @evidence
-    Scenario Outline: On the dead-letter queue, a report keeps its header when the broker <event>
+    Scenario Outline: On the dead-letter queue, a report that is left after the broker <event> still has its header
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And the queue has been altered to PUT(DISABLED)
+      And queue "replies" has been altered to PUT(DISABLED)
+      When the staging queue no longer holds "m1"
+      Then the dead-letter queue holds a report on "m1" with reason MQRC_PUT_INHIBITED and destination queue "replies"
+      When the broker <event>
+      Then the dead-letter queue holds no report on "m1", or one with reason MQRC_PUT_INHIBITED and destination queue "replies"
+
+      @needs-restart
+      Examples: Restart
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: Kill
+        | event                    |
+        | is killed and comes back |
+
+    @kit
+    Scenario Outline: On the dead-letter queue, our broker's report on a persistent message is there after the broker <event>
       Given message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION
       And the queue has been altered to PUT(DISABLED)
       And queue "replies" has been altered to PUT(DISABLED)

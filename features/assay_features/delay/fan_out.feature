@@ -332,7 +332,20 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       Then sending "one" is accepted
       And sending "two" is refused with MQRC_PUBLICATION_FAILURE
 
-    Scenario: A topic that is altered between two sends of a producer accepts the second
+    Scenario: A topic that is altered before the first send of a producer accepts it
+      Given a topic with PMSGDLV(ALL)
+      And a non-durable subscriber "reader" on the topic
+      And a producer on the topic
+      And the producer's delivery delay is 1 s
+      When the topic is altered to PMSGDLV(ALLAVAIL)
+      And the producer sends message "one"
+      Then sending "one" is accepted
+      And "reader" sees "one" exactly once
+
+    @kit
+    Scenario: Our broker accepts a producer's second send if the topic is altered after the refusal of the first
+      The document does not say that a producer outlives a refused send, and some brokers close its link.
+
       Given a topic with PMSGDLV(ALL)
       And a non-durable subscriber "reader" on the topic
       And a producer on the topic

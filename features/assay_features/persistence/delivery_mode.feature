@@ -602,6 +602,23 @@ Feature: The sender chooses whether a message is persistent
         | simplified | 0     |
 
     @evidence @needs-message-limit
+    Scenario Outline: The <style> send after a non-persistent send beyond the limit is persistent
+      A client need not wait for the answer to a non-persistent send, so it may not learn that the broker refuses it.
+
+      Given a queue with MAXMSGL(2000)
+      And a receiver is waiting on the queue
+      And a <style> producer on the queue
+      When the producer sends message "refused" with delivery mode non-persistent for this send only and a body of 8 KB
+      And the producer sends message "next"
+      Then sending "refused" is accepted or refused, which is recorded
+      And message "next" as seen by "receiver" shows JMSDeliveryMode "PERSISTENT"
+
+      Examples:
+        | style      |
+        | classic    |
+        | simplified |
+
+    @evidence @needs-message-limit
     Scenario Outline: The <style> send after a refused send with <given> uses the producer's settings
       Given a queue with MAXMSGL(2000)
       And a receiver is waiting on the queue
@@ -610,11 +627,6 @@ Feature: The sender chooses whether a message is persistent
       And the producer sends message "next"
       Then sending "refused" is refused
       And message "next" as seen by "receiver" shows <field> "<value>"
-
-      Examples:
-        | style      | given                        | field           | value      |
-        | classic    | delivery mode non-persistent | JMSDeliveryMode | PERSISTENT |
-        | simplified | delivery mode non-persistent | JMSDeliveryMode | PERSISTENT |
 
       @needs-priority
       Examples:

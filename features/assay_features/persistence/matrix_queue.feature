@@ -15,6 +15,7 @@ Feature: Messages on a queue, through restart and kill
       When the producer sends message "taken" with no properties
       And "first" has seen "taken"
       And "first" is closed
+      And 1 s pass
       And the producer sends message "kept" with no properties
       And the broker <event>
       And receiver "second" starts to wait on the queue

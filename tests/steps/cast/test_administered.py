@@ -146,6 +146,19 @@ CLAIMS = (
         'the dead-letter queue holds a report on "m1" with reason MQRC_PUT_INHIBITED and destination queue "replies"',
         'the dead-letter queue holds a report on "m1" with reason MQRC_Q_FULL and destination queue "replies"',
     ),
+    (
+        f'{NOWHERE}|When the staging queue no longer holds "m1"',
+        (
+            'the dead-letter queue holds no report on "m1", or one with reason MQRC_PUT_INHIBITED'
+            ' and destination queue "replies"'
+        ),
+        'the dead-letter queue holds no report on "m1", or one with reason MQRC_Q_FULL and destination queue "replies"',
+    ),
+    (
+        f'{NOWHERE}|When the staging queue no longer holds "m1"',
+        'queue "replies" holds no report on "m1", or one with reason MQRC_Q_FULL and destination queue "replies"',
+        None,
+    ),
     (REFUSED.replace("-1", "1"), "the command is accepted", "the command is refused"),
     (f"{REFUSED.replace('MAXDEPTH', 'WINGS')}", "the command is refused", "the command is accepted"),
     (f"{REFUSED.replace('MAXDEPTH', 'WINGS')}", 'the command\'s answer names "WINGS"', None),

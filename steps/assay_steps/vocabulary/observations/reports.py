@@ -154,6 +154,22 @@ def _(world: World, evidence: Evidence, place: Place, label: str, reason: int, t
     evidence.claim("equal-fields", {"at": _report(world, label, place), "field.MsgType": str(MQMT_REPORT)} | says)
 
 
+@then(
+    phrase(
+        "{place:Place} holds no report on {label:Name}, "
+        "or one with reason {reason:Feedback} and destination {target:Place}"
+    )
+)
+def _(world: World, evidence: Evidence, place: Place, label: str, reason: int, target: Place) -> None:
+    seen = inspect(world, place)
+    found = _reports_on(world, seen, label)
+    if not found:
+        evidence.claim("equal-fields", {"at": seen.ref, "field.reports": "0"})
+    says = {"field.DLH.Reason": str(reason), "field.DLH.DestQName": world.address(target).name}
+    for one in found:
+        evidence.claim("equal-fields", {"at": one.ref, "field.MsgType": str(MQMT_REPORT)} | says)
+
+
 @then(phrase("{place:Place} holds no report"))
 def _(world: World, evidence: Evidence, place: Place) -> None:
     evidence.claim("equal-fields", {"at": inspect(world, place).ref, "field.reports": "0"})

@@ -20,6 +20,24 @@ from assay_sdk.model.reasons import JmsErrorKind, Mqrc, Refused, refused
 
 _GIVEN_BACK = {int(Delivery.RELEASED): "released", int(Delivery.MODIFIED): "modified"}
 
+_OF_A_MESSAGE = frozenset(
+    {
+        "amqp:decode-error",
+        "amqp:invalid-field",
+        "amqp:link:message-size-exceeded",
+        "amqp:not-allowed",
+        "amqp:not-found",
+        "amqp:not-implemented",
+        "amqp:precondition-failed",
+        "amqp:resource-limit-exceeded",
+        "amqp:unauthorized-access",
+    }
+)
+"""The error conditions with which a broker refuses a message.
+
+Some brokers do not reject a message; they detach the link with such an error, and send no outcome.
+"""
+
 
 class SenderEnd(LinkEnd):
     """The link of a sender.
@@ -134,6 +152,18 @@ class SenderEnd(LinkEnd):
         if unit is not None:
             unit.answered()
 
+    def remote_closed(self, condition: Condition | None) -> None:
+        """Handle the broker's detach; an error about a message refuses the only message without an outcome.
+
+        If several messages have no outcome, the client does not know which of them the broker has refused.
+        """
+        if condition is not None and condition.name in _OF_A_MESSAGE and len(self._sent) == 1:
+            _, (token, unit, _) = self._sent.popitem()
+            self.answers.fail(token, refusal(condition, self._message, *self.objects))
+            if unit is not None:
+                unit.answered()
+        super().remote_closed(condition)
+
     def ended(self, why: Refused) -> None:
         """Answer `Failed` for all messages without an outcome.
 
@@ -185,6 +215,10 @@ class SenderEnd(LinkEnd):
         else:
             self._sent[tag] = (command.token, unit, command.message.to)
 
+    @property
+    def _message(self) -> str:
+        return f"a message to {self.objects[0]}" if self.objects else "a message"
+
     def _judge(self, delivery: Delivery, state: int) -> Refused | None:
         """Return None if the broker has accepted the message, otherwise the refusal.
 
@@ -195,7 +229,7 @@ class SenderEnd(LinkEnd):
         condition: Condition | None = delivery.remote.condition
         if state == TRANSACTIONAL:
             state, condition = _outcome_within(delivery)
-        what = f"a message to {self.objects[0]}" if self.objects else "a message"
+        what = self._message
         if state == int(Delivery.ACCEPTED):
             return None
         if state == int(Delivery.REJECTED):

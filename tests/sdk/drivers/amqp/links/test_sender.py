@@ -12,7 +12,7 @@ from tests.sdk.drivers.amqp.peer import Bench, bench, settle
 
 from assay_sdk.amqp import codec
 from assay_sdk.amqp.conventions import Conventions
-from assay_sdk.driver import Closed, Done, Failed, Frame, OpenSender, OpenSession, Send
+from assay_sdk.driver import Closed, Done, Failed, Frame, LinkClosed, OpenSender, OpenSession, Send
 from assay_sdk.drivers.amqp.transport.link_offers import LinkOffers
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -194,3 +194,38 @@ def test_sends_without_an_answer_fail_when_the_line_drops(opened: Bench) -> None
     assert closed.refused is not None
     assert opened.said[-1] is closed
     assert opened.refused(Send, 1, HELLO).kind is JmsErrorKind.CONNECTION_LOST
+
+
+def detach(link: Any, name: str) -> None:
+    link.condition = Condition(name, "no room", {symbol("x-opt-mqrc"): 2053})
+    link.close()
+
+
+def test_a_detach_with_an_error_about_the_message_refuses_it(opened: Bench) -> None:
+    opened.peer.handlers["DELIVERY"] = lambda delivery: detach(delivery.link, "amqp:resource-limit-exceeded")
+    opened.done(OpenSender, 1, 1, QUEUE)
+    refused = opened.refused(Send, 1, HELLO)
+    assert (refused.kind, refused.mqrc) == (JmsErrorKind.RESOURCE_ALLOCATION, 2053)
+    assert "no room" in refused.text
+    assert opened.expect(LinkClosed).refused is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "sends"), [("amqp:link:detach-forced", 1), ("amqp:internal-error", 1), ("amqp:not-allowed", 2)]
+)
+def test_after_any_other_detach_nobody_knows_what_became_of_the_messages(opened: Bench, name: str, sends: int) -> None:
+    links: list[Any] = []
+    opened.peer.handlers["DELIVERY"] = lambda delivery: links.append(delivery.link)
+    opened.done(OpenSender, 1, 1, QUEUE)
+    tokens = [opened.submit(Send, 1, HELLO) for _ in range(sends)]
+    opened.until(lambda: len(links) == sends)
+
+    def leave() -> None:
+        links[0].condition = Condition(name, "gone")
+        links[0].close()
+
+    opened.peer.do(leave)
+    for token in tokens:
+        answer = opened.answer(token)
+        assert isinstance(answer, Failed)
+        assert answer.refused.kind is JmsErrorKind.CONNECTION_LOST
