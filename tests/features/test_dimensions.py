@@ -90,6 +90,19 @@ def test_each_trait_is_seen_in_a_scenario_that_tries_it() -> None:
     assert [name for name, steps in SEEN.items() if TRAITS[name] not in traits_of(scenario(*steps))] == []
 
 
+@pytest.mark.parametrize(
+    "step",
+    [
+        'subscriber "a" on the topic with shared subscription "s" and a durable subscription',
+        'subscriber "a" on the topic with shared subscription "s" and a subscription that lives for 4 s',
+        'subscriber "a" joins shared durable subscription "s" on the topic',
+    ],
+)
+def test_each_wording_of_a_shared_durable_subscription_counts(step: str) -> None:
+    assert TRAITS["shared durable subscription"] in traits_of(scenario(step))
+    assert TRAITS["two sharers"] in traits_of(scenario(step, step))
+
+
 def test_no_trait_is_seen_in_a_scenario_that_does_nothing_of_the_kind() -> None:
     silent = scenario("nothing of it", "nobody does anything")
     assert traits_of(silent) == frozenset()
@@ -102,6 +115,11 @@ def test_no_trait_is_seen_in_a_scenario_that_does_nothing_of_the_kind() -> None:
         ("durable subscription", ('a non-durable subscriber "a" on the topic',)),
         ("durable subscription", ('subscriber "a" shares durable subscription "s" on the topic',)),
         ("shared subscription", ('subscriber "a" shares durable subscription "s" on the topic',)),
+        (
+            "shared subscription",
+            ('subscriber "a" on the topic with shared subscription "s" and a durable subscription',),
+        ),
+        ("shared durable subscription", ('subscriber "a" on the topic with shared subscription "s"',)),
         ("topic pattern", ('a non-durable subscriber "a" on topic "Sport/Football"',)),
         ("persistent", ('message "m" is sent to the queue with delivery mode non-persistent',)),
         ("large body", ('message "m" is sent to the queue with a body of 10 B',)),

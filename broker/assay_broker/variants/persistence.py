@@ -10,6 +10,7 @@ from assay_broker.core.commands import Attach, Command, Detach, Disconnect, Put,
 from assay_broker.core.effects import Answer, Deliver
 from assay_broker.core.messages.descriptor import Described
 from assay_broker.core.records import MessageMarked, MessageStored, Record
+from assay_broker.core.topics.topic_strings import Patterns, has_wildcards
 from assay_broker.defects.qos.filters import is_light
 from assay_broker.defects.sends import accepted, dropped, is_delayed, is_topic, resent
 from assay_broker.defects.shapes import commands, deliveries, filters, reshown
@@ -61,10 +62,25 @@ def _drops_unheard() -> Seams:
         target = view.target(command)
         if not isinstance(command, Put) or target is None or command.message.durable is not False:
             return None
-        keeps = is_delayed(command, now_ms) or view.on(target) or view.said_of(target) or target in lasting
+        heard = any(_covers(address, target) for address in (*_open(view), *lasting))
+        keeps = is_delayed(command, now_ms) or heard or view.said_of(target)
         return None if keeps else (dropped(command, now_ms),)
 
     return commands(rewrite)
+
+
+def _open(view: View) -> list[Address]:
+    """Return the addresses of the open receivers."""
+    return [attach.address for attach in view.receivers.values()]
+
+
+def _covers(address: Address, target: Address) -> bool:
+    """Return whether a receiver on an address, which may be a pattern, gets the messages of a destination."""
+    if not is_topic(address) or not has_wildcards(address.name):
+        return address == target
+    patterns: Patterns[Address] = Patterns()
+    patterns.add(address.name, 0, address)
+    return is_topic(target) and any(patterns.fitting(target.name))
 
 
 def _keeps_for_returned_only() -> Seams:

@@ -21,6 +21,8 @@ _AGAIN = (
 )
 _OPTION = "a |an |the |no |its |report|reply|delivery|correlation|priority|property|quality|group"
 _LIVES = r"a subscription that lives for (?!0 )"
+_LASTS = rf"\ba durable subscription\b|{_LIVES}"
+_SHARED_DURABLE = rf"\bshares durable\b|\bjoins shared durable\b|\bshared subscription\b.*(?:{_LASTS})"
 
 
 class Trait(msgspec.Struct, frozen=True, dict=True):
@@ -80,8 +82,8 @@ DIMENSIONS: tuple[Dimension, ...] = (
             Trait("queue", _PLAIN, without=r"\bsubscription\b"),
             Trait("topic", r"\btopic\b"),
             Trait("durable subscription", rf"(?<!non-)\bdurable subscri|{_LIVES}", without=r"\bshare[sd]\b"),
-            Trait("shared subscription", r"\bshares non-durable\b|\bshared subscription\b", without=_LIVES),
-            Trait("shared durable subscription", rf"\bshares durable\b|\bshared subscription\b.*{_LIVES}"),
+            Trait("shared subscription", r"\bshares non-durable\b|\bshared subscription\b", without=_LASTS),
+            Trait("shared durable subscription", _SHARED_DURABLE),
             Trait("topic pattern", r"\btopic \"[^\"]*[#+*][^\"]*\""),
             Trait("selector", r"\bfor messages with\b|\bselector\b"),
         ),
@@ -127,7 +129,7 @@ DIMENSIONS: tuple[Dimension, ...] = (
         "parties",
         (
             Trait("two producers of one session", r"\bproducer \"[^\"]+\" of session\b", times=2),
-            Trait("two sharers", r"\bshares (?:non-)?durable\b|\bshared subscription\b", times=2),
+            Trait("two sharers", r"\bshares (?:non-)?durable\b|\bshared (?:durable )?subscription\b", times=2),
             Trait("two clients", r"\bof client \"|\bclient id \"|\bsubscriber \"|\breceiver \"|\breceiver\b", times=2),
             Trait(
                 "two options together",

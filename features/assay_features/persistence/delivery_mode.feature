@@ -95,6 +95,18 @@ Feature: The sender chooses whether a message is persistent
         | classic    |
         | simplified |
 
+    @needs-non-persistent
+    Scenario Outline: A message that is sent <mode> with two other options arrives with this mode
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When message "chosen" is sent to the queue with delivery mode <mode>, priority 7 and property colour = "red"
+      Then message "chosen" as seen by "receiver" shows JMSDeliveryMode "<shown>"
+
+      Examples:
+        | mode           | shown          |
+        | persistent     | PERSISTENT     |
+        | non-persistent | NON_PERSISTENT |
+
   @PD-02 @needs-non-persistent
   Rule: A delivery mode set on the producer applies to every later send
     Lines 7 and 8.  The mode applies to every later send, not only to the next one, and to no earlier send.
@@ -265,6 +277,16 @@ Feature: The sender chooses whether a message is persistent
       And message "theirs" is sent to the queue
       Then message "mine" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
       And message "theirs" as seen by "receiver" shows JMSDeliveryMode "PERSISTENT"
+
+    Scenario: A mode that is set on the producer applies to sends with two other options
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And a classic producer on the queue
+      When the producer's delivery mode is set to non-persistent
+      And the producer sends message "first" with correlation id "c1" and property colour = "red"
+      And the producer sends message "second"
+      Then message "first" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
+      And message "second" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
 
   @PD-03 @needs-non-persistent
   Rule: A delivery mode that is given with one send applies to that send only, as priority and time to live do
@@ -809,3 +831,14 @@ Feature: The sender chooses whether a message is persistent
         | style      |
         | classic    |
         | simplified |
+
+    Scenario: Each of two producers of a session sends message objects in its own mode
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in auto mode
+      And producer "light" of session "work" on the queue with delivery mode non-persistent
+      And producer "heavy" of session "work" on the queue with delivery mode persistent
+      When producer "light" sends message "m1" with its own delivery mode persistent
+      And producer "heavy" sends message "m2" with its own delivery mode non-persistent
+      Then message "m1" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
+      And message "m2" as seen by "receiver" shows JMSDeliveryMode "PERSISTENT"

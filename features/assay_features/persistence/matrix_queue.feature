@@ -724,6 +724,19 @@ Feature: Messages on a queue, through restart and kill
       When message "heavy" is sent to the queue
       Then "heavy" was flushed to disk before its send was answered
 
+    @evidence @needs-xa @needs-kill
+    Scenario: The messages of a branch that was committed are there after a kill
+      Given an empty queue
+      And session "far" in xa mode
+      And branch "job" has been started in session "far"
+      When message "m1" is sent in session "far" to the queue
+      And message "m2" is sent in session "far" to the queue
+      And branch "job" is ended
+      And branch "job" is committed in one phase
+      And the broker is killed and comes back
+      And a receiver starts to wait on the queue
+      Then the receiver sees "m1" and "m2" exactly once
+
   @PD-21 @needs-queue @needs-non-persistent
   Rule: A non-persistent message to a queue is dispatched at once to a connected consumer, and never twice
     Lines 40 and 59.  *At once* means: as promptly as a persistent message, or at most a second later.
@@ -812,6 +825,19 @@ Feature: Messages on a queue, through restart and kill
       Then "second" sees "after" exactly once
       And "second" never sees "taken"
 
+    @evidence @needs-xa
+    Scenario: A waiting consumer gets the non-persistent messages of a branch once
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "far" in xa mode
+      And branch "job" has been started in session "far"
+      When message "m1" is sent in session "far" to the queue with delivery mode non-persistent
+      And message "m2" is sent in session "far" to the queue with delivery mode non-persistent
+      And branch "job" is ended
+      And branch "job" is prepared
+      And branch "job" is committed
+      Then the receiver sees "m1" and "m2" exactly once
+
   @PD-22 @needs-queue @needs-non-persistent
   Rule: A non-persistent message that is on a queue when the broker restarts may be lost
     Line 40.  Reading: the loss is permitted, not demanded, because line 59 speaks of messages without a guarantee,
@@ -856,6 +882,26 @@ Feature: Messages on a queue, through restart and kill
       Examples: Kill
         | event                    |
         | is killed and comes back |
+
+    @evidence @needs-kill @needs-selector @needs-local-transaction
+    Scenario: Non-persistent messages of units of work that a consumer held come once, or not at all, after a kill
+      Given an empty queue
+      And receiver "holder" is waiting on the queue in client mode
+      And session "work" in transacted mode
+      When message "undone" is sent in session "work" to the queue with delivery mode non-persistent and property colour = "red"
+      And session "work" is rolled back
+      And message "m1" is sent in session "work" to the queue with delivery mode non-persistent, priority 7 and property colour = "red"
+      And session "work" is committed
+      And message "m2" is sent in session "work" to the queue with delivery mode non-persistent and property colour = "red"
+      And session "work" is committed
+      And "holder" has seen "m1" and "m2"
+      And session "work" is closed
+      And the broker is killed and comes back
+      And receiver "picky" starts to wait on the queue for messages with "colour = 'red'"
+      And message "after" is sent to the queue with delivery mode non-persistent and property colour = "red"
+      Then "picky" sees "after" exactly once
+      And "picky" sees "m1" and "m2" at most once
+      And "picky" never sees "undone"
 
   @PD-31 @needs-non-persistent
   Rule: Non-persistent messages are not persisted and need not survive a restart
@@ -1018,6 +1064,18 @@ Feature: Messages on a queue, through restart and kill
       Then the data folder holds the body of "heavy"
       And the data folder holds nothing of the body of "light"
 
+    @kit @needs-data-folder @needs-selector @needs-local-transaction
+    Scenario: The broker's files do not contain a non-persistent message that a consumer with a selector rolled back
+      Given an empty queue
+      And session "work" in transacted mode
+      And receiver "picky" of session "work" on the queue for messages with "colour = 'red'"
+      When message "light" is sent to the queue with delivery mode non-persistent and property colour = "red"
+      And message "heavy" is sent to the queue with property colour = "red"
+      And "picky" receives 2 messages
+      And session "work" is rolled back
+      Then the data folder holds the body of "heavy"
+      And the data folder holds nothing of the body of "light"
+
   @PD-32 @needs-queue @needs-non-persistent
   Rule: A non-persistent message to a queue without a consumer is kept in memory until one connects
     Lines 40 and 59 do not guarantee this, so the scenarios record whether the message was kept; a second or altered
@@ -1064,3 +1122,20 @@ Feature: Messages on a queue, through restart and kill
       And 1 s pass
       And a receiver starts to wait on the queue
       Then the receiver sees "light" exactly once
+
+    @evidence @needs-selector @needs-local-transaction
+    Scenario: Non-persistent messages of units of work come once, unaltered, or not at all to consumers that connect later
+      Given an empty queue
+      And session "work" in transacted mode
+      When message "undone" is sent in session "work" to the queue with delivery mode non-persistent and property colour = "red"
+      And session "work" is rolled back
+      And message "m1" is sent in session "work" to the queue with delivery mode non-persistent and property colour = "red"
+      And session "work" is committed
+      And message "m2" is sent in session "work" to the queue with delivery mode non-persistent and property colour = "blue"
+      And session "work" is committed
+      And receiver "picky" starts to wait on the queue for messages with "colour = 'red'"
+      And receiver "other" starts to wait on the queue
+      And message "after" is sent to the queue with delivery mode non-persistent and property colour = "blue"
+      Then "other" sees "after" exactly once
+      And "picky" and "other" together see "m1" and "m2" at most once
+      And "picky" never sees "undone"

@@ -340,6 +340,23 @@ Feature: Messages to a topic, through restart and kill
       Then sending "m2" is refused
       And "member" sees "m1" exactly once
 
+    @evidence @needs-kill @needs-shared-subscription
+    Scenario: The copies that two sharers and a subscriber in client mode had not acknowledged are there after a kill
+      Given a topic
+      And subscriber "left" shares durable subscription "club" on the topic
+      And subscriber "right" shares durable subscription "club" on the topic
+      And a durable subscriber "keeper" on the topic in client mode
+      And subscriber "left" is inactive
+      And subscriber "right" is inactive
+      When messages "m1" and "m2" are sent to the topic
+      And "keeper" has seen "m1" and "m2"
+      And the broker is killed and comes back
+      And subscriber "left" comes back
+      And subscriber "right" comes back
+      And subscriber "keeper" comes back
+      Then "left" and "right" together see "m1" and "m2" exactly once
+      And "keeper" sees "m1" and "m2" again
+
   @PD-24 @needs-topic @needs-durable-subscription
   Rule: An active durable subscriber gets a persistent message after it is on disk
     Lines 44 and 47: the broker first saves the message and then dispatches it, so that a failure in between loses
@@ -538,6 +555,15 @@ Feature: Messages to a topic, through restart and kill
       And a durable subscriber "keeper" on the topic
       When message "heavy" is sent to the topic
       Then "heavy" was flushed to disk before "keeper" saw it
+
+    @evidence @needs-shared-subscription @needs-topic-wildcard @needs-selector @needs-local-transaction
+    Scenario: Two active sharers of a pattern that select together get a message of a unit of work once
+      Given subscriber "left" shares durable subscription "club" on topic "sport/#" for messages with "colour = 'red'"
+      And subscriber "right" shares durable subscription "club" on topic "sport/#" for messages with "colour = 'red'"
+      And session "work" in transacted mode
+      When message "heavy" is sent in session "work" to topic "sport/results" with priority 7 and property colour = "red"
+      And session "work" is committed
+      Then "left" and "right" together see "heavy" exactly once
 
   @PD-25 @needs-topic @needs-durable-subscription
   Rule: An inactive durable subscriber gets a persistent message when it becomes active
@@ -871,6 +897,23 @@ Feature: Messages to a topic, through restart and kill
         | event                    |
         | is killed and comes back |
 
+    @evidence @needs-kill @needs-local-transaction
+    Scenario: An inactive durable subscriber gets the messages of units of work that were committed before a kill
+      Given a topic
+      And a durable subscriber "keeper" on the topic in client mode
+      And subscriber "keeper" is inactive
+      And session "work" in transacted mode
+      When message "undone" is sent in session "work" to the topic
+      And session "work" is rolled back
+      And message "m1" is sent in session "work" to the topic with priority 7 and property colour = "red"
+      And session "work" is committed
+      And message "m2" is sent in session "work" to the topic
+      And session "work" is committed
+      And the broker is killed and comes back
+      And subscriber "keeper" comes back
+      Then "keeper" sees "m1" and "m2" exactly once
+      And "keeper" never sees "undone"
+
   @PD-26 @needs-topic
   Rule: An active non-durable subscriber gets a copy of a persistent message, and later subscribers get none
     Line 45: no message is kept for later subscribers, even when a durable subscription holds the message.  Line 58: a
@@ -979,6 +1022,28 @@ Feature: Messages to a topic, through restart and kill
       And "live" never sees "blue"
       And "late" sees "after" exactly once
       And "late" never sees "red", "blue"
+
+    @evidence @needs-shared-subscription @needs-local-transaction
+    Scenario: Sharers and a subscriber in client mode get a message of a unit of work while they are active, and none afterwards
+      Given a topic
+      And subscriber "left" shares non-durable subscription "pair" on the topic
+      And subscriber "right" shares non-durable subscription "pair" on the topic
+      And a non-durable subscriber "single" on the topic in client mode
+      And session "work" in transacted mode
+      When message "m1" is sent in session "work" to the topic with priority 7 and property colour = "red"
+      And session "work" is committed
+      And message "undone" is sent in session "work" to the topic
+      And session "work" is rolled back
+      Then "left" and "right" together see "m1" exactly once
+      And "single" sees "m1" exactly once
+      When subscriber "left" goes away
+      And subscriber "right" goes away
+      And message "missed" is sent to the topic
+      And subscriber "right" comes back
+      And message "after" is sent to the topic
+      Then "right" sees "after" exactly once
+      And "right" never sees "missed"
+      And "single" never sees "undone"
 
   @PD-27 @needs-topic
   Rule: After a restart or a kill, a non-durable subscription and its messages are gone
@@ -1119,6 +1184,33 @@ Feature: Messages to a topic, through restart and kill
         | event                    |
         | is killed and comes back |
 
+    @evidence @needs-kill @needs-shared-subscription @needs-local-transaction
+    Scenario: After a kill, sharers and a subscriber in client mode get nothing that units of work had sent before
+      Given a topic
+      And subscriber "left" shares non-durable subscription "pair" on the topic
+      And subscriber "right" shares non-durable subscription "pair" on the topic
+      And a non-durable subscriber "single" on the topic in client mode
+      And session "work" in transacted mode
+      When subscriber "left" goes away
+      And message "undone" is sent in session "work" to the topic
+      And session "work" is rolled back
+      And message "m1" is sent in session "work" to the topic
+      And session "work" is committed
+      And message "m2" is sent in session "work" to the topic
+      And session "work" is committed
+      And "single" has seen "m1" and "m2"
+      And the broker is killed and comes back
+      And message "missed" is sent to the topic
+      And subscriber "left" comes back
+      And subscriber "right" comes back as "heir"
+      And subscriber "single" comes back as "late"
+      And message "after" is sent to the topic
+      Then "left" and "heir" together see "after" exactly once
+      And "late" sees "after" exactly once
+      And "late" never sees "m1", "m2" and "missed"
+      And "heir" never sees "m1", "m2" and "missed"
+      And "left" never sees "missed"
+
   @PD-28 @needs-topic @needs-durable-subscription @needs-non-persistent
   Rule: Active durable subscribers get a copy of a non-persistent message
     Line 49.
@@ -1227,6 +1319,14 @@ Feature: Messages to a topic, through restart and kill
       And "second" sees "light" exactly once
       And "third" sees "light" exactly once
 
+    @evidence @needs-topic-wildcard @needs-local-transaction
+    Scenario: An active durable subscriber to a pattern in client mode gets a non-persistent message of a unit of work once
+      Given a durable subscriber "keeper" on topic "sport/#" in client mode
+      And session "work" in transacted mode
+      When message "light" is sent in session "work" to topic "sport/results" with delivery mode non-persistent
+      And session "work" is committed
+      Then "keeper" sees "light" exactly once
+
   @PD-29 @needs-topic @needs-durable-subscription @needs-non-persistent
   Rule: A non-persistent message for an inactive durable subscription may be kept in memory until it becomes active
     Lines 49 and 59 do not guarantee this, so the scenarios record whether the message was kept; a second or altered
@@ -1310,6 +1410,29 @@ Feature: Messages to a topic, through restart and kill
       Then "keeper" sees "after" exactly once
       And "keeper" sees "red" at most once
       And "keeper" never sees "blue"
+
+    @evidence @needs-shared-subscription @needs-local-transaction
+    Scenario: Non-persistent messages of units of work come once, unaltered, or not at all when sharers become active
+      Given a topic
+      And subscriber "left" shares durable subscription "club" on the topic
+      And subscriber "right" shares durable subscription "club" on the topic
+      And a durable subscriber "single" on the topic in client mode
+      And subscriber "left" is inactive
+      And subscriber "right" is inactive
+      And subscriber "single" is inactive
+      And session "work" in transacted mode
+      When message "undone" is sent in session "work" to the topic with delivery mode non-persistent
+      And session "work" is rolled back
+      And message "light" is sent in session "work" to the topic with delivery mode non-persistent
+      And session "work" is committed
+      And subscriber "left" comes back
+      And subscriber "right" comes back
+      And subscriber "single" comes back
+      And message "after" is sent to the topic with delivery mode non-persistent
+      Then "left" and "right" together see "after" exactly once
+      And "left" and "right" together see "light" at most once
+      And "single" sees "light" at most once
+      And "single" never sees "undone"
 
   @PD-30 @needs-topic @needs-durable-subscription @needs-non-persistent
   Rule: A restart may lose non-persistent messages of an inactive durable subscription; the subscription survives
@@ -1403,6 +1526,33 @@ Feature: Messages to a topic, through restart and kill
         | event                    |
         | is killed and comes back |
 
+    @evidence @needs-kill @needs-shared-subscription @needs-local-transaction
+    Scenario: A subscription of two sharers survives a kill, and messages of units of work come once, or not at all
+      Given a topic
+      And subscriber "left" shares durable subscription "club" on the topic
+      And subscriber "right" shares durable subscription "club" on the topic
+      And a durable subscriber "single" on the topic in client mode
+      And subscriber "left" is inactive
+      And subscriber "right" is inactive
+      And subscriber "single" is inactive
+      And session "work" in transacted mode
+      When message "undone" is sent in session "work" to the topic with delivery mode non-persistent
+      And session "work" is rolled back
+      And message "m1" is sent in session "work" to the topic with delivery mode non-persistent
+      And session "work" is committed
+      And message "m2" is sent in session "work" to the topic with delivery mode non-persistent
+      And session "work" is committed
+      And the broker is killed and comes back
+      And message "after" is sent to the topic
+      And subscriber "left" comes back
+      And subscriber "right" comes back
+      And subscriber "single" comes back
+      Then "left" and "right" together see "after" exactly once
+      And "single" sees "after" exactly once
+      And "left" and "right" together see "m1" and "m2" at most once
+      And "single" sees "m1" and "m2" at most once
+      And "single" never sees "undone"
+
   @PD-33 @needs-topic @needs-non-persistent
   Rule: Active non-durable subscribers get a copy of a non-persistent message, and later subscribers get none
     Line 52: neither disk nor memory keeps a message for later subscribers.
@@ -1480,6 +1630,25 @@ Feature: Messages to a topic, through restart and kill
       And "late" sees "after" exactly once
       And "late" never sees "red", "blue"
 
+    @evidence @needs-shared-subscription @needs-local-transaction
+    Scenario: Sharers and a subscriber in client mode get a non-persistent message of a unit of work, and none after they left
+      Given a topic
+      And subscriber "left" shares non-durable subscription "pair" on the topic
+      And subscriber "right" shares non-durable subscription "pair" on the topic
+      And a non-durable subscriber "single" on the topic in client mode
+      And session "work" in transacted mode
+      When message "light" is sent in session "work" to the topic with delivery mode non-persistent
+      And session "work" is committed
+      Then "left" and "right" together see "light" exactly once
+      And "single" sees "light" exactly once
+      When subscriber "left" goes away
+      And subscriber "right" goes away
+      And message "missed" is sent to the topic with delivery mode non-persistent
+      And subscriber "right" comes back
+      And message "after" is sent to the topic with delivery mode non-persistent
+      Then "right" sees "after" exactly once
+      And "right" never sees "missed"
+
   @PD-34 @needs-topic
   Rule: A persistent message to a topic without any subscription is not kept
     Lines 42 to 46.
@@ -1548,3 +1717,30 @@ Feature: Messages to a topic, through restart and kill
       And message "after" is sent to the topic
       Then "late" sees "after" exactly once
       And "late" never sees "unheard"
+
+    @evidence @needs-shared-subscription @needs-selector @needs-local-transaction
+    Scenario: Subscribers that come back to a topic without subscriptions do not get what a unit of work published there
+      Given a topic
+      And subscriber "left" shares non-durable subscription "pair" on the topic
+      And subscriber "right" shares non-durable subscription "pair" on the topic
+      And a non-durable subscriber "picky" on the topic for messages with "colour = 'red'"
+      And a non-durable subscriber "single" on the topic in client mode
+      And session "work" in transacted mode
+      When subscriber "left" goes away
+      And subscriber "right" goes away
+      And subscriber "picky" goes away
+      And subscriber "single" goes away
+      And message "lost" is sent in session "work" to the topic with priority 7 and property colour = "red"
+      And session "work" is committed
+      And subscriber "left" comes back
+      And subscriber "right" comes back
+      And subscriber "picky" comes back
+      And subscriber "single" comes back
+      And message "after" is sent to the topic with property colour = "red"
+      Then "left" and "right" together see "after" exactly once
+      And "picky" sees "after" exactly once
+      And "single" sees "after" exactly once
+      And "picky" never sees "lost"
+      And "single" never sees "lost"
+      And "left" never sees "lost"
+      And "right" never sees "lost"

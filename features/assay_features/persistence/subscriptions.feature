@@ -185,6 +185,31 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And "passer" sees "after" exactly once
       And "passer" never sees "red"
 
+    @evidence @needs-local-transaction
+    Scenario: After messages of units of work, a durable subscription stores more messages, and a non-durable one none
+      Given a topic
+      And a durable subscriber "keeper" on the topic in client mode
+      And a non-durable subscriber "passer" on the topic in dups-ok mode
+      And session "work" in transacted mode
+      When message "undone" is sent in session "work" to the topic
+      And session "work" is rolled back
+      And message "m1" is sent in session "work" to the topic with priority 7 and property colour = "red"
+      And session "work" is committed
+      And "keeper" has seen "m1"
+      And "passer" has seen "m1"
+      And "keeper" acknowledges message "m1"
+      And subscriber "keeper" goes away
+      And subscriber "passer" goes away
+      And message "m2" is sent in session "work" to the topic
+      And session "work" is committed
+      And subscriber "keeper" comes back
+      And subscriber "passer" comes back
+      And message "m3" is sent to the topic
+      Then "keeper" sees "m1" to "m3" exactly once
+      And "passer" sees "m1" and "m3" exactly once
+      And "passer" never sees "m2"
+      And "keeper" never sees "undone"
+
   @PD-11 @needs-topic @needs-durable-subscription
   Rule: While they are open, both kinds of subscription get a copy of each message
     Line 28.
@@ -374,6 +399,20 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | kind        |
         | durable     |
         | non-durable |
+
+    @evidence
+    Scenario: Subscribers of both kinds in other modes get a copy before and after the durable one was away
+      Given a topic
+      And a durable subscriber "durable" on the topic in dups-ok mode
+      And a non-durable subscriber "non-durable" on the topic in client mode
+      When message "m1" is sent to the topic with priority 7 and property colour = "red"
+      And "durable" has seen "m1"
+      And 2 s pass
+      And subscriber "durable" goes away
+      And subscriber "durable" comes back
+      And message "m2" is sent to the topic with priority 2 and property colour = "blue"
+      Then "durable" sees "m2" exactly once
+      And "non-durable" sees "m1" and "m2" exactly once
 
   @PD-12 @needs-topic
   Rule: Closing the subscriber, or its connection, ends a non-durable subscription
@@ -688,6 +727,22 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | sport/+/results | non-durable | sport/+           | sport/football           |
         | sport/+/results | non-durable | sport/+/results/# | sport/football/results/1 |
 
+    @evidence @needs-non-persistent
+    Scenario Outline: Non-persistent messages that a non-durable subscription held are gone when its <part> is <ended>
+      Given a topic
+      And a non-durable subscriber "passer" on the topic that does not receive yet
+      When message "untaken" is sent to the topic with delivery mode non-persistent, priority 7 and property colour = "red"
+      And the <part> of "passer" is <ended>
+      And subscriber "passer" comes back
+      And message "after" is sent to the topic with delivery mode non-persistent
+      Then "passer" sees "after" exactly once
+      And "passer" never sees "untaken"
+
+      Examples:
+        | part       | ended  |
+        | consumer   | closed |
+        | connection | lost   |
+
   @PD-13 @needs-topic @needs-durable-subscription
   Rule: A durable subscription outlives subscriber and connection, and stores messages while it is inactive
     Line 29.
@@ -877,6 +932,20 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       Then "left" sees "m1" to "m3" exactly once
       And "left" never sees "blue"
 
+    @evidence @needs-xa
+    Scenario: A durable subscription stores the messages of a branch that is committed while it is inactive
+      Given a topic
+      And a durable subscriber "keeper" on the topic
+      And session "far" in xa mode
+      And branch "job" has been started in session "far"
+      When message "m1" is sent in session "far" to the topic with priority 7 and property colour = "red"
+      And branch "job" is ended
+      And branch "job" is prepared
+      And subscriber "keeper" goes away
+      And branch "job" is committed
+      And subscriber "keeper" comes back
+      Then "keeper" sees "m1" exactly once
+
   @PD-14 @needs-topic
   Rule: A new non-durable subscriber receives only messages that are sent after its subscription
     Line 31.
@@ -936,6 +1005,28 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And message "after" is sent to the topic
       Then "late" sees "after" exactly once
       And "late" never sees "undone"
+
+    @evidence @needs-local-transaction @needs-shared-subscription @needs-non-persistent
+    Scenario: Subscribers that come back to a non-durable subscription get no message of a unit of work that was committed before
+      Given a topic
+      And subscriber "left" shares non-durable subscription "pair" on the topic
+      And subscriber "right" shares non-durable subscription "pair" on the topic
+      And a non-durable subscriber "single" on the topic in client mode
+      And session "work" in transacted mode
+      When subscriber "left" goes away
+      And subscriber "right" goes away
+      And subscriber "single" goes away
+      And message "before" is sent in session "work" to the topic with delivery mode non-persistent, priority 7 and property colour = "red"
+      And session "work" is committed
+      And subscriber "left" comes back
+      And subscriber "right" comes back
+      And subscriber "single" comes back
+      And message "after" is sent to the topic
+      Then "left" and "right" together see "after" exactly once
+      And "single" sees "after" exactly once
+      And "left" never sees "before"
+      And "right" never sees "before"
+      And "single" never sees "before"
 
   @PD-15 @needs-topic @needs-durable-subscription
   Rule: With the same client id and name, a durable subscription opens again, with the missed messages, in order
@@ -1168,6 +1259,37 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | consumer   |
         | session    |
         | connection |
+
+    @evidence @needs-kill @needs-local-transaction @needs-client-id
+    Scenario: Stored messages of units of work also come in order after a kill
+      Given a topic
+      And subscriber "first" with durable subscription "news" of client "reader" on the topic
+      And subscriber "first" is inactive
+      And session "work" in transacted mode
+      When message "undone" is sent in session "work" to the topic
+      And session "work" is rolled back
+      And message "m1" is sent in session "work" to the topic with correlation id "c1" and property colour = "red"
+      And session "work" is committed
+      And message "m2" is sent in session "work" to the topic
+      And session "work" is committed
+      And message "m3" is sent to the topic
+      And the broker is killed and comes back
+      And subscriber "second" opens durable subscription "news" of client "reader" on the topic
+      Then "second" sees "m1" to "m3" in that order
+      And "second" sees "m1" to "m3" exactly once
+      And "second" never sees "undone"
+
+    @evidence @needs-shared-subscription
+    Scenario: Two sharers that open their durable subscription again together get each stored message once
+      Given a topic
+      And subscriber "left" shares durable subscription "club" on the topic
+      And subscriber "right" shares durable subscription "club" on the topic
+      And subscriber "left" is inactive
+      And subscriber "right" is inactive
+      When messages "m1" to "m4" are sent to the topic
+      And subscriber "left" comes back
+      And subscriber "right" comes back
+      Then "left" and "right" together see "m1" to "m4" exactly once
 
   @PD-16 @needs-topic @needs-durable-subscription
   Rule: Client id and name together identify a durable subscription
@@ -1427,6 +1549,25 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And subscriber "evening" comes back
       Then "evening" sees "news" exactly once
 
+    @evidence @needs-client-id @needs-selector @needs-topic-wildcard @needs-non-persistent @needs-local-transaction
+    Scenario: Active clients with subscriptions of one name each get what they select of units of work
+      Given subscriber "one" with durable subscription "news" of client "ann" on topic "sport/#" for messages with "colour = 'red'"
+      And subscriber "two" with durable subscription "news" of client "bob" on topic "sport/#" for messages with "colour = 'blue'"
+      And subscriber "three" with durable subscription "news" of client "carl" on topic "sport/results" in client mode
+      And session "work" in transacted mode
+      When message "undone" is sent in session "work" to topic "sport/results" with property colour = "red"
+      And session "work" is rolled back
+      And message "red" is sent in session "work" to topic "sport/results" with delivery mode non-persistent and property colour = "red"
+      And session "work" is committed
+      And message "blue" is sent in session "work" to topic "sport/results" with priority 7 and property colour = "blue"
+      And session "work" is committed
+      Then "one" sees "red" exactly once
+      And "two" sees "blue" exactly once
+      And "three" sees "red" and "blue" exactly once
+      And "one" never sees "blue"
+      And "two" never sees "red"
+      And "one" never sees "undone"
+
   @PD-17 @needs-topic @needs-durable-subscription
   Rule: An unshared durable subscription needs a client id, and no second connection gets a client id in use
     Jakarta Messaging 3.1, sections 8.3.3 and 6.1.2.  A shared durable subscription needs no client id.  The second
@@ -1536,6 +1677,24 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       When connection "first" is closed
       And a connection "second" asks for client id "twin"
       Then it is accepted
+
+    @evidence @needs-topic-wildcard
+    Scenario: A client without an id gets no unshared durable subscription to a pattern
+      Given a topic
+      When a classic client opens durable subscription "news" on topic "sport/#" without a client id
+      Then it is refused as an illegal state error
+
+    @evidence @needs-shared-subscription
+    Scenario: Two sharers without a client id together get each message that came while both were away once
+      Given a topic
+      And subscriber "left" shares durable subscription "club" on the topic
+      And subscriber "right" shares durable subscription "club" on the topic
+      And subscriber "left" is inactive
+      And subscriber "right" is inactive
+      When messages "m1" to "m4" are sent to the topic
+      And subscriber "right" comes back
+      And subscriber "left" comes back
+      Then "left" and "right" together see "m1" to "m4" exactly once
 
   @PD-18 @needs-queue
   Rule: A queue acts as one built-in durable subscription that its consumers share
@@ -1800,3 +1959,18 @@ Feature: A subscription is durable or not, and a queue is one subscription share
       And receiver "second" starts to wait on the queue
       Then "second" sees "left" exactly once
       And "second" never sees "taken"
+
+    @evidence @needs-xa
+    Scenario: A message that a branch received and rolled back goes to the next consumer
+      Given an empty queue
+      And session "far" in xa mode
+      And receiver "first" of session "far" on the queue
+      And branch "job" has been started in session "far"
+      When messages "m1" and "m2" are sent to the queue
+      And "first" receives 2 messages
+      And branch "job" is ended
+      And branch "job" is prepared
+      And the connection of "first" is closed
+      And branch "job" is rolled back
+      And receiver "second" starts to wait on the queue
+      Then "second" sees "m1" and "m2" exactly once

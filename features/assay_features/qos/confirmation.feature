@@ -227,6 +227,19 @@ Feature: The acknowledgement of a message by the client or by the application
       And "s" sees "m1" exactly once
       And "later" never sees "m2"
 
+    @evidence @needs-shared-subscription @needs-topic-wildcard
+    Scenario: Messages that a non-durable sharer of a pattern has received do not go to another sharer
+      Given subscriber "s" on topic "sport/#" with shared subscription "club", quality of service at-least-once and automatic confirmation
+      And subscriber "heir", which does not receive yet, on topic "sport/#" with shared subscription "club", quality of service at-least-once and automatic confirmation
+      When messages "m1" and "m2" are sent to topic "sport/news" with the durable header false
+      And "s" has seen "m1" and "m2"
+      And 1 s pass
+      And the application of "s" fails
+      And subscriber "heir" starts to receive
+      And message "control" is sent to topic "sport/news" with the durable header false
+      Then "heir" sees "control" exactly once
+      And "heir" never sees "m1" and "m2"
+
   @QS-12 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription
   Rule: With automatic confirmation, an application that fails before it has processed a message may lose it
     Line 26.  Whether the message comes again is recorded; a message that comes again is unaltered.
@@ -248,6 +261,25 @@ Feature: The acknowledgement of a message by the client or by the application
         | count |
         | 1     |
         | 5     |
+
+    @evidence @needs-shared-subscription @needs-topic-wildcard
+    Scenario Outline: If the application of a sharer with <terms> fails in its callback, the other sharer gets its messages once, or not at all
+      Given subscriber "s", which does not receive yet, on topic "sport/#" with shared subscription "club", quality of service at-least-once, <terms>
+      And subscriber "heir", which does not receive yet, on topic "sport/#" with shared subscription "club", quality of service at-least-once, <terms>
+      And the application of "s" will fail when "m1" is first seen
+      When messages "m1" to "m3" are sent to topic "sport/news" with the durable header false
+      And subscriber "s" starts to receive and works 2 s on each
+      And the application of "s" has failed
+      And subscriber "heir" starts to receive
+      And message "control" is sent to topic "sport/news" with the durable header false
+      Then "heir" sees "control" exactly once
+      And "heir" sees "m1" to "m3" at most once
+      And "s" sees the body of "m1" unaltered
+
+      Examples:
+        | terms                                             |
+        | automatic confirmation                            |
+        | automatic confirmation and a durable subscription |
 
   @QS-13 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription
   Rule: Without automatic confirmation, only the application acknowledges
@@ -397,6 +429,24 @@ Feature: The acknowledgement of a message by the client or by the application
       And "s" has seen "m1" to "m3"
       And every connection is cut
       Then "s" sees "m1" to "m3" again
+
+    @evidence @needs-shared-subscription @needs-topic-wildcard
+    Scenario Outline: A message that a sharer with <terms> does not acknowledge goes to the other sharer
+      Given subscriber "s" on topic "sport/+" with shared subscription "club", quality of service at-least-once, <terms>
+      And subscriber "heir", which does not receive yet, on topic "sport/+" with shared subscription "club", quality of service at-least-once, <terms>
+      When messages "m1" to "m3" are sent to topic "sport/news" with the durable header false
+      And "s" has seen "m1" to "m3"
+      And "s" acknowledges message "m3"
+      And 2 s pass
+      And the application of "s" fails
+      And subscriber "heir" starts to receive
+      Then "heir" sees "m1" and "m2" exactly once
+      And "heir" never sees "m3"
+
+      Examples:
+        | terms                                                |
+        | no automatic confirmation                            |
+        | no automatic confirmation and a durable subscription |
 
   @QS-14 @judges-client @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription @needs-reconnect
   Rule: Each message is acknowledged separately, for its own connection

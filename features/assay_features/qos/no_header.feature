@@ -52,3 +52,15 @@ Feature: A client of MQ Light leaves the persistence of its messages to the topi
       Then sending "m1" is accepted
       And "m1" went over the wire again, not settled
       And "m1" went over the wire each time without a durable header
+
+    @evidence
+    Scenario: Messages before and after the close of the sender's connection have no durable header
+      Given a topic with DEFPSIST(YES)
+      And subscriber "s" on the topic with quality of service at-least-once and a durable subscription
+      And subscriber "s" is inactive
+      When message "m1" is sent to the topic with quality of service at-least-once
+      And the sender's connection is closed
+      And message "m2" is sent to the topic with quality of service at-least-once
+      Then "m1" went over the wire each time without a durable header
+      And "m2" went over the wire each time without a durable header
+      And "m2" on the queue of the subscription to the topic is persistent

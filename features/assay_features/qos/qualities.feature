@@ -138,6 +138,27 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
         | at-most-once  | at-least-once | latter | former |
         | at-least-once | at-most-once  | former | latter |
 
+    @evidence @needs-shared-subscription @needs-topic-wildcard
+    Scenario Outline: Two non-durable sharers of a pattern each have their own quality of service, first <first>, then <second>
+      Given subscriber "former" on topic "sport/#" with shared subscription "club", quality of service <first> and no automatic confirmation
+      And subscriber "latter" on topic "sport/#" with shared subscription "club", quality of service <second> and no automatic confirmation
+      When messages "m1" to "m6" are sent to topic "sport/news" with the durable header false
+      And 5 s pass
+      And the connection of "<sure>" is closed
+      And 10 s pass
+      And subscriber "third" comes to topic "sport/#" with shared subscription "club", quality of service at-least-once and no automatic confirmation
+      And the connection of "<once>" is closed
+      And 5 s pass
+      And message "control" is sent to topic "sport/news" with the durable header false
+      Then "third" sees "control" exactly once
+      And "<once>" sees "m1" to "m6" exactly once
+      And "third" never sees "m1" to "m6"
+
+      Examples:
+        | first         | second        | sure   | once   |
+        | at-most-once  | at-least-once | latter | former |
+        | at-least-once | at-most-once  | former | latter |
+
   @QS-02 @needs-topic @needs-quality-of-service
   Rule: With at-most-once, a sender waits for no answer and keeps no copy
     Line 15.  Each transfer is settled as it is sent, and none is sent a second time.
@@ -199,3 +220,15 @@ Feature: Two qualities of service, chosen by each sender and each subscriber
         | a body of non-ASCII characters |
         | a binary body                  |
         | a body of 300 KB               |
+
+    @evidence @needs-lasting-subscription
+    Scenario: Messages that were sent before a close arrive, and are not sent again
+      Given a topic
+      And subscriber "keeper" on the topic with quality of service at-least-once and a durable subscription
+      And a non-durable subscriber "reader" on the topic
+      When messages "m1" to "m3" are sent to the topic with quality of service at-most-once
+      And the sender's connection is closed
+      And message "m4" is sent to the topic with quality of service at-most-once
+      Then "keeper" sees "m1" to "m4" exactly once
+      And "reader" sees "m1" to "m4" exactly once
+      And "m1" to "m4" went over the wire once, settled

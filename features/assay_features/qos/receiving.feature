@@ -128,6 +128,18 @@ Feature: The broker's copy of a message that is delivered
       When 1100 messages are sent to the topic with quality of service at-most-once
       Then "once" sees each of the many messages exactly once
 
+    @evidence @needs-shared-subscription @needs-topic-wildcard
+    Scenario: A message that was sent to one non-durable sharer of a pattern does not go to another
+      Given subscriber "left" on topic "sport/#" with shared subscription "club" and quality of service at-most-once
+      When messages "m1" to "m3" are sent to topic "sport/news" with the durable header true
+      And "left" has seen "m1" to "m3"
+      And subscriber "right" comes to topic "sport/#" with shared subscription "club" and quality of service at-most-once
+      And the connection of "left" is lost
+      And 5 s pass
+      And message "control" is sent to topic "sport/news" with the durable header true
+      Then "right" sees "control" exactly once
+      And "right" never sees "m1" to "m3"
+
   @QS-07 @needs-topic @needs-quality-of-service @needs-lasting-subscription
   Rule: With at-most-once, a message that has not been received when the connection fails may be lost
     Line 20.  The scenarios record whether the message arrives; it never arrives twice.
@@ -162,6 +174,22 @@ Feature: The broker's copy of a message that is delivered
       And message "control" is sent to the topic with the durable header true
       Then "once" sees "control" exactly once
       And "once" sees "m1" to "m5" at most once
+
+    @evidence @needs-shared-subscription @needs-topic-wildcard
+    Scenario Outline: None of six messages comes twice to two sharers with <terms> when the connection of one is <ended>
+      Given subscriber "left" on topic "sport/#" with shared subscription "club", <terms>
+      And subscriber "right" on topic "sport/#" with shared subscription "club", <terms>
+      When messages "m1" to "m6" are sent to topic "sport/news" with the durable header false
+      And the connection of "left" is <ended>
+      And 5 s pass
+      And message "control" is sent to topic "sport/news" with the durable header true
+      Then "right" sees "control" exactly once
+      And "left" and "right" together see "m1" to "m6" at most once
+
+      Examples:
+        | ended  | terms                                                      |
+        | lost   | quality of service at-most-once                            |
+        | closed | quality of service at-most-once and a durable subscription |
 
   @QS-08 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription
   Rule: With at-least-once, the broker keeps its copy until the message is acknowledged
@@ -360,6 +388,21 @@ Feature: The broker's copy of a message that is delivered
       And "sure" acknowledges message "m1" as it first saw it
       Then "sure" sees "m1" again
       And "sure" sees "m2" exactly once
+
+    @evidence @needs-shared-subscription
+    Scenario: A message that a non-durable sharer has not acknowledged is kept while another sharer is there
+      Given a topic
+      And subscriber "left" on the topic with shared subscription "club", quality of service at-least-once and no automatic confirmation
+      And subscriber "right", which does not receive yet, on the topic with shared subscription "club", quality of service at-least-once and no automatic confirmation
+      When messages "m1" to "m3" are sent to the topic with the durable header true
+      And "left" has seen "m1" to "m3"
+      And "left" acknowledges message "m1"
+      And 2 s pass
+      And the connection of "left" is lost
+      And 10 s pass
+      And subscriber "right" starts to receive
+      Then "right" sees "m2" and "m3" exactly once
+      And "right" never sees "m1"
 
   @QS-09 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription
   Rule: After a failed connection the broker sends an unacknowledged message again
@@ -598,6 +641,23 @@ Feature: The broker's copy of a message that is delivered
         | 1      | "m1"          | "m2" |
         | 2      | "m1" and "m2" | "m3" |
 
+    @evidence @needs-shared-subscription @needs-topic-wildcard
+    Scenario Outline: An unacknowledged message of a pattern comes again to a sharer with <terms> that is connected again
+      The other sharer does not ask for messages, so the messages go to the first one again.
+
+      Given subscriber "left" on topic "sport/#" with shared subscription "club", quality of service at-least-once, <terms>
+      And subscriber "right", which does not receive yet, on topic "sport/#" with shared subscription "club", quality of service at-least-once, <terms>
+      When messages "m1" to "m3" are sent to topic "sport/news" with the durable header true
+      And "left" has seen "m1" to "m3"
+      And the connection of "left" is lost
+      And subscriber "left" comes back
+      Then "left" sees "m1" to "m3" again
+
+      Examples:
+        | terms                                                |
+        | no automatic confirmation                            |
+        | no automatic confirmation and a durable subscription |
+
   @QS-10 @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription @needs-shared-subscription
   Rule: An unacknowledged message of a shared subscription may go to another subscriber
     Line 22.  Jakarta Messaging 3.1, section 6.2.11, demands the mark.
@@ -802,6 +862,16 @@ Feature: The broker's copy of a message that is delivered
       And messages "m1" to "m3" are sent to the topic with the durable header true
       Then "there" sees "m1" to "m3" exactly once
 
+    @evidence @needs-topic-wildcard
+    Scenario: A message of a pattern that one sharer has not acknowledged goes to the other
+      Given subscriber "left" on topic "sport/+" with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      When message "m1" is sent to topic "sport/news" with the durable header true
+      And message "m2" is sent to topic "sport/weather" with the durable header true
+      And "left" has seen "m1" and "m2"
+      And subscriber "right" comes to topic "sport/+" with shared subscription "club", quality of service at-least-once, no automatic confirmation and a durable subscription
+      And the connection of "left" is lost
+      Then "right" sees "m1" and "m2" exactly once
+
   @QS-14 @judges-broker @needs-topic @needs-quality-of-service @needs-auto-confirm @needs-lasting-subscription
   Rule: Each message is acknowledged separately, when its subscriber decides
     Line 24.  The scenarios detect an acknowledgement that covers earlier messages, or the whole connection.
@@ -833,3 +903,20 @@ Feature: The broker's copy of a message that is delivered
       And the connection of "sure" is lost
       And subscriber "sure" comes back
       Then "sure" sees "m1" and "m3" again, marked as redelivered
+
+    @evidence @needs-shared-subscription @needs-topic-wildcard
+    Scenario Outline: With one of three messages acknowledged by a sharer that closes, the others go to a sharer with <terms>
+      Given subscriber "left" on topic "sport/#" with shared subscription "club", quality of service at-least-once, <terms>
+      And subscriber "right", which does not receive yet, on topic "sport/#" with shared subscription "club", quality of service at-least-once, <terms>
+      When messages "m1" to "m3" are sent to topic "sport/news" with the durable header false
+      And "left" has seen "m1" to "m3"
+      And "left" acknowledges message "m2"
+      And the connection of "left" is closed
+      And subscriber "right" starts to receive
+      Then "right" sees "m1" and "m3" exactly once
+      And "right" never sees "m2"
+
+      Examples:
+        | terms                                                |
+        | no automatic confirmation                            |
+        | no automatic confirmation and a durable subscription |

@@ -42,6 +42,25 @@ Feature: The sender's knowledge of its message, by quality of service
       Then "sure" sees "control" exactly once
       And "sure" sees "m1" to "m5" at most once
 
+    @evidence @needs-shared-subscription @needs-topic-wildcard
+    Scenario Outline: If the sender's connection is <ended> right after the send, no message comes twice to sharers with <terms>
+      Given subscriber "left" on topic "sport/#" with shared subscription "club", <terms>
+      And subscriber "right" on topic "sport/#" with shared subscription "club", <terms>
+      When messages "m1" to "m4" are sent to topic "sport/news" with quality of service at-most-once
+      And the sender's connection is <ended>
+      And message "control" is sent to topic "sport/news" with the durable header true
+      Then "left" and "right" together see "control" exactly once
+      And "left" and "right" together see "m1" to "m4" at most once
+
+      Examples:
+        | ended | terms                            |
+        | lost  | quality of service at-least-once |
+
+      @needs-lasting-subscription
+      Examples:
+        | ended  | terms                                                       |
+        | closed | quality of service at-least-once and a durable subscription |
+
   @QS-04 @needs-topic @needs-quality-of-service @needs-lasting-subscription
   Rule: With at-least-once, a sender keeps its copy until the broker confirms that the subscribers' queues have the message
     Line 17.  Persistent messages survive a kill, so a kill after the answer tests the broker's confirmation.  A
@@ -215,3 +234,25 @@ Feature: The sender's knowledge of its message, by quality of service
         | quality       |
         | at-most-once  |
         | at-least-once |
+
+    @evidence @judges-broker @needs-kill @needs-kill-at-answer @needs-topic-wildcard
+    Scenario: A broker that is killed right after its answer has the message on the queues of subscribers to patterns
+      Given subscriber "all" on topic "sport/#" with quality of service at-least-once and a durable subscription
+      And subscriber "some" on topic "sport/+" with quality of service at-least-once and a durable subscription
+      And subscriber "all" is inactive
+      And subscriber "some" is inactive
+      When message "m1" is sent to topic "sport/news" with the durable header true and the broker is killed when it answers
+      And subscriber "all" comes back
+      And subscriber "some" comes back
+      Then "all" sees "m1" exactly once
+      And "some" sees "m1" exactly once
+
+    @evidence @needs-subscription-list @needs-subscription-look @needs-shared-subscription
+    Scenario: After the answer, a non-persistent message is on the queues of sharers, although the sender closes its connection
+      Given a topic
+      And subscriber "left", which does not receive yet, on the topic with shared subscription "club" and quality of service at-least-once
+      And subscriber "right", which does not receive yet, on the topic with shared subscription "club" and quality of service at-least-once
+      When message "m1" is sent to the topic with the durable header false
+      And the sender's connection is closed
+      Then sending "m1" is accepted
+      And the queue of the subscription to the topic holds "m1"

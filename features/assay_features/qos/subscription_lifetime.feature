@@ -303,6 +303,36 @@ Feature: A subscription outlives its application for its time to live, and no lo
       Then "right" sees "after" exactly once
       And "right" never sees "missed"
 
+    @may @needs-kill
+    Scenario: Whether the time of a broker's kill counts is recorded
+      Given a topic
+      And subscriber "lasting" on the topic with quality of service at-least-once and a subscription that lives for 9 s
+      And subscriber "longer" on the topic with quality of service at-least-once and a subscription that lives for 1 h
+      When the connection of "lasting" is lost
+      And the connection of "longer" is lost
+      And message "missed" is sent to the topic with the durable header true
+      And 6 s pass
+      And the broker is killed and comes back
+      And subscriber "lasting" comes back 12 s after it left
+      And subscriber "longer" comes back
+      Then "lasting" sees "missed" at most once
+      And "longer" sees "missed" exactly once
+
+    @kit @needs-shared-subscription @needs-topic-wildcard
+    Scenario: A shared subscription to a pattern without a time to live ends when its last sharer leaves
+      Given subscriber "left" on topic "sport/#" with shared subscription "club" and quality of service at-least-once
+      And subscriber "right" on topic "sport/#" with shared subscription "club" and quality of service at-least-once
+      When the connection of "left" is closed
+      And message "m1" is sent to topic "sport/news" with the durable header false
+      And "right" has seen "m1"
+      And the connection of "right" is closed
+      And message "missed" is sent to topic "sport/news" with the durable header true
+      And subscriber "right" comes back
+      And message "after" is sent to topic "sport/news" with the durable header false
+      Then "right" sees "after" exactly once
+      And "right" sees "m1" exactly once
+      And "right" never sees "missed"
+
   @QS-21 @needs-topic @needs-subscription-ttl @needs-quality-of-service
   Rule: A subscription whose application reconnects in time resumes, with the messages that came meanwhile
     Line 31.  Jakarta Messaging 3.1, section 6.2.9, demands the order of the missed messages.
@@ -644,6 +674,16 @@ Feature: A subscription outlives its application for its time to live, and no lo
         | event                    | quality       |
         | is killed and comes back | at-least-once |
         | is killed and comes back | at-most-once  |
+
+    @evidence @needs-topic-wildcard
+    Scenario: A resumed subscription to a pattern has what came meanwhile to each of its topics
+      Given subscriber "lasting" on topic "sport/#" with quality of service at-least-once and a subscription that lives for 6 s
+      When the connection of "lasting" is closed
+      And message "m1" is sent to topic "sport/news" with the durable header true
+      And message "m2" is sent to topic "sport/news/today" with the durable header false
+      And subscriber "lasting" comes back 3 s after it left
+      And message "m3" is sent to topic "sport/weather" with the durable header true
+      Then "lasting" sees "m1" to "m3" exactly once
 
   @QS-22 @needs-topic @needs-subscription-ttl @needs-quality-of-service
   Rule: After its time to live, a subscription and its messages are gone, persistent ones, too

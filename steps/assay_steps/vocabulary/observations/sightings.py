@@ -68,10 +68,13 @@ def _(world: World, evidence: Evidence, labels: tuple[str, ...], names: tuple[st
 
 @then(phrase("the receiver sees {labels:Names} at most once"))
 @then(phrase("{name:Name} sees {labels:Names} at most once"))
-def _(world: World, evidence: Evidence, labels: tuple[str, ...], name: str = RECEIVER) -> None:
-    keys = world.keys(labels)
-    world.observe((name,), ())
-    evidence.claim("delivered-at-most", {"kids": listed(keys), "actors": name}, {"times": 1})
+@then(phrase("{names:Names} together see {labels:Names} at most once"))
+def _(
+    world: World, evidence: Evidence, labels: tuple[str, ...], name: str = RECEIVER, names: tuple[str, ...] = ()
+) -> None:
+    keys, actors = world.keys(labels), names or (name,)
+    world.observe(actors, ())
+    evidence.claim("delivered-at-most", {"kids": listed(keys), "actors": listed(actors)}, {"times": 1})
 
 
 @then(phrase("the receiver never sees {labels:Names}"))
