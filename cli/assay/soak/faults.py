@@ -58,6 +58,12 @@ CALM_MS = QUIET_MS + 2_500
 In this time the consumers attach again and can be silent for `QUIET_MS`, so that slices end.  Without this time, no
 slice would end if a broker's start took longer than the plan's time between two faults.
 """
+OPEN_SLICES = 5
+"""The largest number of open slices at which a fault may begin.
+
+On a busy machine, the consumers may not become silent between two faults.  Then slices stay open, and after each fault
+more consumers have to attach again, which takes longer each time.
+"""
 LIMIT_S = 60.0
 """If a soak ends early, it waits at most this long for the end of a fault, in seconds."""
 
@@ -83,9 +89,13 @@ class Coming:
         """The number of faults."""
         return len(self._faults)
 
-    def take(self, now_ms: float) -> PlannedFault | None:
-        """Take the next fault if it is due; None if it is not due."""
-        if not self._faults or not max(self._faults[0].at_ms, self._calm_ms) <= now_ms < self._load_ms:
+    def take(self, now_ms: float, open_slices: int) -> PlannedFault | None:
+        """Take the next fault if it is due and at most `OPEN_SLICES` slices are open; else return None."""
+        if (
+            not self._faults
+            or open_slices > OPEN_SLICES
+            or not max(self._faults[0].at_ms, self._calm_ms) <= now_ms < self._load_ms
+        ):
             return None
         return self._faults.pop(0)
 

@@ -311,7 +311,9 @@ class Soak:
         if self._striking is not None:
             if self._striking.is_over:
                 self._over(self._striking)
-        elif self._instance is not None and (fault := self._coming.take(self._elapsed_ms())) is not None:
+        elif (
+            self._instance is not None and (fault := self._coming.take(self._elapsed_ms(), len(self._open))) is not None
+        ):
             self._clients.tell(Disturbed(over=False))
             self._write_fault(fault, "begin", instant(self._clock), self._open)
             self._striking = Striking(self._instance, fault)

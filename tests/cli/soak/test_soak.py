@@ -16,7 +16,7 @@ from assay.campaign.connection import LostError
 from assay.commands.soak.command import opened, planned, told
 from assay.exits import Exit
 from assay.soak.ending import Ending, How, State
-from assay.soak.faults import CALM_MS, Coming
+from assay.soak.faults import CALM_MS, OPEN_SLICES, Coming
 from assay.soak.lateness import Lateness
 from assay.soak.loads import UNTRIED, WORKLOADS
 from assay.soak.plan import Act, Plan, SoakOptions, acts, make_plan, plan_json
@@ -103,13 +103,20 @@ def test_a_workload_that_the_pair_lacks_is_left_out_with_its_reason() -> None:
 def test_a_fault_waits_for_a_calm_after_the_one_before_and_none_comes_after_the_load() -> None:
     first, second, *rest = plan_of(replace(OPTIONS, seconds=60)).faults
     coming = Coming((first, second, *rest), 60_000)
-    assert coming.take(first.at_ms - 1) is None
-    assert coming.take(first.at_ms) == first
+    assert coming.take(first.at_ms - 1, 0) is None
+    assert coming.take(first.at_ms, 0) == first
     coming.calm(second.at_ms + 100)
-    assert coming.take(second.at_ms + CALM_MS + 99) is None
-    assert coming.take(second.at_ms + CALM_MS + 100) == second
-    assert coming.take(60_000) is None
+    assert coming.take(second.at_ms + CALM_MS + 99, 0) is None
+    assert coming.take(second.at_ms + CALM_MS + 100, 0) == second
+    assert coming.take(60_000, 0) is None
     assert coming.count == len(rest) > 0
+
+
+def test_no_fault_begins_while_many_slices_are_open() -> None:
+    first, *rest = plan_of(replace(OPTIONS, seconds=60)).faults
+    coming = Coming((first, *rest), 60_000)
+    assert coming.take(first.at_ms, OPEN_SLICES + 1) is None
+    assert coming.take(first.at_ms, OPEN_SLICES) == first
 
 
 def test_a_consumer_is_silent_for_longer_than_the_judge_waits_for_a_late_message() -> None:

@@ -283,7 +283,11 @@ def _shown(world: World, sent: SentMessage, *headers: str) -> dict[str, str]:
     }
 
 
-@then(phrase("{label:Name} on {place:Place} has the remaining part of {ttl:Duration} as its Expiry, in tenths of a second"))
+@then(
+    phrase(
+        "{label:Name} on {place:Place} has the remaining part of {ttl:Duration} as its Expiry, in tenths of a second"
+    )
+)
 def _(world: World, evidence: Evidence, label: str, place: Place, ttl: int) -> None:
     event = inspect_for_mortal(world, place, label, ttl)
     of = {"at": event, "field": "Expiry", "call": world.messages[label].call}
