@@ -260,7 +260,7 @@ BATCH_SINGLE_MESSAGE_RULES_DEFECTS = (
     on_wire(commands, _selecting_nothing, "selectors-dropped", "BT-15"),
     on_wire(events, _arrives_without_expiry, "expiry-not-looked-at", "BT-15"),
     at_port(consuming, _SubscribesAnew, "batches-subscribe-anew", "BT-15"),
-    on_wire(wires, _StaysAttached, "batches-leave-the-link", "BT-15"),
+    on_wire(wires, _StaysAttached, "batches-leave-the-link", "BT-11", "BT-15"),
     at_port(connecting, _NeverStops, "stop-without-effect", "BT-15"),
     at_port(connecting, _StopsRefused, "stops-refused", "BT-15"),
     at_port(connecting, _StartsRefused, "starts-refused", "BT-15"),
