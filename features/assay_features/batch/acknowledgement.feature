@@ -466,6 +466,31 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m6"
 
+    @evidence @needs-topic @needs-durable-subscription
+    Scenario: A durable subscription can be removed after one call has acknowledged three batches
+      Given a topic
+      And a durable subscriber "reader" on the topic in client mode
+      And subscriber "reader" is inactive
+      When messages "m1" to "m6" are sent to the topic
+      And subscriber "reader" comes back to take batches of at most 2 within 500 ms
+      And "reader" has seen "m1" to "m6"
+      And "reader" acknowledges message "m6"
+      And subscriber "reader" tries to unsubscribe
+      Then it is accepted
+
+    @evidence @needs-topic @needs-durable-subscription
+    Scenario: A durable subscription can be removed after one call has acknowledged three batches of a closed consumer
+      Given a topic
+      And a durable subscriber "reader" on the topic in client mode
+      And subscriber "reader" is inactive
+      When messages "m1" to "m6" are sent to the topic
+      And subscriber "reader" comes back to take batches of at most 2 within 500 ms
+      And "reader" has seen "m1" to "m6"
+      And the consumer of "reader" is closed
+      And "reader" acknowledges message "m6"
+      And subscriber "reader" tries to unsubscribe
+      Then it is accepted
+
     # Not every broker tells the client when it has the acknowledgement.  The answer to a later send on the same
     # connection shows that the broker has it.
     @evidence @needs-kill

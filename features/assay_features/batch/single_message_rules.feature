@@ -214,6 +214,32 @@ Feature: The rules for single messages apply to batches
       And subscriber "reader" comes back to take batches of at most 2 within 500 ms
       Then "reader" sees "m1" to "m4" exactly once
 
+    @needs-topic @needs-durable-subscription
+    Scenario Outline: A durable subscription whose subscriber took batches of at most <size> can be removed
+      Given a topic
+      And a durable subscriber "reader" on the topic that does not receive yet
+      And subscriber "reader" is inactive
+      When messages "m1" to "m5" are sent to the topic
+      And subscriber "reader" comes back to take batches of at most <size> within 500 ms
+      And "reader" has seen "m1" to "m5"
+      And subscriber "reader" tries to unsubscribe
+      Then it is accepted
+
+      Examples:
+        | size |
+        | 2    |
+        | 10   |
+
+    @evidence @needs-topic @needs-subscription-list
+    Scenario: An administrator no longer sees a non-durable subscription whose consumer took batches and is closed
+      Given a topic
+      And a non-durable subscriber "passer" on the topic that does not receive yet
+      And "passer" takes batches of at most 2 within 500 ms
+      When messages "m1" to "m5" are sent to the topic
+      And "passer" has seen "m1" to "m5"
+      And the consumer of "passer" is closed
+      Then no subscription to the topic remains
+
     Scenario Outline: A batch contains a message with <option> as it was sent
       Given an empty queue
       And a receiver on the queue

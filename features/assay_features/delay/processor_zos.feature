@@ -203,6 +203,19 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       And the staging queue is altered to GET(ENABLED)
       Then the receiver sees "m1" and "m2" exactly once
 
+    @kit @needs-worker-dies
+    Scenario: After the processor's worker has died, disabling and enabling gets releases due messages, once each
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And a receiver is waiting on the queue
+      And message "slow" is sent to the queue with a delivery delay of 1 s
+      When the worker of the delivery delay processor dies
+      And "slow" is overdue
+      And the staging queue is altered to GET(DISABLED)
+      And the staging queue is altered to GET(ENABLED)
+      Then the receiver sees "slow" exactly once
+      And the staging queue no longer holds "slow"
+
   @DD-63 @needs-delivery-delay @needs-admin @platform-zos @own-instance
   Rule: After any other shutdown, disabling and enabling PUT restarts the processor
     Line 68.

@@ -17,6 +17,7 @@ from assay_adapters.ports.outcome import Outcome as Answer
 from assay_broker.defects.sends import as_text
 from assay_sdk.driver import (
     Arrived,
+    CloseLink,
     Driver,
     DriverCommand,
     DriverEvent,
@@ -150,6 +151,23 @@ class _SubscribesAnew(ConsumerFilter):
         return super().listen_batch(script, size, timeout_ms)
 
 
+class _StaysAttached(OfBatches):
+    """A consumer whose batch listener got messages stays attached at the broker after its close."""
+
+    def __init__(self, line: FilteredWire) -> None:
+        super().__init__(line)
+        self._used: set[int] = set()
+
+    def arrived(self, event: Arrived) -> tuple[DriverEvent, ...]:
+        self._used.add(event.link)
+        return (event,)
+
+    def command(self, command: DriverCommand) -> tuple[DriverCommand, ...]:
+        if isinstance(command, CloseLink) and command.link in self._used:
+            return ()
+        return super().command(command)
+
+
 class _NeverStops(ConnectionFilter):
     """A stopped connection continues to deliver messages."""
 
@@ -242,6 +260,7 @@ BATCH_SINGLE_MESSAGE_RULES_DEFECTS = (
     on_wire(commands, _selecting_nothing, "selectors-dropped", "BT-15"),
     on_wire(events, _arrives_without_expiry, "expiry-not-looked-at", "BT-15"),
     at_port(consuming, _SubscribesAnew, "batches-subscribe-anew", "BT-15"),
+    on_wire(wires, _StaysAttached, "batches-leave-the-link", "BT-11", "BT-15"),
     at_port(connecting, _NeverStops, "stop-without-effect", "BT-15"),
     at_port(connecting, _StopsRefused, "stops-refused", "BT-15"),
     at_port(connecting, _StartsRefused, "starts-refused", "BT-15"),
