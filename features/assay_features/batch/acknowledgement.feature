@@ -335,6 +335,17 @@ Feature: A batch is acknowledged as a whole
         | the receiver's connection is closed         |
         | the batch listener of "receiver" is removed |
 
+    @kit
+    Scenario: A batch whose callback fails comes again if its listener was replaced during the callback
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most 3 within 500 ms and works 1 s on each and fails in callback 1
+      And "receiver" has seen "m1"
+      And a batch listener of size 2 and timeout 500 ms is set on "receiver"
+      And a batch listener of size 3 and timeout 500 ms is set on "receiver"
+      Then every message of the failed batch comes to the receiver again
+
   @BT-09 @needs-batch-listener
   Rule: After a failure under automatic acknowledgement, any message of the last batch may come again
     Line 38.  The client cannot know which messages were acknowledged, so the scenarios record which messages come
@@ -407,6 +418,30 @@ Feature: A batch is acknowledged as a whole
       And the broker will be killed when "m3" is first seen
       When the receiver starts to take batches of at most 10 within 1 s and works 2 s on each
       And the broker has been killed and is back
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m1" to "m3" at most once
+
+    @evidence
+    Scenario: After a failed callback, messages that come again to another listener are marked
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most 3 within 1 s and works 1 s on each and fails in callback 1
+      And "receiver" has seen "m1"
+      And the batch listener of "receiver" is removed
+      And a batch listener of size 2 and timeout 500 ms is set on "receiver"
+      And messages "m4" to "m5" are sent to the queue
+      And "receiver" has seen "m4" to "m5"
+      Then every redelivery of "m1" to "m3" that "receiver" sees is marked as redelivered
+
+    @evidence @needs-restart
+    Scenario: After a restart of the broker during a callback, a batch comes again once, in part, or not at all
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most 3 within 1 s and works 2 s on each
+      And "receiver" has seen "m1" to "m3"
+      And the broker is restarted
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m3" at most once
 
@@ -936,6 +971,38 @@ Feature: A batch is acknowledged as a whole
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m3" exactly once
       And every redelivery of "m1" to "m3" that "after" sees is marked as redelivered
+
+    @kit
+    Scenario: A call after the listener was removed and set again acknowledges the messages that both listeners received
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in client mode
+      And receiver "receiver" of session "s" on the queue
+      When a batch listener of size 3 and timeout 500 ms is set on "receiver"
+      And "receiver" has seen "m1" to "m3"
+      And the batch listener of "receiver" is removed
+      And a batch listener of size 2 and timeout 500 ms is set on "receiver"
+      And messages "m4" to "m5" are sent to the queue
+      And "receiver" has seen "m4" to "m5"
+      And 1 s pass
+      And "receiver" acknowledges message "m2"
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m5"
+
+    @evidence
+    Scenario: A call in a callback acknowledges no message that waits for the next callback
+      Given an empty queue
+      And messages "m1" to "m5" are sent to the queue
+      And session "s" in client mode
+      And receiver "receiver" of session "s" on the queue
+      And the connection of "receiver" will be lost when "m4" is first seen
+      When "receiver" starts to take batches of at most 3 within 500 ms and works 1 s on each and acknowledges as soon as 3 messages have come
+      And the connection of "receiver" has been lost
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m4" to "m5" exactly once
 
   @BT-12 @needs-batch-listener @needs-local-transaction
   Rule: In a local transaction, the commit acknowledges all delivered messages, and a rollback returns all of them
@@ -1572,6 +1639,34 @@ Feature: A batch is acknowledged as a whole
       And message "m1" as seen by "after" shows JMSXDeliveryCount "2"
       And message "m3" as seen by "after" shows JMSXDeliveryCount "1"
 
+    @kit
+    Scenario: A rollback returns the messages that a removed listener and its successor received
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      When a batch listener of size 3 and timeout 500 ms is set on "receiver"
+      And "receiver" has seen "m1" to "m3"
+      And the batch listener of "receiver" is removed
+      And a batch listener of size 2 and timeout 500 ms is set on "receiver"
+      And messages "m4" to "m5" are sent to the queue
+      And "receiver" has seen "m4" to "m5"
+      And 1 s pass
+      And session "s" is rolled back
+      Then "receiver" sees "m1" to "m5" again
+
+    @evidence
+    Scenario: A commit in a callback acknowledges no message that waits for the next callback
+      Given an empty queue
+      And messages "m1" to "m5" are sent to the queue
+      And session "s" in transacted mode
+      And receiver "receiver" of session "s" on the queue
+      And the connection of "receiver" will be lost when "m4" is first seen
+      When "receiver" starts to take batches of at most 3 within 500 ms and works 1 s on each and commits as soon as 3 messages have come
+      And the connection of "receiver" has been lost
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m4" to "m5" exactly once
+
   @BT-16 @needs-batch-listener
   Rule: After a failure, no message of an earlier, acknowledged batch comes again
     Line 38: after a failure, only messages of the last batch may come again.
@@ -1641,4 +1736,53 @@ Feature: A batch is acknowledged as a whole
       And the broker has been killed and is back
       And receiver "after" starts to wait on the queue
       Then "after" sees "m5" to "m6" exactly once
+      And "after" never sees "m1" to "m4"
+
+    @kit
+    Scenario: The loss of a client returns no acknowledged message of a listener that was removed before
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And a receiver on the queue
+      When a batch listener of size 3 and timeout 500 ms is set on "receiver"
+      And "receiver" has seen "m1" to "m3"
+      And 1 s pass
+      And the batch listener of "receiver" is removed
+      And a batch listener of size 10 and timeout 600000 ms is set on "receiver"
+      And messages "m4" to "m5" are sent to the queue
+      And 1 s pass
+      And "receiver"'s connection is lost
+      And receiver "after" starts to wait on the queue
+      Then "receiver" and "after" together see "m4" to "m5" at least once
+      And "after" never sees "m1" to "m3"
+
+    @evidence
+    Scenario: The loss of a connection returns no acknowledged message of a receiver that was closed before
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in auto mode
+      And receiver "first" of session "s" on the queue
+      And "first" takes batches of at most 3 within 500 ms
+      When "first" has seen "m1" to "m3"
+      And 1 s pass
+      And "first" is closed
+      And "first"'s connection is lost
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And "after" never sees "m1" to "m3"
+
+    @evidence @needs-restart
+    Scenario: A restart of the broker in a batch returns no message of the batches before it
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 2 within 10 s and works 2 s on each
+      When messages "m1" to "m4" are sent to the queue
+      And "receiver" has seen "m1" to "m4"
+      And 3 s pass
+      And messages "m5" to "m6" are sent to the queue
+      And "receiver" has seen "m5"
+      And the broker is restarted
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
       And "after" never sees "m1" to "m4"

@@ -837,3 +837,31 @@ Feature: In a global unit of work, the transaction manager decides about a batch
       And session "t" is closed
       And receiver "after" starts to wait on the queue
       Then "after" sees "m1" to "m4" exactly once
+
+    @kit
+    Scenario Outline: A branch that is <decided> covers the messages that a removed listener and its successor received
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And session "s" in xa mode
+      And receiver "receiver" of session "s" on the queue
+      And branch "b" has been started in session "s"
+      When a batch listener of size 3 and timeout 500 ms is set on "receiver"
+      And "receiver" has seen "m1" to "m3"
+      And the batch listener of "receiver" is removed
+      And a batch listener of size 2 and timeout 500 ms is set on "receiver"
+      And messages "m4" to "m5" are sent to the queue
+      And "receiver" has seen "m4" to "m5"
+      And 1 s pass
+      And branch "b" is ended
+      And branch "b" is prepared
+      And branch "b" is <decided>
+      And "receiver"'s connection is closed
+      And receiver "after" starts to wait on the queue
+      And message "control" is sent to the queue
+      Then "after" sees "control" exactly once
+      And <claim>
+
+      Examples:
+        | decided     | claim                                  |
+        | committed   | "after" never sees "m1" to "m5"        |
+        | rolled back | "after" sees "m1" to "m5" exactly once |

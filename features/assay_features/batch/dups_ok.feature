@@ -164,3 +164,27 @@ Feature: A batch is acknowledged lazily if duplicates are allowed
       And the broker has been killed and is back
       And receiver "after" starts to wait on the queue
       Then "receiver" and "after" together see "m1" to "m20" at least once
+
+    @evidence
+    Scenario: A listener that is removed and set again loses no message
+      Given an empty queue
+      And messages "m1" to "m10" are sent to the queue
+      And session "s" in dups-ok mode
+      And receiver "receiver" of session "s" on the queue
+      When a batch listener of size 3 and timeout 500 ms is set on "receiver"
+      And "receiver" has seen "m3"
+      And the batch listener of "receiver" is removed
+      And a batch listener of size 2 and timeout 500 ms is set on "receiver"
+      Then the receiver sees "m1" to "m10" at least once
+
+    @evidence @needs-restart
+    Scenario: A restarted broker loses no message
+      Given an empty queue
+      And messages "m1" to "m10" are sent to the queue
+      And session "s" in dups-ok mode
+      And receiver "receiver" of session "s" on the queue
+      When "receiver" starts to take batches of at most 3 within 500 ms and works 500 ms on each
+      And "receiver" has seen "m4"
+      And the broker is restarted
+      And receiver "after" starts to wait on the queue
+      Then "receiver" and "after" together see "m1" to "m10" at least once

@@ -40,6 +40,34 @@ Feature: A consumer can have a listener that receives batches
         | classic    |
         | simplified |
 
+    @kit @judges-client
+    Scenario: A batch listener that replaces another one gets the messages that come after it, in batches
+      Given an empty queue
+      And a receiver on the queue
+      When a batch listener of size 3 and timeout 10000 ms is set on "receiver"
+      And messages "m1" to "m3" are sent to the queue
+      And "receiver" has seen "m1" to "m3"
+      And a batch listener of size 3 and timeout 10000 ms is set on "receiver"
+      And messages "m4" to "m6" are sent to the queue
+      Then the receiver sees "m1" to "m6" exactly once
+      And the receiver receives 2 batches of exactly 3 messages
+
+    @evidence
+    Scenario: After another receiver of its session was closed during a callback, a receiver gets batches
+      Given an empty queue "one"
+      And an empty queue "two"
+      And session "s" in auto mode
+      And receiver "other" of session "s" on queue "one"
+      And receiver "receiver" of session "s" on queue "two"
+      And "other" takes batches of at most 2 within 500 ms and works 1 s on each
+      And "receiver" takes batches of at most 2 within 500 ms
+      When messages "a1" to "a4" are sent to queue "one"
+      And messages "b1" to "b3" are sent to queue "two"
+      And "other" has seen "a1"
+      And "other" is closed
+      Then "receiver" sees "b1" to "b3" exactly once
+      And the first batch of the receiver holds "b1"
+
   @BT-02 @needs-batch-listener
   Rule: A batch listener is set with the listener, the batch size and the batch timeout in milliseconds
     Lines 26 to 34.  Each of the three takes effect.
@@ -115,6 +143,18 @@ Feature: A consumer can have a listener that receives batches
         | 1    |
         | 2    |
         | 5    |
+
+    @kit
+    Scenario: A listener that is set again during a callback has the timeout of its last call, for messages that wait
+      Given an empty queue
+      And messages "m1" to "m3" are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most 2 within 10 min and works 1 s on each
+      And "receiver" has seen "m1"
+      And a batch listener of size 2 and timeout 600000 ms is set on "receiver"
+      And a batch listener of size 2 and timeout 500 ms is set on "receiver"
+      Then the receiver sees "m1" to "m3" exactly once
+      And the receiver's batches hold at most 2 messages
 
   @BT-03 @needs-batch-listener
   Rule: A message listener and a batch listener on one consumer are an illegal state
@@ -366,3 +406,14 @@ Feature: A consumer can have a listener that receives batches
       And a batch listener of size 3 and timeout 500 ms is set on "receiver"
       And a message is sent to the queue
       Then the receiver sees the message exactly once
+
+    Scenario: A size that is refused during a callback changes nothing for the messages that wait
+      Given an empty queue
+      And messages "m1" to "m5" are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most 2 within 500 ms and works 1 s on each
+      And "receiver" has seen "m1"
+      And a batch listener of size 0 and timeout 500 ms is set on "receiver"
+      Then it is refused
+      And the receiver sees "m1" to "m5" exactly once
+      And the receiver's batches hold at most 2 messages

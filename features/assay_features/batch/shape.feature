@@ -108,6 +108,18 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then the receiver sees the message exactly once
       And the receiver receives 1 batch of exactly 1 message
 
+    @kit
+    Scenario: A listener that is set again twice during a callback gets no batch above its size
+      Given an empty queue
+      And messages "m1" to "m7" are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most 2 within 500 ms and works 1 s on each
+      And "receiver" has seen "m1"
+      And a batch listener of size 1 and timeout 500 ms is set on "receiver"
+      And a batch listener of size 2 and timeout 500 ms is set on "receiver"
+      Then the receiver sees "m1" to "m7" exactly once
+      And the receiver's batches hold at most 2 messages
+
   @BT-05 @needs-batch-listener
   Rule: Delivery is never deferred beyond the batch timeout to fill a batch
     Line 34.  Reading: a batch has one deadline, counted from the moment at which its first message could have been
@@ -320,6 +332,35 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       Then the receiver sees "m1" to "m5" exactly once
       And each batch of at most 2 reaches the receiver at most 0 ms after its first message could be delivered
 
+    @kit
+    Scenario: Messages of an unfinished batch come by the deadline of a listener that is set after the removal of their own
+      Given it has been measured how long the delivery of an unbatched message takes
+      And an empty queue
+      And a receiver on the queue
+      When a batch listener of size 10 and timeout 600000 ms is set on "receiver"
+      And messages "m1" to "m3" are sent to the queue
+      And 1 s pass
+      And the batch listener of "receiver" is removed
+      And a batch listener of size 10 and timeout 500 ms is set on "receiver"
+      Then the receiver sees "m1" to "m3" exactly once
+      And each batch of at most 10 reaches the receiver at most 500 ms after its first message could be delivered
+
+    @evidence
+    Scenario: The close of another receiver with an unfinished batch does not postpone the deadline of a batch
+      Given it has been measured how long the delivery of an unbatched message takes
+      And an empty queue "one"
+      And an empty queue "two"
+      And session "s" in auto mode
+      And receiver "other" of session "s" on queue "one"
+      And receiver "receiver" of session "s" on queue "two"
+      And "other" takes batches of at most 10 within 10 min
+      And "receiver" takes batches of at most 10 within 2 s
+      When messages "a1" to "a2" are sent to queue "one"
+      And messages "b1" to "b2" are sent to queue "two"
+      And "other" is closed
+      Then the receiver sees "b1" to "b2" exactly once
+      And each batch of at most 10 reaches the receiver at most 2 s after its first message could be delivered
+
   @BT-06 @needs-batch-listener
   Rule: Within size and timeout, a batch is as large as possible
     Line 34 aims at the largest batch, and line 33 permits a smaller one, so the scenarios record the number of
@@ -373,6 +414,39 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And a receiver on the queue
       And the receiver takes batches of at most 3 within 10 s
       When messages "m1" to "m6" are sent to the queue at intervals of 100 ms
+      Then the receiver sees "m1" to "m6" exactly once
+      And the receiver receives 2 batches of exactly 3 messages
+
+    @kit @judges-client
+    Scenario: Our client fills the batches of a listener that replaces another one with the messages that waited
+      Given an empty queue
+      And a receiver on the queue
+      When a batch listener of size 10 and timeout 600000 ms is set on "receiver"
+      And messages "m1" to "m6" are sent to the queue
+      And 1 s pass
+      And a batch listener of size 3 and timeout 10000 ms is set on "receiver"
+      Then the receiver sees "m1" to "m6" exactly once
+      And the receiver receives 2 batches of exactly 3 messages
+
+    @kit @judges-client
+    Scenario: Our client fills batches with messages that came during a callback
+      Given an empty queue
+      And a receiver on the queue
+      And the receiver takes batches of at most 3 within 10 s and works 1 s on each
+      When messages "m1" to "m9" are sent to the queue
+      Then the receiver sees "m1" to "m9" exactly once
+      And the receiver receives 3 batches of exactly 3 messages
+
+    @kit @judges-client
+    Scenario: Our client fills batches with messages that another receiver returned at its close
+      Given an empty queue
+      And receiver "left" on the queue
+      And "left" takes batches of at most 10 within 10 min
+      And a receiver on the queue
+      When messages "m1" to "m6" are sent to the queue
+      And 1 s pass
+      And "left" is closed
+      And the receiver starts to take batches of at most 3 within 10 s
       Then the receiver sees "m1" to "m6" exactly once
       And the receiver receives 2 batches of exactly 3 messages
 
@@ -489,3 +563,28 @@ Feature: A batch is no larger than its size, no later than its timeout, and in o
       And a receiver connects to the queue
       And the receiver starts to take batches of at most 2 within 500 ms
       Then the receiver sees "high1", "high2", "high3", "low1" and "low2" in that order
+
+    @kit
+    Scenario: Messages that waited keep their order if their listener is removed during a callback and set again
+      Given an empty queue
+      And messages "m1" to "m7" are sent to the queue
+      And a receiver on the queue
+      When the receiver starts to take batches of at most 2 within 500 ms and works 1 s on each
+      And "receiver" has seen "m1"
+      And the batch listener of "receiver" is removed
+      And a batch listener of size 3 and timeout 500 ms is set on "receiver"
+      Then the receiver sees "m1" to "m7" in that order
+      And the receiver sees "m1" to "m7" exactly once
+
+    @kit
+    Scenario: Messages of an unfinished batch come in order to the next receiver after the close of their own
+      Given an empty queue
+      And receiver "left" on the queue
+      And "left" takes batches of at most 10 within 10 min
+      When messages "m1" to "m5" are sent to the queue
+      And 1 s pass
+      And "left" is closed
+      And a receiver connects to the queue
+      And the receiver starts to take batches of at most 2 within 500 ms
+      Then the receiver sees "m1" to "m5" in that order
+      And the receiver sees "m1" to "m5" exactly once

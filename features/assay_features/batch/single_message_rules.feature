@@ -277,3 +277,37 @@ Feature: The rules for single messages apply to batches
       And subscriber "member" comes back to take batches of at most 2 within 500 ms
       Then "member" sees "m1" to "m5" exactly once
       And "member"'s batches hold at most 2 messages
+
+    @evidence @needs-delivery-delay
+    Scenario: A delayed message joins no batch early if the listener is removed and set again during the delay
+      Given an empty queue
+      And a receiver on the queue
+      When a batch listener of size 2 and timeout 5000 ms is set on "receiver"
+      And message "delayed" is sent to the queue with a delivery delay of 3 s
+      And message "prompt" is sent to the queue
+      And 1 s pass
+      And the batch listener of "receiver" is removed
+      And a batch listener of size 2 and timeout 5000 ms is set on "receiver"
+      Then the receiver sees "delayed" no earlier than 3 s after its send
+      And the receiver sees "prompt" and "delayed" exactly once
+
+    @evidence @needs-topic @needs-durable-subscription
+    Scenario Outline: A durable subscriber gets all missed messages in batches after the broker <event>
+      Given a topic
+      And a durable subscriber "reader" on the topic that does not receive yet
+      And subscriber "reader" is inactive
+      When messages "m1" to "m5" are sent to the topic
+      And the broker <event>
+      And subscriber "reader" comes back to take batches of at most 2 within 500 ms
+      Then "reader" sees "m1" to "m5" exactly once
+      And "reader"'s batches hold at most 2 messages
+
+      @needs-restart
+      Examples: Restart
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: Kill
+        | event                    |
+        | is killed and comes back |

@@ -256,6 +256,25 @@ Feature: The authority that a delayed message needs, and the time of the check
       When producer "any" sends message "m1" to the queue
       Then it is refused to a user who lacks authority
 
+    @evidence @needs-local-transaction
+    Scenario: After a rollback, every send without authority fails, whatever its delay
+      Given an empty queue
+      And an empty queue "open"
+      And the queue is withheld from ordinary users
+      And a connection "hers" of user "alice"
+      And session "work" in transacted mode on connection "hers"
+      And producer "late" of session "work" without a destination
+      And producer "other" of session "work" without a destination
+      When the delivery delay of producer "late" is set to 1 s
+      And producer "other" sends message "before" to queue "open"
+      And producer "late" sends message "slow" to the queue with delivery mode persistent for this send only
+      Then it is refused to a user who lacks authority
+      When session "work" is rolled back
+      And the delivery delay of producer "late" is set to 0 ms
+      And producer "late" sends message "now" to the queue
+      Then it is refused to a user who lacks authority
+      And sending "before" is accepted
+
   @DD-31 @needs-delivery-delay @needs-admin @needs-authority
   Rule: No authority is checked when the delay is over
     Line 25: at that time, the queue manager itself opens the target, or the dead-letter queue in its place.
@@ -326,6 +345,17 @@ Feature: The authority that a delayed message needs, and the time of the check
       When user "alice" sends message "m1" to the queue with a delivery delay of 2 s
       And the queue is altered to PUT(DISABLED)
       Then the dead-letter queue holds "m1" with reason MQRC_PUT_INHIBITED and destination the queue
+
+    @evidence @needs-non-persistent
+    Scenario: If the sender loses its authority during the delays of two messages, both come
+      Given an empty queue
+      And the queue is withheld from ordinary users
+      And user "alice" may put to the queue
+      When user "alice" sends message "m1" to the queue with a delivery delay of 2 s
+      And user "alice" sends message "m2" to the queue with a delivery delay of 3 s and delivery mode non-persistent
+      And user "alice" is no longer allowed to put to the queue
+      Then the queue holds "m1" and "m2"
+      And the staging queue does not hold "m1" and "m2"
 
   @DD-32 @needs-delivery-delay @needs-admin @needs-authority @own-instance
   Rule: Access to the staging queue can be restricted to administrators

@@ -251,3 +251,20 @@ Feature: A delayed message to a clustered destination needs DEFBIND(NOTFIXED)
       And branch "job" has been started in session "work"
       When message "slow" is sent in session "work" to the queue with a delivery delay of 1 s
       Then sending "slow" is refused with MQRC_OPTIONS_ERROR
+
+    @evidence @needs-local-transaction
+    Scenario: After a rollback, each producer of a session is still refused or accepted by its own queue
+      Given a queue with CLUSTER(SHOP) DEFBIND(OPEN)
+      And an empty queue "plain"
+      And session "work" in transacted mode
+      And producer "late" of session "work" on the queue with a delivery delay of 1 s
+      And producer "other" of session "work" on queue "plain" with a delivery delay of 1 s
+      When producer "other" sends message "before"
+      And producer "late" sends message "slow" with delivery mode persistent for this send only
+      And session "work" is rolled back
+      And the delivery delay of producer "late" is set to 2 s
+      And producer "late" sends message "again"
+      And producer "other" sends message "after"
+      Then sending "slow" is refused with MQRC_OPTIONS_ERROR
+      And sending "again" is refused with MQRC_OPTIONS_ERROR
+      And sending "after" is accepted

@@ -640,6 +640,69 @@ Feature: A delayed message is delivered once its delay is over
         | PUT(DISABLED) |
         | MAXMSGL(0)    |
 
+    @evidence @needs-topic @needs-topic-wildcard
+    Scenario Outline: An undelayed publication comes at once to <kind> subscription to a pattern
+      Given <subscriber> on topic "sport/#"
+      When message "now" is sent to topic "sport/football" with a delivery delay of 0 ms and correlation id "c"
+      Then "live" sees "now" within 2 s after its send
+
+      @needs-durable-subscription
+      Examples: Durable
+        | kind      | subscriber                  |
+        | a durable | a durable subscriber "live" |
+
+      @needs-shared-subscription
+      Examples: Shared
+        | kind                 | subscriber                                               |
+        | a shared non-durable | subscriber "live" shares non-durable subscription "pair" |
+
+      @needs-shared-subscription @needs-durable-subscription
+      Examples: Shared and durable
+        | kind             | subscriber                                           |
+        | a shared durable | subscriber "live" shares durable subscription "club" |
+
+    @evidence @needs-topic @needs-shared-subscription @needs-durable-subscription
+    Scenario: An undelayed publication comes at once to a sharer after another sharer has gone
+      Given a topic
+      And subscriber "left" shares durable subscription "club" on the topic
+      And subscriber "right" shares durable subscription "club" on the topic
+      When subscriber "right" goes away
+      And message "now" is sent to the topic with a delivery delay of 0 ms
+      Then "left" sees "now" within 2 s after its send
+
+    @evidence
+    Scenario Outline: An undelayed message is there after the broker <event>, while a delayed one still waits
+      Given an empty queue
+      When message "slow" is sent to the queue with a delivery delay of 1 h
+      And message "now" is sent to the queue with a delivery delay of 0 ms
+      And the broker <event>
+      And a receiver starts to wait on the queue
+      Then the receiver sees "now" exactly once
+      And the receiver sees nothing of "slow" for 1 s
+
+      @needs-restart
+      Examples: Restart
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: Kill
+        | event                    |
+        | is killed and comes back |
+
+    @evidence @needs-xa
+    Scenario: An undelayed message of a branch comes with the branch's commit, while a delayed one waits
+      Given an empty queue
+      And a receiver is waiting on the queue
+      And session "work" in xa mode
+      And branch "job" has been started in session "work"
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 1 h
+      And message "now" is sent in session "work" to the queue with a delivery delay of 0 ms
+      And branch "job" is ended
+      And branch "job" is committed in one phase
+      Then the receiver sees "now" exactly once
+      And the receiver sees nothing of "slow" for 1 s
+
   @DD-27 @needs-delivery-delay @needs-local-transaction
   Rule: The earliest delivery counts from the send, not from the commit
     Line 5 adds the delay to the time of the send; so does Jakarta Messaging 3.1, section 3.4.13, also in a unit of
@@ -840,3 +903,47 @@ Feature: A delayed message is delivered once its delay is over
       And a receiver starts to wait on the queue
       Then the receiver sees "slow" in time, 20 s after its send
       And the receiver sees "slow" no earlier than 20 s after its send
+
+    @evidence @needs-topic @needs-topic-wildcard
+    Scenario Outline: A publication whose delay ended before the commit comes at the commit to <kind> subscription to a pattern
+      Given <subscriber> on topic "sport/#"
+      And session "work" in transacted mode
+      When message "slow" is sent in session "work" to topic "sport/football" with a delivery delay of 12 s
+      And 13 s have passed since "slow" was sent
+      And session "work" is committed
+      Then sending "slow" is accepted
+      And "live" sees "slow" within 20 s after its send
+
+      @needs-durable-subscription
+      Examples: Durable
+        | kind      | subscriber                  |
+        | a durable | a durable subscriber "live" |
+
+      @needs-shared-subscription
+      Examples: Shared
+        | kind                 | subscriber                                               |
+        | a shared non-durable | subscriber "live" shares non-durable subscription "pair" |
+
+    @evidence @needs-topic @needs-shared-subscription @needs-durable-subscription
+    Scenario: A publication whose delay ended before the commit comes at the commit to the sharer that is left
+      Given a topic
+      And subscriber "left" shares durable subscription "club" on the topic
+      And subscriber "right" shares durable subscription "club" on the topic
+      And session "work" in transacted mode
+      When message "slow" is sent in session "work" to the topic with a delivery delay of 12 s
+      And subscriber "right" goes away
+      And 13 s have passed since "slow" was sent
+      And session "work" is committed
+      Then sending "slow" is accepted
+      And "left" sees "slow" within 20 s after its send
+
+    @evidence @needs-restart
+    Scenario: After a restart, the delay of a message that was committed during its delay still counts from the send
+      Given an empty queue
+      And session "work" in transacted mode
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 20 s
+      And 10 s have passed since "slow" was sent
+      And session "work" is committed
+      And the broker is restarted
+      And a receiver starts to wait on the queue
+      Then the receiver sees "slow" in time, 20 s after its send

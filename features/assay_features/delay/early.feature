@@ -395,3 +395,9 @@ Feature: No actor gets a delayed message before its delay is over
       And receiver "far" is waiting on queue "orders" at queue manager "B"
       When message "slow" is sent to queue "orders" with a delivery delay of 4 s
       Then "far" sees "slow" no earlier than 4 s after its send
+
+    @evidence @needs-topic @needs-shared-subscription @needs-durable-subscription @needs-topic-wildcard
+    Scenario: A sharer of a durable subscription to a pattern gets a publication no earlier than its delay
+      Given subscriber "member" shares durable subscription "club" on topic "sport/#"
+      When message "slow" is sent to topic "sport/football" with a delivery delay of 1500 ms
+      Then "member" sees "slow" no earlier than 1500 ms after its send

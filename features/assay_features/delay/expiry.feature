@@ -312,3 +312,28 @@ Feature: A message whose time to live is over is not delivered
       And receiver "late" starts to wait on the queue
       Then "late" sees "lasting" exactly once
       And "late" never sees "stale"
+
+    @evidence @needs-delivery-delay @needs-topic @needs-shared-subscription @needs-durable-subscription @needs-topic-wildcard
+    Scenario: The time to live of a publication for two sharers of a pattern does not start anew when the delay is over
+      Given subscriber "left" shares durable subscription "club" on topic "sport/#"
+      And subscriber "right" shares durable subscription "club" on topic "sport/#"
+      And subscriber "left" is inactive
+      And subscriber "right" is inactive
+      When message "stale" is sent to topic "sport/football" with a delivery delay of 10 s and a time to live of 12 s
+      And 15 s have passed since "stale" was sent
+      And message "fresh" is sent to topic "sport/football"
+      And subscriber "left" comes back
+      Then "left" sees "fresh" exactly once
+      And "left" never sees "stale"
+
+    @evidence @needs-delivery-delay @needs-topic @needs-shared-subscription
+    Scenario: A sharer of a non-durable subscription whose connection was stopped does not get an expired publication
+      Given a topic
+      And subscriber "member" shares non-durable subscription "pair" on the topic
+      When the connection of "member" is stopped
+      And message "stale" is sent to the topic with a delivery delay of 1 s and a time to live of 2 s
+      And 6 s have passed since "stale" was sent
+      And message "fresh" is sent to the topic
+      And the connection of "member" is started
+      Then "member" sees "fresh" exactly once
+      And "member" never sees "stale"

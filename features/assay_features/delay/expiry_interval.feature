@@ -251,3 +251,11 @@ Feature: The delay counts as part of the expiry interval
         | a body of non-ASCII characters | MQRO_EXPIRATION_WITH_FULL_DATA | all of its body                 |
         | a binary body                  | MQRO_EXPIRATION_WITH_DATA      | the first 100 bytes of its body |
         | a binary body                  | MQRO_EXPIRATION_WITH_FULL_DATA | all of its body                 |
+
+    @evidence @needs-kill
+    Scenario: A message without a body that expires after the queue manager was killed gets one report
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, an empty body, reply-to queue "replies" and report options MQRO_EXPIRATION_WITH_FULL_DATA
+      And the queue has been altered to PUT(DISABLED)
+      When the broker is killed and comes back
+      Then a report on "m1" with feedback MQFB_EXPIRATION and all of its body is on queue "replies"
+      And queue "replies" holds 1 report

@@ -415,3 +415,15 @@ Feature: Delayed messages that cannot be put to their target
       And the queue is altered to PUT(ENABLED)
       Then the queue holds "m1"
       And the staging queue no longer holds "m1"
+
+    @evidence @needs-restart
+    Scenario: After a restart, a message that the dead-letter queue refused before arrives once its target is usable again
+      Given message "m1" is sent to the queue with a delivery delay of 2 s
+      And the queue has been altered to PUT(DISABLED)
+      And queue "dlq" has been altered to PUT(DISABLED)
+      When "m1" is overdue
+      And the broker is restarted
+      And the queue is altered to PUT(ENABLED)
+      And a receiver starts to wait on the queue
+      Then the receiver sees "m1" exactly once
+      And queue "dlq" is empty

@@ -195,6 +195,18 @@ Feature: Delayed publications that a subscriber cannot receive
       And subscriber "fickle" unsubscribes
       Then a report on "news" with feedback MQRC_NO_SUBSCRIPTION and no data is on queue "replies"
 
+    @evidence @needs-durable-subscription @needs-topic-wildcard
+    Scenario: Each of two publications for a subscriber to a pattern that has unsubscribed is dropped
+      Given a durable subscriber "fickle" on topic "sport/#"
+      And a durable subscriber "steady" on topic "sport/#"
+      And message "first" is sent to topic "sport/football" with a delivery delay of 2 s
+      And message "second" is sent to topic "sport/tennis" with a delivery delay of 3 s
+      When subscriber "fickle" unsubscribes
+      And the staging queue no longer holds "first" and "second"
+      Then "steady" sees "first" and "second" exactly once
+      And the dead-letter queue is empty
+      And the staging queue is empty
+
   @DD-77 @needs-delivery-delay @needs-topic @needs-admin @needs-dead-letter-queue @own-instance
   Rule: A delayed publication that the dead-letter queue refuses is discarded without another try
     Line 76.  Reading: line 74 demands another try (DD-71), line 76 the discard; line 76 has precedence, also for
@@ -316,6 +328,33 @@ Feature: Delayed publications that a subscriber cannot receive
       Then "live" sees "news" exactly once
       And the staging queue has become empty
 
+    @evidence @needs-durable-subscription @needs-shared-subscription @needs-topic-wildcard
+    Scenario Outline: Sharers whose own queue was full never get the publication, also after the broker <event>
+      Given the queues of durable subscriptions are made with MAXDEPTH(1)
+      And there is no dead-letter queue
+      And subscriber "left" shares durable subscription "club" on topic "sport/#"
+      And subscriber "right" shares durable subscription "club" on topic "sport/#"
+      And subscriber "left" is inactive
+      And subscriber "right" is inactive
+      And message "news" is sent to topic "sport/football" with a delivery delay of 2 s
+      And message "filler" is sent to topic "sport/football"
+      When the staging queue no longer holds "news"
+      And the broker <event>
+      And subscriber "left" comes back
+      Then "left" sees "filler" exactly once
+      And "left" never sees "news"
+      And the staging queue is empty
+
+      @needs-restart
+      Examples: Restart
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: Kill
+        | event                    |
+        | is killed and comes back |
+
   @DD-83 @needs-delivery-delay @needs-topic @needs-admin @own-instance
   Rule: A delayed publication that cannot be put is treated as DD-70 to DD-77 say
     Line 84 refers to lines 74 and 76.  Each rule is tried again with a publication instead of a message to a queue;
@@ -429,3 +468,29 @@ Feature: Delayed publications that a subscriber cannot receive
       And the queue has been altered to PUT(DISABLED)
       Then the report on "news" on queue "replies" has the message id of the original as its message id
       And the report on "news" on queue "replies" has the correlation id of the original as its correlation id
+
+    @evidence @needs-durable-subscription @needs-shared-subscription
+    Scenario Outline: A publication that the queue of two sharers has refused stays on the dead-letter queue when the broker <event>
+      Given the queues of durable subscriptions are made with MAXDEPTH(1)
+      And subscriber "left" shares durable subscription "club" on the topic
+      And subscriber "right" shares durable subscription "club" on the topic
+      And subscriber "left" is inactive
+      And subscriber "right" is inactive
+      And message "news" is sent to the topic with a delivery delay of 2 s
+      And message "filler" is sent to the topic
+      When the staging queue no longer holds "news"
+      And the broker <event>
+      And subscriber "left" comes back
+      Then "news" on the dead-letter queue has dead-letter reason MQRC_Q_FULL
+      And "left" sees "filler" exactly once
+      And "left" never sees "news"
+
+      @needs-restart
+      Examples: Restart
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: Kill
+        | event                    |
+        | is killed and comes back |

@@ -402,6 +402,21 @@ Feature: Exception reports on delayed messages that could not be put
       And queue "dlq" holds 1 message
       And queue "replies" holds 1 report
 
+    @evidence @needs-restart
+    Scenario: After a restart, each of two messages whose reports were lost is processed again, once
+      Given a queue "dlq" that is the dead-letter queue, with PUT(DISABLED)
+      And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG
+      And message "m2" is sent to the queue with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG
+      And the queue has been altered to PUT(DISABLED)
+      And queue "replies" has been altered to PUT(DISABLED)
+      When "m2" is overdue
+      And the broker is restarted
+      And queue "replies" is altered to PUT(ENABLED)
+      Then a report on "m1" with feedback MQRC_PUT_INHIBITED is on queue "replies"
+      And a report on "m2" with feedback MQRC_PUT_INHIBITED is on queue "replies"
+      And queue "replies" holds 2 reports
+      And the staging queue has become empty
+
   @DD-75 @needs-delivery-delay @needs-admin @needs-dead-letter-queue @needs-non-persistent @own-instance
   Rule: If the dead-letter queue refuses the report, too, the report on a non-persistent message is dropped
     Line 74.  The message stays on the dead-letter queue, or stays discarded, and is not processed again, even
@@ -449,3 +464,27 @@ Feature: Exception reports on delayed messages that could not be put
       And queue "replies" holds 1 report
       And the staging queue has become empty
       And queue "dlq" is empty
+
+    @evidence
+    Scenario Outline: After the broker <event>, a dead letter whose report was lost is not processed again
+      Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
+      And message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode non-persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And the queue has been altered to PUT(DISABLED)
+      And queue "replies" has been altered to PUT(DISABLED)
+      When the staging queue no longer holds "m1"
+      And the broker <event>
+      And the queue is altered to PUT(ENABLED)
+      And a receiver starts to wait on the queue
+      And message "control" is sent to the queue
+      Then the receiver sees "control" exactly once
+      And the receiver never sees "m1"
+
+      @needs-restart
+      Examples: Restart
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: Kill
+        | event                    |
+        | is killed and comes back |

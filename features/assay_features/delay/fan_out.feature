@@ -498,3 +498,20 @@ Feature: A delayed publication is staged for each subscription, if the topic per
       And branch "job" has been started in session "work"
       When message "news" is sent in session "work" to the topic with a delivery delay of 1 s
       Then sending "news" is refused with MQRC_PUBLICATION_FAILURE
+
+    @evidence @needs-local-transaction
+    Scenario: After a rollback, delayed publications are still refused, and others are not
+      Given a topic with PMSGDLV(ALL) NPMSGDLV(ALLAVAIL)
+      And a non-durable subscriber "one" on the topic
+      And a non-durable subscriber "two" on the topic
+      And session "work" in transacted mode
+      And producer "late" of session "work" on the topic with a delivery delay of 1 s
+      And producer "prompt" of session "work" on the topic with a delivery delay of 1 s
+      When producer "late" sends message "slow" with delivery mode persistent for this send only
+      And session "work" is rolled back
+      And producer "late" sends message "again"
+      And the delivery delay of producer "prompt" is set to 0 ms
+      And producer "prompt" sends message "now"
+      Then sending "slow" is refused with MQRC_PUBLICATION_FAILURE
+      And sending "again" is refused with MQRC_PUBLICATION_FAILURE
+      And sending "now" is accepted

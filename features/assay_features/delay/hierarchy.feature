@@ -213,6 +213,34 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       Then "fond" sees "slow" exactly once
       And "averse" never sees "slow"
 
+    @evidence @needs-shared-subscription
+    Scenario Outline: Two sharers of a <kind> subscription at B together get the publication once
+      Given a topic
+      And subscriber "left" shares <kind> subscription "club" on the topic at queue manager "B"
+      And subscriber "right" shares <kind> subscription "club" on the topic at queue manager "B"
+      When message "slow" is sent to the topic with a delivery delay of 2 s
+      Then "left" and "right" together see "slow" exactly once
+      And no receiver sees "slow" earlier than 2 s after its send
+
+      Examples: Shared
+        | kind        |
+        | non-durable |
+
+      @needs-durable-subscription
+      Examples: Shared and durable
+        | kind    |
+        | durable |
+
+    @evidence @needs-durable-subscription @needs-kill
+    Scenario: A queue manager that is killed during the delay sends the publication to B afterwards
+      Given a topic
+      And a durable subscriber "steady" on the topic at queue manager "B"
+      When message "slow" is sent to the topic with a delivery delay of 2 s
+      And subscriber "steady" goes away
+      And the broker is killed and comes back
+      And subscriber "steady" comes back
+      Then "steady" sees "slow" exactly once
+
   @DD-84 @needs-delivery-delay @needs-topic @topology-hierarchy
   Rule: A subscriber that comes to the other queue manager during the delay may receive the publication
     Line 82 itself calls this a deviation from JMS 2.0: by section 7.9 of that specification, a subscription gets
@@ -257,3 +285,36 @@ Feature: In a publish/subscribe hierarchy, the other queue manager distributes t
       Then "before" sees "slow" exactly once
       And "here" sees "now" exactly once
       And "here" never sees "slow"
+
+    @needs-non-persistent @needs-shared-subscription @needs-topic-wildcard
+    Scenario Outline: Beside a late subscriber at B, two sharers of a <kind> subscription to a pattern together get the publication once
+      Given subscriber "left" shares <kind> subscription "club" on topic "sport/#" at queue manager "B"
+      And subscriber "right" shares <kind> subscription "club" on topic "sport/#" at queue manager "B"
+      When message "slow" is sent to topic "sport/football" with a delivery delay of 2 s and delivery mode non-persistent
+      And a non-durable subscriber "during" comes to topic "sport/football" at queue manager "B"
+      Then "left" and "right" together see "slow" exactly once
+      And "during" sees "slow" at most once
+
+      Examples: Shared
+        | kind        |
+        | non-durable |
+
+      @needs-durable-subscription
+      Examples: Shared and durable
+        | kind    |
+        | durable |
+
+    @needs-admin @needs-durable-subscription
+    Scenario: A late durable subscriber at B gets the publication at most once if B is stopped and started during the delay
+      Given a topic
+      And a durable subscriber "before" on the topic at queue manager "B"
+      When message "slow" is sent to the topic with a delivery delay of 5 s
+      And a durable subscriber "during" comes to the topic at queue manager "B"
+      And subscriber "before" goes away
+      And subscriber "during" goes away
+      And queue manager "B" is stopped
+      And queue manager "B" is started again
+      And subscriber "before" comes back
+      And subscriber "during" comes back
+      Then "before" sees "slow" exactly once
+      And "during" sees "slow" at most once

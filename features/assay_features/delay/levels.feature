@@ -187,3 +187,16 @@ Feature: Delivery delay came with level 8.0
       And a topic
       When message "slow" is sent to the topic with a delivery delay of 1 s
       Then sending "slow" is refused with MQRC_FUNCTION_NOT_SUPPORTED
+
+    @level-7.5
+    Scenario: At level 7.5 both producers of a session refuse a delay, also after sends with options of their own
+      Given an empty queue
+      And session "work" in auto mode
+      And producer "first" of session "work" on the queue
+      And producer "second" of session "work" on the queue
+      When producer "first" sends message "one" with delivery mode persistent for this send only and correlation id "c"
+      And the delivery delay of producer "first" is set to 1 h
+      Then it is refused with MQRC_FUNCTION_NOT_SUPPORTED
+      When producer "second" sends message "two"
+      And the delivery delay of producer "second" is set to 1 h
+      Then it is refused with MQRC_FUNCTION_NOT_SUPPORTED

@@ -65,3 +65,22 @@ Feature: Delivery delay is for the JMS client only
       When a native application puts "native" on the queue
       Then putting "native" is accepted
       And the receiver sees "native" within 2 s after its send
+
+    @needs-non-persistent
+    Scenario: A non-persistent native put that names a delay beside other options is refused, or delivered without the delay
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When a native application puts "native" on the queue with property JMSDeliveryDelay = 3600000, delivery mode non-persistent and priority 7
+      And a native application puts "control" on the queue
+      Then putting "control" is accepted
+      And the receiver sees "control" exactly once
+      And putting "native" is refused, or else the receiver sees it undelayed
+
+    Scenario: A native put that asks for a delay of 0 is refused, or delivered at once
+      Given an empty queue
+      And a receiver is waiting on the queue
+      When a native application puts "native" on the queue and asks for a delay of 0 ms
+      And a native application puts "control" on the queue
+      Then putting "control" is accepted
+      And the receiver sees "control" exactly once
+      And putting "native" is refused, or else the receiver sees it undelayed

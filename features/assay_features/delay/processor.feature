@@ -102,6 +102,16 @@ Feature: The delivery delay processor starts with the queue manager, and again a
         | event                    |
         | is killed and comes back |
 
+    @evidence @needs-restart @needs-non-persistent
+    Scenario: After a restart, each of several messages comes, beside non-persistent ones that may be lost
+      Given an empty queue
+      And messages "light1" and "light2" are sent to the queue with a delivery delay of 2 s and delivery mode non-persistent
+      And messages "m1" and "m2" are sent to the queue with a delivery delay of 2 s
+      When the broker is restarted
+      And a receiver starts to wait on the queue
+      Then the receiver sees "m1" and "m2" exactly once
+      And the receiver sees "light1" and "light2" at most once
+
   @DD-65 @needs-delivery-delay
   Rule: On distributed platforms the processor restarts by itself after a recoverable failure
     Line 70.  The scenarios try two failures: the processor's worker dies, or the store refuses the processor's

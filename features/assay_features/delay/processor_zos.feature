@@ -216,6 +216,19 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       Then the receiver sees "slow" exactly once
       And the staging queue no longer holds "slow"
 
+    @evidence @needs-kill
+    Scenario: Enabled for gets after a kill, the staging queue releases each of its due messages once
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And the staging queue has been altered to GET(DISABLED)
+      And message "first" is sent to the queue with a delivery delay of 1 s
+      And message "second" is sent to the queue with a delivery delay of 2 s
+      When the broker is killed and comes back
+      And "second" is overdue
+      And the staging queue is altered to GET(ENABLED)
+      And a receiver starts to wait on the queue
+      Then the receiver sees "first" and "second" exactly once
+
   @DD-63 @needs-delivery-delay @needs-admin @platform-zos @own-instance
   Rule: After any other shutdown, disabling and enabling PUT restarts the processor
     Line 68.

@@ -85,6 +85,14 @@ Feature: A delay longer than the time to live is refused
         | classic    |
         | simplified |
 
+    Scenario: After a send with options of its own, a time to live that is too short is refused
+      Given an empty queue
+      And a producer on the queue
+      And the producer's delivery delay is 5 s
+      When the producer sends message "before" with a time to live of 0 ms for this send only and correlation id "c"
+      And the producer's time to live is set to 4999 ms and a message is sent
+      Then the setting is refused with MQRC_EXPIRY_ERROR, or else the send
+
   @DD-13 @needs-delivery-delay @needs-time-to-live
   Rule: A delay above the producer's nonzero time to live is refused with MQRC_EXPIRY_ERROR
     The opposite order of DD-12: line 15 says "vice versa".  Reading: the call that sets the delay is refused.  A client
@@ -168,6 +176,14 @@ Feature: A delay longer than the time to live is refused
       And producer "brief" of session "work" on the queue with a time to live of 4 s
       And producer "lasting" of session "work" on the queue with a time to live of 10 s
       When the delivery delay of producer "brief" is set to 4001 ms and it sends a message
+      Then the setting is refused with MQRC_EXPIRY_ERROR, or else the send
+
+    Scenario: After a send with its own time to live, the producer's time to live still limits the delay
+      Given an empty queue
+      And a producer on the queue
+      And the producer's time to live is 5 s
+      When the producer sends message "before" with a time to live of 1 h for this send only and correlation id "c"
+      And the producer's delivery delay is set to 5001 ms and a message is sent
       Then the setting is refused with MQRC_EXPIRY_ERROR, or else the send
 
   @DD-14 @needs-delivery-delay @needs-time-to-live
@@ -276,6 +292,16 @@ Feature: A delay longer than the time to live is refused
       When a message is sent to the queue with a delivery delay of 5 s and a time to live of 4999 ms
       Then it is refused with MQRC_EXPIRY_ERROR
 
+    Scenario: A send is compared with the producer's latest delay
+      Given an empty queue
+      And a producer on the queue
+      And the producer's delivery delay is 5 s
+      When the producer sends message "before" with a time to live of 6 s for this send only
+      And the producer's delivery delay is set to 7 s
+      And the producer sends message "after" with a time to live of 6 s for this send only
+      Then sending "before" is accepted
+      And sending "after" is refused with MQRC_EXPIRY_ERROR
+
   @DD-15 @needs-delivery-delay @needs-time-to-live
   Rule: After a refusal, the producer keeps its earlier value, and a valid send that follows works
     No document demands this, but an application that caught the exception relies on it.
@@ -381,6 +407,16 @@ Feature: A delay longer than the time to live is refused
       When producer "late" sends message "brief" with a time to live of 1 s for this send only
       And producer "other" sends message "slow"
       Then after its send, "slow" has a delivery delay of 2 s
+
+    Scenario: After a refusal, the delay can be set to 0, and a short time to live is accepted then
+      Given an empty queue
+      And session "work" in auto mode
+      And producer "own" of session "work" on the queue with a delivery delay of 5 s and a time to live of 20 s
+      When the time to live of producer "own" is set to 1 s
+      And the delivery delay of producer "own" is set to 0 ms
+      And producer "own" sends message "next" with a time to live of 1 s for this send only
+      Then sending "next" is accepted
+      And after its send, "next" has a time to live of 1 s
 
   @DD-18 @needs-delivery-delay @needs-time-to-live
   Rule: The classic producer raises the checked exception, the simplified one the runtime exception, with the same reason
@@ -514,3 +550,12 @@ Feature: A delay longer than the time to live is refused
       And a classic and a simplified producer on the queue
       When the delivery delay of both producers is set to 5 s
       Then both are refused with MQRC_FUNCTION_NOT_SUPPORTED in the same words
+
+    Scenario: After an accepted send, the refused send of a simplified producer raises a runtime exception
+      Given an empty queue
+      And a simplified producer on the queue
+      And the producer's delivery delay is 5 s
+      When the producer sends message "before" with a time to live of 0 ms for this send only and correlation id "c"
+      And the producer sends message "after" with a time to live of 4999 ms for this send only
+      Then sending "before" is accepted
+      And it is refused with MQRC_EXPIRY_ERROR as a runtime exception

@@ -144,6 +144,16 @@ Feature: Report options of delayed messages
       Then a report on "m1" with feedback MQRC_PUT_INHIBITED is on queue "replies"
       And queue "replies" holds 1 report
 
+    @evidence @needs-non-persistent
+    Scenario: Each of two messages gets the report that it asks for
+      Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, reply-to queue "replies" and report options MQRO_EXCEPTION_WITH_FULL_DATA
+      And message "m2" is sent to the queue with a delivery delay of 2 s, a body of 300 B, delivery mode non-persistent, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG
+      And the queue has been altered to PUT(DISABLED)
+      Then a report on "m1" with feedback MQRC_PUT_INHIBITED and all of its body is on queue "replies"
+      And a report on "m2" with feedback MQRC_PUT_INHIBITED and no data is on queue "replies"
+      And the dead-letter queue holds "m1"
+      And the dead-letter queue does not hold "m2"
+
   @DD-86 @needs-delivery-delay @needs-admin
   Rule: The processor ignores the options for confirmation and activity, and they are on the message when it arrives
     Lines 87 to 93: COA, COD, PAN, NAN and ACTIVITY.  No confirmation comes while the message is staged, or because it

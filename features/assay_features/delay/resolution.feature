@@ -332,3 +332,15 @@ Feature: The name of a queue is resolved twice
       And branch "job" is committed
       Then "m1" on the queue has Priority "7"
       And "m1" on the queue is persistent
+
+    @evidence @needs-priority
+    Scenario: Two producers of a session that leave the priority to the queue each get the queue's priority at their own send
+      Given a queue with DEFPRTY(7)
+      And session "work" in auto mode
+      And producer "first" of session "work" on the queue with a delivery delay of 2 s and priority as the destination defines
+      And producer "second" of session "work" on the queue with a delivery delay of 2 s and priority as the destination defines
+      When producer "first" sends message "m1"
+      And the queue is altered to DEFPRTY(2)
+      And producer "second" sends message "m2"
+      Then "m1" on the queue has Priority "7"
+      And "m2" on the queue has Priority "2"

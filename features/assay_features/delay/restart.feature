@@ -77,3 +77,28 @@ Feature: A restart may lose non-persistent delayed messages
       Examples: Kill
         | event                    |
         | is killed and comes back |
+
+    @evidence @needs-topic @needs-shared-subscription @needs-durable-subscription @needs-topic-wildcard
+    Scenario Outline: A publication for two sharers of a pattern comes at most once if the broker <event> during its delay
+      Given subscriber "left" shares durable subscription "club" on topic "sport/#"
+      And subscriber "right" shares durable subscription "club" on topic "sport/#"
+      And subscriber "left" is inactive
+      And subscriber "right" is inactive
+      When message "light" is sent to topic "sport/football" with delivery mode non-persistent and a delivery delay of 2 s
+      And the broker <event>
+      And 3 s have passed since "light" was sent
+      And subscriber "left" comes back
+      And message "now" is sent to topic "sport/football"
+      Then sending "light" is accepted
+      And "left" sees "now" exactly once
+      And "left" sees "light" at most once
+
+      @needs-restart
+      Examples: Restart
+        | event        |
+        | is restarted |
+
+      @needs-kill
+      Examples: Kill
+        | event                    |
+        | is killed and comes back |

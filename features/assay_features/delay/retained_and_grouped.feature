@@ -185,6 +185,27 @@ Feature: Retained publications and grouped messages cannot be delayed
       When message "kept" is sent in session "work" to the topic with a delivery delay of 1 s and the retain option
       Then sending "kept" is refused with MQRC_OPTIONS_ERROR
 
+    @evidence @needs-local-transaction
+    Scenario: After a rollback, a retained publication with a delay is refused again
+      Given a topic
+      And a non-durable subscriber "one" on the topic
+      And a non-durable subscriber "two" on the topic
+      And session "work" in transacted mode
+      And producer "late" of session "work" on the topic with a delivery delay of 1 s
+      And producer "prompt" of session "work" on the topic
+      When producer "prompt" sends message "plain" with the retain option
+      And producer "late" sends message "slow" with the retain option and delivery mode persistent for this send only
+      And session "work" is rolled back
+      And the delivery delay of producer "late" is set to 2 s
+      And producer "late" sends message "again" with the retain option
+      And message "control" is sent to the topic with a delivery delay of 3 s
+      Then sending "plain" is accepted
+      And sending "slow" is refused with MQRC_OPTIONS_ERROR
+      And sending "again" is refused with MQRC_OPTIONS_ERROR
+      And "one" sees "control" exactly once
+      And "two" sees "control" exactly once
+      And "two" never sees the refused "again"
+
   @DD-17 @needs-delivery-delay
   Rule: A message in a group is refused if it has a delay
     Line 17: using both fails with MQRC_OPTIONS_ERROR.  A message is in a group if it has a group id, a place in a
@@ -321,3 +342,18 @@ Feature: Retained publications and grouped messages cannot be delayed
         | group                  |
         | group "g"              |
         | the last-in-group flag |
+
+    @evidence @needs-non-persistent @needs-local-transaction
+    Scenario: After a rollback, a delayed message in a group is refused again
+      Given an empty queue
+      And session "work" in transacted mode
+      And producer "late" of session "work" on the queue with a delivery delay of 1 s
+      And producer "prompt" of session "work" on the queue
+      When producer "prompt" sends message "plain" with group "g"
+      And producer "late" sends message "slow" with group "g" and delivery mode non-persistent for this send only
+      And session "work" is rolled back
+      And the delivery delay of producer "late" is set to 2 s
+      And producer "late" sends message "again" with group "g"
+      Then sending "plain" is accepted
+      And sending "slow" is refused with MQRC_OPTIONS_ERROR
+      And sending "again" is refused with MQRC_OPTIONS_ERROR

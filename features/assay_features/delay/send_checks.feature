@@ -405,6 +405,19 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       When message "slow" is sent in session "work" to the queue with a delivery delay of 1 s
       Then sending "slow" is refused
 
+    @evidence @needs-queue-limit @needs-staging-queue
+    Scenario: A staging queue with MAXDEPTH(0) refuses the delayed sends of one producer of a session alone
+      Given an empty queue
+      And the staging queue has been altered to MAXDEPTH(0)
+      And session "work" in auto mode
+      And producer "late" of session "work" on the queue with a delivery delay of 1 s
+      And producer "prompt" of session "work" on the queue
+      When producer "prompt" sends message "now"
+      And producer "late" sends message "slow" with delivery mode persistent for this send only
+      Then it is refused
+      And the refusal says that a queue is full
+      And sending "now" is accepted
+
   @DD-21 @needs-delivery-delay @needs-admin @own-instance
   Rule: The exception's text may say whether the target, the staging queue or both failed
     Line 19: the message "might" apply to either queue, or to both.  So the scenarios record which of them a text
@@ -485,3 +498,32 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       When message "slow" is sent to the queue with a delivery delay of 1 s
       Then the refusal's text names the queue and the staging queue
       And the refusal names the queue and the staging queue alone as the cause
+
+    @kit @needs-non-persistent @needs-local-transaction
+    Scenario: After a rollback, the refusal still names both queues
+      Given a queue with PUT(DISABLED)
+      And a receiver is waiting on the queue
+      And an empty queue "other"
+      And receiver "beside" is waiting on queue "other"
+      And the staging queue has been altered to MAXDEPTH(0)
+      And session "work" in transacted mode
+      And producer "late" of session "work" on the queue with a delivery delay of 1 s and delivery mode non-persistent
+      And producer "other" of session "work" on queue "other" with a delivery delay of 1 s
+      When producer "other" sends message "beside"
+      Then the refusal's text names the staging queue
+      And the refusal names the staging queue alone as the cause
+      When producer "late" sends message "slow" with delivery mode persistent for this send only
+      And session "work" is rolled back
+      And the delivery delay of producer "late" is set to 2 s
+      And producer "late" sends message "again"
+      Then the refusal's text names the queue and the staging queue
+      And the refusal names the queue and the staging queue alone as the cause
+
+    @kit @needs-xa
+    Scenario: In a branch of a global unit of work, the refusal names the queue
+      Given a queue with PUT(DISABLED)
+      And session "work" in xa mode
+      And branch "job" has been started in session "work"
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 1 s
+      Then the refusal's text names the queue
+      And the refusal names the queue alone as the cause

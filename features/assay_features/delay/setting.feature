@@ -168,13 +168,14 @@ Feature: A producer has a delivery delay
       Then the receiver sees "slow" no earlier than 1500 ms after its send
 
       Examples:
-        | what                           |
-        | an empty body                  |
-        | a body of non-ASCII characters |
-        | a binary body                  |
-        | a body of 100 KB               |
-        | property colour = "red"        |
-        | correlation id "c"             |
+        | what                                           |
+        | an empty body                                  |
+        | a body of non-ASCII characters                 |
+        | a binary body                                  |
+        | a body of 100 KB                               |
+        | property colour = "red"                        |
+        | property colour = "red" and correlation id "c" |
+        | correlation id "c"                             |
 
     @needs-priority
     Scenario: The delay applies to a send with its own priority

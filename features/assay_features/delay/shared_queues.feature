@@ -165,6 +165,15 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       When queue manager "B" is stopped
       Then the receiver sees "slow" exactly once
 
+    @evidence @needs-kill
+    Scenario: After a kill of the queue manager that staged the messages, each comes once
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And a queue with QSGDISP(SHARED)
+      And message "slow" is sent to the queue with a delivery delay of 2 s and correlation id "c"
+      When the broker is killed and comes back
+      And a receiver starts to wait on the queue at queue manager "B"
+      Then the receiver sees "slow" exactly once
+
   @DD-47 @needs-delivery-delay @needs-admin @needs-non-persistent @platform-zos @topology-sharing-group @own-instance
   Rule: A non-persistent delayed message is lost when the queue manager that staged it shuts down
     Line 50 permits the loss.  The scenarios record whether the message is lost; it comes neither early nor twice.  A

@@ -84,6 +84,17 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       And branch "job" is committed
       Then "m1" on the staging queue has a new message id, and its original one as its correlation id
 
+    @evidence @needs-message-id
+    Scenario: A message object that is sent a second time is staged under a new id, with its second id as correlation id
+      Given an empty queue
+      And a producer on the queue
+      And the producer's delivery delay is 1 h
+      When the producer sends message "m1"
+      And the producer sends message "m2" with the message object of the send before
+      Then "m1" on the staging queue has a new message id, and its original one as its correlation id
+      And "m2" on the staging queue has a new message id, and its original one as its correlation id
+      And "m1" and "m2" on the staging queue have different message ids
+
   @DD-38 @needs-delivery-delay @needs-admin @needs-staging-queue
   Rule: An administrator can take a staged message back by that correlation id, and it is then never delivered
     Line 35 is about a delay that is far too long by mistake.  The copies of one publication share their correlation

@@ -627,3 +627,14 @@ Feature: Delayed messages wait on one staging queue
       Then sending "m1" is accepted
       And sending "m2" is refused
       And the staging queue holds 1 message
+
+    @evidence
+    Scenario: A binary body counts, and an empty one does not count as too long
+      Given the staging queue has been altered to MAXMSGL(100)
+      And an empty queue
+      When message "binary" is sent to the queue with a delivery delay of 1 h and a binary body
+      Then sending "binary" is refused
+      When the staging queue is altered to MAXMSGL(10000)
+      And message "empty" is sent to the queue with a delivery delay of 1 h and an empty body
+      Then sending "empty" is accepted
+      And the staging queue does not hold "binary"

@@ -396,3 +396,20 @@ Feature: The target of a delayed message is checked when the message is sent
       Examples:
         | attributes    |
         | MAXDEPTH(0)   |
+
+    @evidence @needs-put-inhibit @needs-local-transaction
+    Scenario: After a rollback, the sends of each producer of a session are still checked against their own queue
+      Given a queue with PUT(DISABLED)
+      And an empty queue "open"
+      And session "work" in transacted mode
+      And producer "late" of session "work" without a destination
+      And producer "other" of session "work" on queue "open" with a delivery delay of 1 s
+      When the delivery delay of producer "late" is set to 1 s
+      And producer "other" sends message "before"
+      And producer "late" sends message "slow" to the queue with delivery mode persistent for this send only
+      And session "work" is rolled back
+      And producer "late" sends message "again" to the queue
+      And producer "other" sends message "after"
+      Then sending "slow" is refused
+      And sending "again" is refused
+      And sending "after" is accepted

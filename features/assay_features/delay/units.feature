@@ -258,6 +258,37 @@ Feature: Uncommitted messages of a unit of work
       Then the receiver sees "control" exactly once
       And the receiver never sees "m1"
 
+    @evidence @needs-own-uncommitted
+    Scenario: A session gets what each of its producers has put, whatever its options
+      Given an empty queue
+      And session "work" in transacted mode
+      And receiver "own" of session "work" on the queue
+      And producer "first" of session "work" on the queue
+      And producer "second" of session "work" on the queue
+      When producer "first" sends message "m1" with property colour = "red" and correlation id "c"
+      And producer "second" sends message "m2"
+      Then "own" sees "m1" and "m2" exactly once
+
+    @evidence @needs-restart
+    Scenario: A message that was not committed is not there after a restart
+      Given an empty queue
+      And session "work" in transacted mode
+      When message "m1" is sent in session "work" to the queue
+      And the broker is restarted
+      And a receiver starts to wait on the queue
+      And message "control" is sent to the queue
+      Then the receiver sees "control" exactly once
+      And the receiver never sees "m1"
+
+    @evidence @needs-own-uncommitted @needs-xa
+    Scenario: In a branch of a global unit of work, a session gets a message that it has put itself
+      Given an empty queue
+      And session "work" in xa mode
+      And receiver "own" of session "work" on the queue
+      And branch "job" has been started in session "work"
+      When message "m1" is sent in session "work" to the queue
+      Then "own" sees "m1" exactly once
+
   @DD-26 @needs-delivery-delay @needs-local-transaction
   Rule: A delayed message cannot be got in its own unit of work, and is staged only at the commit
     Line 21: the message is placed on the staging queue when the unit of work is committed, so it has not reached its

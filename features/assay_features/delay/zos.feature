@@ -75,6 +75,29 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
       Given the broker has been restarted
       Then the staging queue does not exist
 
+    @evidence @needs-local-transaction
+    Scenario: Without a staging queue, a session sends only what has no delay, also after a rollback
+      Given an empty queue
+      And session "work" in transacted mode
+      And producer "late" of session "work" on the queue with a delivery delay of 1 s
+      And producer "prompt" of session "work" on the queue with a delivery delay of 1 s
+      When producer "late" sends message "slow" with delivery mode persistent for this send only
+      And session "work" is rolled back
+      And producer "late" sends message "again"
+      And the delivery delay of producer "prompt" is set to 0 ms
+      And producer "prompt" sends message "now"
+      Then sending "slow" is refused
+      And sending "again" is refused
+      And sending "now" is accepted
+
+    @evidence @needs-xa
+    Scenario: Without a staging queue, a delayed send in a branch of a global unit of work is refused
+      Given an empty queue
+      And session "work" in xa mode
+      And branch "job" has been started in session "work"
+      When message "slow" is sent in session "work" to the queue with a delivery delay of 1 s
+      Then sending "slow" is refused
+
   @DD-41 @needs-delivery-delay @needs-admin @platform-zos @own-instance
   Rule: The staging queue is to be defined with INDXTYPE(NONE) and MSGDLVSQ(FIFO)
     Line 43 is an instruction to the administrator.  Reading: a queue manager that accepts another
@@ -237,6 +260,17 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
         | GET(DISABLED) | GET(ENABLED) |
         | PUT(DISABLED) | PUT(ENABLED) |
 
+    @evidence @needs-kill
+    Scenario: At level 7.5, due messages with further options stay on the staging queue also after a kill
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      And message "slow" is sent to the queue with a delivery delay of 1 s and correlation id "c"
+      When the broker is restarted at command level 7.5
+      And the broker is killed and comes back
+      And "slow" is overdue
+      Then the staging queue holds "slow"
+      And the depth of the queue is 0
+
   @DD-44 @needs-delivery-delay @needs-admin @needs-restart @platform-zos
   Rule: OPMODE(COMPAT) permits delayed messages
     Line 45: delivery delay is not protected by OPMODE.  Reading: at level 8.0 it works with OPMODE(COMPAT) as it does
@@ -278,3 +312,14 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
       And a receiver starts to wait on the queue
       Then the receiver sees "slow" exactly once
       And the receiver sees "slow" no earlier than 5 s after its send
+
+    @evidence @needs-kill
+    Scenario: With OPMODE(COMPAT), each of two delayed messages comes after a kill
+      Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
+      And an empty queue
+      When the broker is restarted with OPMODE(COMPAT)
+      And message "first" is sent to the queue with a delivery delay of 1 s
+      And message "second" is sent to the queue with a delivery delay of 2 s
+      And the broker is killed and comes back
+      And a receiver starts to wait on the queue
+      Then the receiver sees "first" and "second" exactly once
