@@ -240,6 +240,11 @@ class EngineConnection:
         """List the sources of the consumers of all sessions."""
         return (consumer.source for session in self.sessions.values() for consumer in session.consumers.values())
 
+    def departures(self, name: str) -> tuple[Pending[Done], ...]:
+        """Return the broker's answers, still to come, to the detaches of consumers of a subscription."""
+        consumers = [consumer for session in self.sessions.values() for consumer in session.consumers.values()]
+        return tuple(one.leaving for one in consumers if one.source.name == name and one.leaving is not None)
+
     def forget_session(self, number: int) -> None:
         """Forget a closed session."""
         self.sessions.pop(number, None)

@@ -103,6 +103,14 @@ class ConnectionPort(Protocol):
         """List the sources of the consumers of all sessions."""
         ...
 
+    def departures(self, name: str) -> tuple[Pending[Done], ...]:
+        """Return the broker's answers, still to come, to the detaches of consumers of a subscription.
+
+        Args:
+            name: The name of the subscription.
+        """
+        ...
+
     def forget_session(self, number: int) -> None:
         """Forget a closed session."""
         ...

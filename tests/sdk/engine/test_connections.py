@@ -242,6 +242,21 @@ def test_a_subscription_with_a_consumer_of_this_connection_is_not_removed() -> N
     bench.do(requests.unsubscribe(other, "S", shared=False))
 
 
+def test_unsubscribing_waits_for_the_detach_of_a_closed_consumer() -> None:
+    bench = Bench(client_id="c")
+    consumer = bench.do(bench.session.create_consumer(DURABLE))
+    bench.wire.hold.add(port.CloseLink)
+    closing = spawn(bench.runner, consumer.close(THREAD))
+    removing = spawn(bench.runner, requests.unsubscribe(bench.session, "S", shared=False))
+    bench.let(1)
+    assert not closing.done
+    assert not bench.wire.all(port.Unsubscribe)
+    bench.wire.answer_held()
+    bench.let(1)
+    removing.result()
+    assert bench.wire.all(port.Unsubscribe)
+
+
 def test_a_refused_consumer_leaves_nothing_behind() -> None:
     bench = Bench()
     bench.wire.refuse[port.OpenReceiver] = Refused(JmsErrorKind.INVALID_SELECTOR, "no such selector")

@@ -56,6 +56,8 @@ class EngineConsumer:
         self._draining: Pending[None] | None = None
         self._batches = 0
         self._ended: Refused | None = None
+        self.leaving: Pending[Done] | None = None
+        """The broker's answer to the detach of the link; None before the detach."""
         self.poison = NO_LIMIT
         """The delivery limit for poison messages, and the targets to which they are moved."""
         self.failures = FailurePause()
@@ -435,6 +437,7 @@ class EngineConsumer:
     def _detach(self) -> Pending[Done]:
         answer = self._connection.post(lambda token: CloseLink(token, self.number))
         answer.then(self._detached)
+        self.leaving = answer
         return answer
 
     def _detached(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay_sdk.driver import Browse, Cancel, Durability, Unsubscribe
 from assay_sdk.engine.calls import RefusedError
 from assay_sdk.engine.checks import check_selector, check_subscription_name, need
-from assay_sdk.engine.operations import Operation, result_of
+from assay_sdk.engine.operations import Operation, closed, result_of
 from assay_sdk.engine.ports import SessionPort
 from assay_sdk.model.capabilities import Capability
 from assay_sdk.model.message import Address, AddressKind, Message
@@ -44,6 +44,8 @@ def unsubscribe(session: SessionPort, name: str, *, shared: bool) -> Operation[N
     """
     session.use()
     check_subscription_name(name)
+    for answer in session.connection.departures(name):  # a closed consumer detaches after its last message is settled
+        yield from closed(answer)
     _refuse_own_subscription(session, name)
     need(Capability.DURABLE_SUBSCRIPTION, session.connection.capabilities)
     if session.connection.options.checks and not shared and session.connection.client_id is None:
