@@ -150,7 +150,8 @@ Feature: The acknowledgement of a message by the client or by the application
       And subscriber "u", of the client of "s", on topic "three" with quality of service at-least-once and automatic confirmation
       When every connection is cut
       And message "m2" is sent to topic "two" with quality of service at-least-once
-      And 10 s pass
+      And every subscriber is connected again
+      And 2 s pass
       And message "m1" is sent to topic "one" with quality of service at-least-once
       And message "m3" is sent to topic "three" with quality of service at-least-once
       Then "s" sees "m1" exactly once
@@ -502,7 +503,8 @@ Feature: The acknowledgement of a message by the client or by the application
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
       And "s" has seen "m1" to "m3"
       And every connection is cut
-      And 10 s pass
+      And every subscriber is connected again
+      And 2 s pass
       And "s" acknowledges message "m2"
       And 2 s pass
       And every connection is cut
@@ -518,7 +520,8 @@ Feature: The acknowledgement of a message by the client or by the application
       And "s" acknowledges message "m1"
       And 2 s pass
       And every connection is cut
-      And 10 s pass
+      And every subscriber is connected again
+      And 2 s pass
       And "s" acknowledges message "m2" as it first saw it
       And 2 s pass
       And every connection is cut

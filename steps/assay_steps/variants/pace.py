@@ -244,7 +244,7 @@ PACE_VARIANTS = (
     ),
     Variant(
         name="subscribers-connect-again-slowly",
-        rules=("QS-01", "QS-05", "QS-31"),
+        rules=("QS-01", "QS-05", "QS-11", "QS-14", "QS-31"),
         text="After a loss of its connection, a subscriber is connected again 20 s later.",
         allowed_by="No document gives a time in which a client reconnects, or a broker restarts.",
         parts=("client", "broker"),
