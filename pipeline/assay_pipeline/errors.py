@@ -149,7 +149,7 @@ def reason(text: str) -> str:
     Args:
         text: The text, often with the stack trace of Spark's virtual machine.
     """
-    first, *others = text.strip().splitlines()
+    first, *others = (text.strip() or "it gave no reason").splitlines()
     causes = [line.strip().removeprefix(_CAUSE) for line in others if line.strip().startswith(_CAUSE)]
     deepest = causes[-1] if causes and causes[-1] not in first else ""
     return f"{first.strip().rstrip(':')}: {deepest}" if deepest else first.strip()

@@ -129,6 +129,7 @@ def test_a_judgement_takes_the_place_of_an_earlier_one(
     ("text", "told"),
     [
         ("it died\n", "it died"),
+        ("\n", "it gave no reason"),
         (
             "Multiple failures (3):\n\n\tat Stage.run\nCaused by: A: broken\n\tat B\nCaused by: No space left",
             "Multiple failures (3): No space left",

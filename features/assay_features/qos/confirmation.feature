@@ -40,6 +40,8 @@ Feature: The acknowledgement of a message by the client or by the application
       And subscriber "s", which does not receive yet, on the topic with <quality>, automatic confirmation, a durable subscription and a credit of 3
       When messages "m1" to "m3" are sent to the topic with quality of service at-least-once
       Then "s" accepted "m1" to "m3" over the wire by itself
+      When subscriber "s" starts to receive
+      Then "s" sees "m1" to "m3" exactly once
 
       Examples:
         | quality                                                      |

@@ -194,6 +194,18 @@ def test_nothing_is_handed_over_without_a_listener_or_a_receive(world: World) ->
     assert ("seen", "k2") not in world.story()
 
 
+def test_with_a_credit_messages_come_ahead_and_a_listener_gets_them(world: World) -> None:
+    origin = Origin(address=TOPIC, credit=2)
+    consumer = ok(world.session.consumer(origin, actor="s", qos=Qos.AT_LEAST_ONCE, auto_confirm=True))
+    world.send("k1")
+    world.let(SECOND)
+    assert ("settle", "k1") in world.story()
+    assert ("seen", "k1") not in world.story()
+    ok(consumer.listen(Script()))
+    world.let(SECOND)
+    assert ("seen", "k1") in world.story()
+
+
 def test_a_lost_line_is_told_and_that_it_is_back(world: World) -> None:
     origin = Origin(address=TOPIC, ttl_ms=60_000, durability=Durability.DURABLE, name="n")
     ok(ok(world.session.consumer(origin, actor="s", qos=Qos.AT_LEAST_ONCE)).listen(Script()))

@@ -352,6 +352,7 @@ def test_what_these_faces_have_not_is_unsupported(world: World) -> None:
     for refusal in (
         refused(session.consumer(Origin(address=QUEUE), actor="A", qos=Qos.AT_MOST_ONCE)),
         refused(session.consumer(Origin(address=QUEUE), actor="A", auto_confirm=True)),
+        refused(session.consumer(Origin(address=QUEUE, credit=5), actor="A")),
     ):
         assert (refusal.kind, refusal.checked) == (JmsErrorKind.UNSUPPORTED, world.checked)
 

@@ -47,7 +47,7 @@ class Result(Enum):
 
 
 class Act(Enum):
-    """What happens to the puts that earlier steps have planned."""
+    """The decision about the puts that earlier steps have planned."""
 
     GO_ON = auto()
     """Keep the puts that earlier steps have planned."""
