@@ -19,6 +19,8 @@ class Level(StrEnum):
     """The kit stopped the broker normally and started it again."""
     KILL = "kill"
     """The kit killed the broker's process and started the broker again."""
+    POWER_LOSS = "power-loss"
+    """The kit ended the broker, discarded what it had not flushed to its disk, and started it again."""
     FLUSH = "flush"
     """The kit observed the flush of the broker's storage."""
 
@@ -33,9 +35,14 @@ _WORDS = {
     Level.ADMINISTRATION: "administrator's inspection",
     Level.RESTART: "restart",
     Level.KILL: "kill",
+    Level.POWER_LOSS: "power loss",
     Level.FLUSH: "flush",
 }
-_OF_FAULT: Mapping[str, Level] = {"restart": Level.RESTART, "kill": Level.KILL}
+_OF_FAULT: Mapping[str, Level] = {
+    "restart": Level.RESTART,
+    "kill": Level.KILL,
+    "powerloss": Level.POWER_LOSS,
+}
 _OF_CAPABILITY: Mapping[str, Level] = {
     "admin": Level.ADMINISTRATION,
     "staging-queue": Level.ADMINISTRATION,
@@ -44,6 +51,7 @@ _OF_CAPABILITY: Mapping[str, Level] = {
     "kill": Level.KILL,
     "kill-at-answer": Level.KILL,
     "kill-at-first-sight": Level.KILL,
+    "power-loss": Level.POWER_LOSS,
     "flush-trace": Level.FLUSH,
     "data-folder": Level.FLUSH,
 }

@@ -106,6 +106,8 @@ LEVELS = {
     Level.RESTART: "The broker was shut down normally and started again.",
     Level.KILL: "The broker's process was ended at once and started again. The operating system kept running, so it "
     "kept the data that the broker had given to it, even if the data was not on the disk yet.",
+    Level.POWER_LOSS: "The broker's process was ended at once, the data that it had not flushed to its disk was "
+    "discarded, and the broker was started again.",
     Level.FLUSH: "The storage was watched, and the flush was seen.",
 }
 """The meaning of each level of evidence, the weakest first."""

@@ -20,7 +20,9 @@ def test_without_faults_and_looks_it_is_a_black_box() -> None:
     assert levels_of(told.sink.events) == (Level.BLACK_BOX,)
 
 
-@pytest.mark.parametrize(("what", "level"), [("kill", Level.KILL), ("restart", Level.RESTART)])
+@pytest.mark.parametrize(
+    ("what", "level"), [("kill", Level.KILL), ("restart", Level.RESTART), ("powerloss", Level.POWER_LOSS)]
+)
 def test_a_fault_is_a_level(what: str, level: Level) -> None:
     told = story()
     told.tell(ev.Fault, id="f", what=what, target="QM1", phase="begin")

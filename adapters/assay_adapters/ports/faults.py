@@ -13,6 +13,10 @@ class Kill(Struct, frozen=True, tag=True):
     """Fault: end the broker's process at once (SIGKILL) and start it again."""
 
 
+class PowerLoss(Struct, frozen=True, tag=True):
+    """Fault: end the broker at once, discard what it has not flushed to its disk, and start it again."""
+
+
 class Restart(Struct, frozen=True, tag=True):
     """Fault: shut the broker down normally and start it again.
 
@@ -77,7 +81,12 @@ class BlockWrite(Struct, frozen=True, tag=True):
     queue: str
 
 
-FaultRequest = Kill | Restart | Cut | Unreachable | Pause | Slow | StoreError | WorkerDies | BlockWrite
+FaultRequest = Kill | PowerLoss | Restart | Cut | Unreachable | Pause | Slow | StoreError | WorkerDies | BlockWrite
+
+
+def fault_name(fault: FaultRequest) -> str:
+    """Return the name of a fault in the journal, such as ``kill`` or ``powerloss``."""
+    return type(fault).__name__.lower()
 
 
 class Now(Struct, frozen=True, tag=True):

@@ -2,6 +2,8 @@
 
 The disk is an SQLite VFS on top of the system's own.  It passes each write on, and stores the former content until the
 file is flushed.  Two runs with the same operations lose the same data at a crash.
+
+All operations of a disk's files use one lock, because a store flushes on a second thread.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
+from threading import Lock
 from typing import BinaryIO
 
 import apsw
@@ -68,6 +71,8 @@ class WatchedDisk:
         """A function that takes the number of an unflushed write, and returns whether the write survives a crash."""
         self.syncs: Counter[str] = Counter()
         """The number of flushes, by file name."""
+        self.lock = Lock()
+        """A thread that writes, truncates or flushes a file holds this lock."""
         self._system = SystemDisk()
         self._extents: dict[Path, Extent] = {}
         self._through = through
@@ -102,6 +107,15 @@ class WatchedDisk:
             if extent.undo:
                 with path.open("r+b") as file:
                     _take_back(file, extent, [write for write in extent.undo if self.survives(next(numbers))])
+
+    def lose_power(self) -> None:
+        """Undo the unflushed writes as `crash` does, while the files are open; then end the process with SIGKILL.
+
+        After this call, a thread that writes, truncates or flushes a file waits for ever.  Writes of an earlier process
+        to the same files count as flushed.
+        """
+        self.lock.acquire()  # and never released
+        self.crash()
 
     # calls of a test ---------------------------------------------------------------------------------------------
 
@@ -226,24 +240,27 @@ class _File(apsw.VFSFile):
         extent = self._extent
         length = memoryview(data).nbytes
         end = offset + length
-        self._disk.writing(extent, end)
-        there = min(length, extent.size - offset)
-        before = self.xRead(there, offset) if there > 0 else b""
-        extent.undo.append(Write(offset, bytes(data), before, extent.size))
-        super().xWrite(data, offset)
-        extent.size = max(extent.size, end)
+        with self._disk.lock:
+            self._disk.writing(extent, end)
+            there = min(length, extent.size - offset)
+            before = self.xRead(there, offset) if there > 0 else b""
+            extent.undo.append(Write(offset, bytes(data), before, extent.size))
+            super().xWrite(data, offset)
+            extent.size = max(extent.size, end)
 
     def xTruncate(self, newsize: int) -> None:  # noqa: N802 - SQLite's name
         extent = self._extent
-        gone = extent.size - newsize
-        extent.undo.append(Write(newsize, None, self.xRead(gone, newsize), extent.size))
-        super().xTruncate(newsize)
-        self._disk.cut(extent, newsize)
+        with self._disk.lock:
+            gone = extent.size - newsize
+            extent.undo.append(Write(newsize, None, self.xRead(gone, newsize), extent.size))
+            super().xTruncate(newsize)
+            self._disk.cut(extent, newsize)
 
     def xSync(self, flags: int) -> None:  # noqa: N802 - SQLite's name
-        if self._disk.syncing(self._path):
-            super().xSync(flags)
-        self._extent.undo.clear()
+        with self._disk.lock:
+            if self._disk.syncing(self._path):
+                super().xSync(flags)
+            self._extent.undo.clear()
 
 
 def _take_back(file: BinaryIO, extent: Extent, survivors: list[Write]) -> None:

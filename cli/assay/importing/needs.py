@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from assay.importing.columns import Kind, Row
 from assay.importing.mapping import LogMapping
-from assay_evidence.events import Untold
+from assay_evidence.events import FATAL, Untold
 
 
 class Requirement(StrEnum):
@@ -114,7 +114,7 @@ class LogContent:
             self._found[Requirement.OPEN] += 1
             self._found[Requirement.DURABLE] += row.durable and row.subscription is not None
         elif row.event is Kind.FAULT:
-            self._found[Requirement.KILLS] += row.fault in ("kill", "restart")
+            self._found[Requirement.KILLS] += row.fault in FATAL
 
     def _note_send(self, row: Row) -> None:
         self._found[Requirement.ANSWERED] += row.answered is not None

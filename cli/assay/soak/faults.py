@@ -11,7 +11,7 @@ from assay.soak.plan import PlannedFault
 from assay.soak.slice_consumer import QUIET_MS
 from assay_adapters.ports.backend import Instance
 from assay_adapters.ports.capabilities import Unsupported
-from assay_adapters.ports.faults import Cut, FaultRequest, Kill, Pause, Restart, Slow
+from assay_adapters.ports.faults import Cut, FaultRequest, Kill, Pause, PowerLoss, Restart, Slow
 from assay_sdk.model.capabilities import Capability
 
 
@@ -43,13 +43,13 @@ KINDS: Mapping[str, FaultKind] = {
     "slow": FaultKind(
         text="each piece of data between clients and broker is held back for 200 ms", needs=Capability.CUT, request=Slow
     ),
+    "power": FaultKind(
+        text="the broker's process ends, what it has not flushed is discarded, then a start on the rest of the data",
+        needs=Capability.POWER_LOSS,
+        request=PowerLoss,
+    ),
 }
 """The kinds of faults by the name that `--faults` takes."""
-
-LATER: Mapping[str, str] = {
-    "power": "No backend outside this process can cut the power of its disk yet.",
-}
-"""Kinds of faults that a later version will have; a soak leaves them out, and says so."""
 
 
 CALM_MS = QUIET_MS + 2_500

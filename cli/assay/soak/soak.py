@@ -26,6 +26,7 @@ from assay.soak.slice_consumer import DRAIN_LIMIT_MS, EARLY_MS
 from assay.soak.workloads import Workload, scenario_id
 from assay_adapters.ports.backend import BackendError, Instance, NoReturnError, client_protocol
 from assay_adapters.ports.capabilities import Needs, Unsupported
+from assay_adapters.ports.faults import fault_name
 from assay_evidence import JournalError, events
 from assay_evidence.events import Event, PlannedScenario
 from assay_evidence.interrupts import ctrl_c_deferred
@@ -335,7 +336,8 @@ class Soak:
 
     def _write_fault(self, fault: PlannedFault, phase: str, at: Instant, slices: Sequence[_Slice]) -> None:
         """Write a fault's event for each scenario of the given slices."""
-        fields = {"id": fault.id, "what": fault.kind, "target": "broker", "phase": phase}
+        what = fault_name(KINDS[fault.kind].request())
+        fields = {"id": fault.id, "what": what, "target": "broker", "phase": phase}
         with ctrl_c_deferred():
             for one in slices:
                 for workload in self._workloads():

@@ -11,7 +11,7 @@ Spark pipeline reads all kinds with one flat schema.
 
 from __future__ import annotations
 
-from assay_evidence.events._broker import FATAL, LOSING, Admin, Disk, Fault, Inspected, Log, Past
+from assay_evidence.events._broker import FATAL, LOSING, SUDDEN, Admin, Disk, Fault, Inspected, Log, Past
 from assay_evidence.events._client import Call, Callback, RefusedInfo, Return, Seen, SessionEnded, Settle, Unit, Watch
 from assay_evidence.events._event import Event, MessageRef, Phase, Scalar
 from assay_evidence.events._frame import Frame, Said, Wire
@@ -24,6 +24,7 @@ __all__ = [
     "LOSING",
     "NOT_RUN_HERE",
     "PACE",
+    "SUDDEN",
     "Admin",
     "AnyEvent",
     "Begin",

@@ -23,7 +23,9 @@ class Admin(Event, frozen=True, kw_only=True, tag="admin"):
     answer: dict[str, Scalar] = {}
 
 
-FATAL = ("kill", "restart")
+SUDDEN = ("kill", "powerloss")
+"""The faults that end the broker's process without a normal stop."""
+FATAL = (*SUDDEN, "restart")
 """The faults that end the broker's process.  It then starts again, and has only what was on its disk."""
 LOSING = (*FATAL, "cut")
 """The faults that end the connections of clients."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
-from assay_evidence.events import FATAL, Event, Seen
+from assay_evidence.events import FATAL, SUDDEN, Event, Seen
 from assay_evidence.oracle.holders import Attachment, Holders
 from assay_evidence.oracle.moments import precedes
 from assay_evidence.oracle.publications import is_stored, publications
@@ -111,7 +111,7 @@ class _Latecomers:
             bare=not wide and all(confirmed is not None and precedes(confirmed, call) for call in asked),
             stored=stored,
             spared=stored or not fatal,
-            stopped=stored or "kill" not in fatal,
+            stopped=stored or not any(what in SUDDEN for what in fatal),
         )
 
     def _waits(self, span: Span, send: Send) -> bool:

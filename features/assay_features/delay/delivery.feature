@@ -312,6 +312,14 @@ Feature: A delayed message is delivered once its delay is over
         | 2 s    |
         | 3 s    |
 
+    @evidence @needs-power-loss
+    Scenario: A message comes exactly once if the broker loses its power during the message's delay
+      Given an empty queue
+      When message "slow" is sent to the queue with a delivery delay of 2 s
+      And the broker loses its power and comes back
+      And a receiver starts to wait on the queue
+      Then the receiver sees "slow" exactly once
+
     @needs-kill
     Scenario: A message that was delivered and acknowledged does not come again after a kill
       Given an empty queue

@@ -112,7 +112,7 @@ DIMENSIONS: tuple[Dimension, ...] = (
         "failure",
         (
             Trait("restart", r"\bbroker (?:is|has been|will be) (?:restarted|stopped)\b|\bqueue manager .* is st"),
-            Trait("kill", r"\bkilled\b|\bpower is lost\b"),
+            Trait("kill", r"\bkilled\b|\bloses its power\b"),
         ),
     ),
     Dimension(

@@ -114,6 +114,15 @@ Feature: Messages on a queue, through restart and kill
         | begins with a non-persistent one | non-persistent | persistent     | second | is killed and comes back |
         | has a non-persistent one within  | persistent     | non-persistent | first  | is killed and comes back |
 
+    @evidence @needs-power-loss
+    Scenario: Confirmed messages are there after the broker loses its power
+      Given an empty queue
+      When messages "m1" to "m3" are sent to the queue
+      And the broker loses its power and comes back
+      And a receiver starts to wait on the queue
+      Then the receiver sees "m1" to "m3" exactly once
+      And the receiver sees "m1" to "m3" in that order
+
     @needs-local-transaction @needs-kill
     Scenario: Messages that a unit of work sent to two queues are there after a kill
       Given an empty queue "one"

@@ -180,6 +180,19 @@ Feature: Messages to a topic, through restart and kill
       Then "first" sees "m1", "m2" exactly once
       And "second" sees "m1", "m2" exactly once
 
+    @evidence @needs-power-loss
+    Scenario: An active and an inactive durable subscriber have all messages after the broker loses its power
+      Given a topic
+      And a durable subscriber "active" on the topic that does not receive yet
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When messages "m1" to "m3" are sent to the topic
+      And the broker loses its power and comes back
+      And subscriber "active" comes back
+      And subscriber "keeper" comes back
+      Then "active" sees "m1" to "m3" exactly once
+      And "keeper" sees "m1" to "m3" exactly once
+
     @evidence @needs-xa @needs-kill
     Scenario Outline: Two durable subscriptions get the messages of a branch that is committed <when> a kill
       Given a topic

@@ -312,6 +312,16 @@ Feature: The persistence of messages on a subscriber's queue
         | a binary body                  |
         | a body of 300 KB               |
 
+    @evidence @needs-power-loss
+    Scenario: Messages with the durable header are there after the broker loses its power
+      Given a topic
+      And subscriber "reader" on the topic with quality of service at-least-once and a durable subscription
+      And subscriber "reader" is inactive
+      When messages "m1" and "m2" are sent to the topic with the durable header true
+      And the broker loses its power and comes back
+      And subscriber "reader" comes back
+      Then "reader" sees "m1" and "m2" exactly once
+
     @evidence @needs-kill
     Scenario Outline: A message with <option> is there after a kill, too
       Given a topic

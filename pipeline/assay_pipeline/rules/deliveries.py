@@ -32,7 +32,7 @@ from collections.abc import Iterator
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
-from assay_evidence.events import Return
+from assay_evidence.events import LOSING, Return
 from assay_evidence.oracle import Examined, Story, moments
 from assay_evidence.oracle.values import FaultSpan, Send
 from assay_evidence.subjects import Limits, Outcome
@@ -42,7 +42,7 @@ from assay_pipeline.invariant import Invariant, Wording
 from assay_pipeline.moments import NS_PER_MS, any_of, no, precedes
 from assay_pipeline.quiet import LATE_MS, due, quiet_after, since_send, special, withheld
 
-SURVIVED = ("kill", "restart", "cut", "pause", "slow")
+SURVIVED = (*LOSING, "pause", "slow")
 """The faults after which a persistent message must still be delivered."""
 ORDERLY = ("close-connection", "close-session", "close-consumer")
 """The calls with which a consumer leaves in an orderly way."""

@@ -38,7 +38,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - pyspark's usual name
 
-from assay_evidence.events import FATAL
+from assay_evidence.events import FATAL, SUDDEN
 from assay_pipeline.history import CASE, MESSAGE, TOPIC, History
 from assay_pipeline.moments import any_of, no, precedes
 from assay_pipeline.quiet import due, quiet_tail, unbroken
@@ -78,7 +78,7 @@ def latecomers(history: History, told: DataFrame) -> DataFrame:
         return ~F.coalesce(precedes(fault["end"], F.col("at")), no())
 
     fatal = F.coalesce(F.exists("faults", lambda fault: _is_fatal(fault) & upon(fault)), no())
-    killed = F.coalesce(F.exists("faults", lambda fault: (fault["what"] == "kill") & upon(fault)), no())
+    killed = F.coalesce(F.exists("faults", lambda fault: fault["what"].isin(*SUDDEN) & upon(fault)), no())
     return found.where(F.col("seen_any").isNotNull() | F.col("quiet_any").isNotNull()).select(
         *MESSAGE, "at", *counts, *flags,
         F.coalesce(~F.col("early"), ~no()).alias("bare"),

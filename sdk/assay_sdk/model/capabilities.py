@@ -102,6 +102,8 @@ class Capability(StrEnum):
     STORE_ERROR = "store-error"
     WORKER_DIES = "worker-dies"
     KILL = "kill"
+    POWER_LOSS = "power-loss"
+    """The kit ends the broker and discards what the broker has not flushed to its disk."""
     KILL_AT_ANSWER = "kill-at-answer"
     KILL_AT_FIRST_SIGHT = "kill-at-first-sight"
     CUT = "cut"

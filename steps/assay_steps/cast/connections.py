@@ -6,7 +6,7 @@ from collections import defaultdict
 
 from assay_adapters.ports.backend import client_protocol
 from assay_adapters.ports.client import ClientConnection
-from assay_adapters.ports.faults import Cut, FaultRequest, Kill, Restart, Unreachable
+from assay_adapters.ports.faults import Cut, FaultRequest, Kill, PowerLoss, Restart, Unreachable
 from assay_adapters.ports.outcome import Ok, Outcome, Refused
 from assay_sdk.driver import Login
 from assay_sdk.model.capabilities import Capability
@@ -19,7 +19,7 @@ from assay_steps.cast.timing.waiting import Waiting
 from assay_steps.words.mistakes import Cast
 from assay_steps.words.names import Names
 
-_ENDS_CONNECTIONS = Kill | Restart | Cut | Unreachable
+_ENDS_CONNECTIONS = Kill | PowerLoss | Restart | Cut | Unreachable
 
 AGAIN_MS = 100
 """The milliseconds between two attempts to use a client id or a subscription of an ended connection."""

@@ -14,6 +14,7 @@ from assay_adapters.ports.faults import (
     Injection,
     Kill,
     Pause,
+    PowerLoss,
     Restart,
     SharedFaults,
     Slow,
@@ -21,6 +22,7 @@ from assay_adapters.ports.faults import (
     Trigger,
     Unreachable,
     WorkerDies,
+    fault_name,
 )
 from assay_evidence import events
 from assay_sdk.model.capabilities import Capability
@@ -29,6 +31,7 @@ from assay_steps.words.mistakes import MistakeError
 
 _NEEDED: Mapping[type[FaultRequest], Capability] = {
     Kill: Capability.KILL,
+    PowerLoss: Capability.POWER_LOSS,
     Restart: Capability.RESTART,
     Cut: Capability.CUT,
     Unreachable: Capability.CUT,
@@ -143,7 +146,7 @@ class ScenarioFaults:
             LostBrokerError: The broker itself failed to stop normally or to start again.  The journal then has no end
                 of the fault.
         """
-        what = type(fault).__name__.lower()
+        what = fault_name(fault)
         target = self._instance.members[0]
         try:
             span = injection.wait()

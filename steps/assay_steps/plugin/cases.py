@@ -60,6 +60,7 @@ FAULT_CAPABILITIES = frozenset(
         Capability.STORE_ERROR,
         Capability.WORKER_DIES,
         Capability.KILL,
+        Capability.POWER_LOSS,
         Capability.KILL_AT_ANSWER,
         Capability.KILL_AT_FIRST_SIGHT,
         Capability.CUT,

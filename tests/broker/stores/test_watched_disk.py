@@ -55,6 +55,20 @@ def test_a_crash_takes_back_what_was_not_flushed(disk: WatchedDisk, tmp_path: Pa
     assert disk.synced(tmp_path / "t.db")
 
 
+def test_a_loss_of_power_takes_back_what_was_not_flushed_while_the_files_are_open(
+    disk: WatchedDisk, tmp_path: Path
+) -> None:
+    connection = connected(disk, tmp_path / "t.db")
+    connection.execute("INSERT INTO t VALUES (1)")
+    connection.pragma("synchronous", "OFF")
+    connection.execute("INSERT INTO t VALUES (2)")
+    disk.lose_power()
+    assert disk.lock.locked()  # so no other thread can write now
+    assert rows(tmp_path / "t.db") == [1]
+    disk.lock.release()
+    connection.close()
+
+
 def test_flushes_are_counted_and_seen_before_they_happen(disk: WatchedDisk, tmp_path: Path) -> None:
     connection = connected(disk, tmp_path / "t.db")
     before = disk.syncs["t.db"]

@@ -195,9 +195,9 @@ def test_the_messages_of_a_lost_unit_of_work_are_not_sent(commits: bool | None, 
 # soaks ----------------------------------------------------------------------------------------------------------------
 
 
-def soaked(out: Path, told: State | None = None, **changed: object) -> tuple[Ending, Journals]:
+def soaked(out: Path, told: State | None = None, fault: str = "cut") -> tuple[Ending, Journals]:
     """Run a soak of two seconds with two processes; stop it at the state after `told`, as Ctrl-C does."""
-    options = replace(OPTIONS, seconds=2, rate=30, producers=1, faults=("cut",), gap_s=1.5, **changed)
+    options = replace(OPTIONS, seconds=2, rate=30, producers=1, faults=(fault,), gap_s=1.5)
     request = RunRequest(backend=options.backend, seed=options.seed, defect=options.defect)
     pair = opened(request)
     make_room(out)
@@ -217,13 +217,14 @@ def examined(journals: Journals) -> Counter[tuple[str, Outcome]]:
     return Counter((one.rule, one.outcome) for one in examine(journals.events, forms, LIMITS))
 
 
-def test_a_soak_leaves_a_history_that_the_invariants_examine(tmp_path: Path) -> None:
-    ending, journals = soaked(tmp_path / "out")
+@pytest.mark.parametrize(("fault", "what"), [("cut", "cut"), ("power", "powerloss")])
+def test_a_soak_leaves_a_history_that_the_invariants_examine(tmp_path: Path, fault: str, what: str) -> None:
+    ending, journals = soaked(tmp_path / "out", fault=fault)
     assert (ending.how, ending.unfinished, ending.cut_off) == (How.WHOLE, 0, ())
     assert ending.sent > 0
     assert journals.damage == ()
     assert sum(isinstance(event, Seen) for event in journals.events) == ending.seen
-    assert {event.what for event in journals.events if isinstance(event, Fault)} == {"cut"}
+    assert {event.what for event in journals.events if isinstance(event, Fault)} == {what}
     found = examined(journals)
     assert len({rule for rule, outcome in found if outcome is Outcome.KEPT}) >= 5
     assert not [rule for rule, outcome in found if outcome is Outcome.BROKEN]

@@ -8,7 +8,7 @@ from tests.pipeline.planting.raw import Place, Raw
 SECOND = 1_000_000_000
 MS = 1_000_000
 FOREVER = 2**62
-FATAL = ("kill", "restart")
+FATAL = ("kill", "powerloss", "restart")
 LOSING = (*FATAL, "cut")
 LEAVING = ("close-connection", "close-session", "close-consumer")
 

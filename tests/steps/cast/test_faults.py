@@ -12,6 +12,7 @@ from assay_adapters.ports.faults import (
     FaultRequest,
     Kill,
     Pause,
+    PowerLoss,
     Restart,
     Slow,
     StoreError,
@@ -24,6 +25,7 @@ from assay_steps.words.mistakes import MistakeError
 
 FAULTS: list[FaultRequest] = [
     Kill(),
+    PowerLoss(),
     Restart(),
     Cut(),
     Unreachable(),

@@ -67,6 +67,7 @@ def lacks_of(title: str) -> dict[Capability, Source]:
         Capability.BLOCK_WRITE: Source(f"The kit cannot block the writes for one queue of {title} in a container."),
         Capability.RESTART_AT_LEVEL: Source(f"{title} has no command levels, so a restart cannot migrate it."),
         Capability.STORE_ERROR: Source(f"The kit cannot cause storage errors of {title} in a container."),
+        Capability.POWER_LOSS: Source(f"The kit cannot discard what {title} in a container has not flushed."),
         Capability.WORKER_DIES: Source(f"{title} has no separate process for delayed messages that the kit could end."),
         Capability.RETAINED_PUBLICATION: Source(f"{title} keeps no publication for later subscribers over AMQP."),
         Capability.OWN_UNCOMMITTED: Source(

@@ -45,6 +45,7 @@ IMPOSSIBLE: frozenset[Capability] = frozenset(
         Capability.BLOCK_WRITE,
         Capability.RESTART_AT_LEVEL,
         Capability.STORE_ERROR,
+        Capability.POWER_LOSS,
         Capability.WORKER_DIES,
         Capability.NAMELESS_CONNECTION,
         Capability.VIRTUAL_TIME,

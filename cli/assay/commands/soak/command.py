@@ -13,7 +13,7 @@ from assay.campaign.clients import ClientDownError
 from assay.exits import CannotRunError, Exit, UsageProblem
 from assay.soak.display import Display
 from assay.soak.ending import Ending, How
-from assay.soak.faults import KINDS, LATER
+from assay.soak.faults import KINDS
 from assay.soak.plan import Plan, SoakOptions, make_plan
 from assay.soak.soak import Soak
 from assay.terminal import Terminal
@@ -41,9 +41,7 @@ def soak(
     rate: Annotated[int, typer.Option(min=1, help="Messages a second, of all producers together.")] = 50,
     producers: Annotated[int, typer.Option(min=1, max=64, help="Number of producer processes.")] = 1,
     consumers: Annotated[int, typer.Option(min=1, max=64, help="Number of consumer processes.")] = 1,
-    faults: Annotated[
-        str, typer.Option(help=f"Kinds of faults, with commas: {', '.join((*KINDS, *LATER))}; or none.")
-    ] = "none",
+    faults: Annotated[str, typer.Option(help=f"Kinds of faults, with commas: {', '.join(KINDS)}; or none.")] = "none",
     gap: Annotated[float, typer.Option(min=0.5, help="Mean time between two faults, in seconds.")] = 8,
     defect: Annotated[str | None, typer.Option(help="Switch on a named defect of the reference pair.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the plan and the journals.")] = Path("soak-out"),
@@ -86,12 +84,11 @@ def kinds_of(faults: str) -> tuple[str, ...]:
         UsageProblem: A kind is unknown.
     """
     named = [name for name in faults.split(",") if name]
-    known = {*KINDS, *LATER}
     if named == ["none"]:
         return ()
     for name in named:
-        if name not in known:
-            raise UsageProblem(unknown("fault", name, known))
+        if name not in KINDS:
+            raise UsageProblem(unknown("fault", name, KINDS))
     return tuple(dict.fromkeys(named))
 
 
@@ -123,7 +120,7 @@ def planned(options: SoakOptions, backend: Backend) -> Plan:
         UsageProblem: The pair has neither queues nor topics, so no workload can run.
     """
     lacks = {name: source.text for name, source in backend.lacks.items()}
-    kinds = {name: LATER[name] for name in options.faults if name in LATER}
+    kinds: dict[str, str] = {}
     for name, kind in KINDS.items():
         if name in options.faults and kind.needs not in backend.capabilities:
             kinds[name] = lacks.get(kind.needs, f"The pair does not declare the capability {kind.needs.value}.")

@@ -12,6 +12,7 @@ from assay_adapters.ports.faults import (
     Cut,
     FirstSight,
     Kill,
+    PowerLoss,
     Restart,
     StoreError,
     Unreachable,
@@ -57,6 +58,11 @@ def _(world: World) -> None:
 @when("the broker is killed and comes back")
 def _(world: World) -> None:
     world.faults.inject(Kill())
+
+
+@when("the broker loses its power and comes back")
+def _(world: World) -> None:
+    world.faults.inject(PowerLoss())
 
 
 @when(phrase("every connection is cut"))

@@ -51,6 +51,7 @@ INSIDE = frozenset(
         Capability.STORE_ERROR,
         Capability.WORKER_DIES,
         Capability.BLOCK_WRITE,
+        Capability.POWER_LOSS,
         Capability.RESTART_AT_LEVEL,
     }
 )
@@ -83,6 +84,11 @@ class ContainerBroker:
     @property
     def control(self) -> Callable[[Control], None] | None:
         """None: the kit cannot control this broker from inside its process."""
+        return None
+
+    @property
+    def cut_power(self) -> Callable[[], None] | None:
+        """None: the kit cannot discard what this broker has not flushed."""
         return None
 
     @property

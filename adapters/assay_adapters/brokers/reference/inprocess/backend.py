@@ -59,6 +59,7 @@ CAPABILITIES: Mapping[Capability, Source] = {
             Capability.ANSWERED_ACKNOWLEDGEMENT,
             Capability.RETURN_TO_OTHERS,
             Capability.KILL,
+            Capability.POWER_LOSS,
             Capability.KILL_AT_ANSWER,
             Capability.KILL_AT_FIRST_SIGHT,
             Capability.CUT,

@@ -23,6 +23,7 @@ from assay_adapters.ports.faults import (
     FirstSight,
     Kill,
     Now,
+    PowerLoss,
     Restart,
     StoreError,
     Trigger,
@@ -125,7 +126,7 @@ class ReferenceFaults:
     @property
     def kinds(self) -> frozenset[type[FaultRequest]]:
         """The types of the supported faults."""
-        return frozenset({Kill, Restart, Cut, Unreachable, StoreError, WorkerDies, BlockWrite})
+        return frozenset({Kill, PowerLoss, Restart, Cut, Unreachable, StoreError, WorkerDies, BlockWrite})
 
     def inject(
         self, fault: FaultRequest, when: Trigger = NOW, member: str | None = None
@@ -196,7 +197,7 @@ def _act(fault: FaultRequest, target: MemberUnderFault) -> Callable[[], Callable
     match fault:
         case Restart(level=level, opmode=opmode):
             return partial(_through, manager, partial(manager.restart, level=level, opmode=opmode))
-        case Kill():
+        case Kill() | PowerLoss():  # the store in this process loses at a kill, too, what it has not flushed
             return partial(_through, manager, manager.kill)
         case StoreError(times=times):
             return partial(target.kept.fail, times)

@@ -87,7 +87,14 @@ _CLAIMED: Mapping[Capability, Source] = {
     ),
     **dict.fromkeys((Capability.KILL_AT_ANSWER, Capability.KILL_AT_FIRST_SIGHT, Capability.CUT), _PROXY),
     **dict.fromkeys(
-        (Capability.FLUSH_TRACE, Capability.STORE_ERROR, Capability.WORKER_DIES, Capability.BLOCK_WRITE), _CONTROL
+        (
+            Capability.FLUSH_TRACE,
+            Capability.STORE_ERROR,
+            Capability.WORKER_DIES,
+            Capability.BLOCK_WRITE,
+            Capability.POWER_LOSS,
+        ),
+        _CONTROL,
     ),
 }
 
@@ -274,6 +281,7 @@ class ReferenceServerBackend(AmqpBackend):
             asked,
             controlled=controlled,
             slow_disk_ms=slow_disk_ms,
+            can_lose_power=Capability.POWER_LOSS in needs.capabilities,
             stomp=self.protocol == "stomp",
         )
 

@@ -37,6 +37,7 @@ class ServerProcess:
         asked: The server's options, by the names of the flags of `assay broker`, without folder and ports.
         controlled: Whether the kit can control the server from inside.
         slow_disk_ms: The delay of each disk write, in milliseconds; only for a controlled server.
+        can_lose_power: Whether the kit can cut the power of a controlled server's disk, which makes writes slower.
         stomp: Whether the clients use STOMP instead of AMQP.
     """
 
@@ -47,8 +48,10 @@ class ServerProcess:
         *,
         controlled: bool = False,
         slow_disk_ms: int = 0,
+        can_lose_power: bool = False,
         stomp: bool = False,
     ) -> None:
+        self._can_lose_power = can_lose_power
         self._stomp = stomp
         self._fork_server = fork_server
         self._controlled = controlled
@@ -112,7 +115,9 @@ class ServerProcess:
         asked = {"log": "json", **self._asked, "data": str(self.data), "amqp": _ANY_PORT, "http": _ANY_PORT}
         if self._stomp:
             asked["stomp"] = _ANY_PORT
-        self._pid = self._fork_server.fork(asked, self._log, controlled=self._controlled)
+        self._pid = self._fork_server.fork(
+            asked, self._log, controlled=self._controlled, can_lose_power=self._can_lose_power
+        )
         self._ready = self._fork_server.ready(self._pid)
         if self._ready is None:
             code, self._pid = self._fork_server.exit_code(self._pid), None
@@ -142,7 +147,19 @@ class ServerProcess:
 
     def kill(self) -> None:
         """Kill the process (SIGKILL), and wait until it has ended."""
-        self._end(signal.SIGKILL, -signal.SIGKILL)
+        pid = self._leave()
+        self._fork_server.signal(pid, signal.SIGKILL)
+        self._await_end(pid, -signal.SIGKILL)
+
+    @property
+    def cut_power(self) -> Callable[[], None] | None:
+        """A function that kills the process and discards what its store has not flushed; None if the kit cannot."""
+        return self._cut_power if self._can_lose_power else None
+
+    def _cut_power(self) -> None:
+        pid = self._leave()
+        self._fork_server.cut_power(pid)
+        self._await_end(pid, -signal.SIGKILL)
 
     def stop(self) -> None:
         """Stop the server normally (SIGTERM), and wait until its process has ended.
@@ -151,7 +168,9 @@ class ServerProcess:
             BackendError: The process ended with another exit code than 0.
             NoReturnError: An exception in the server's code ended the server.
         """
-        self._end(signal.SIGTERM, 0)
+        pid = self._leave()
+        self._fork_server.signal(pid, signal.SIGTERM)
+        self._await_end(pid, 0)
 
     def pause(self) -> None:
         """Suspend the process (SIGSTOP)."""
@@ -205,9 +224,12 @@ class ServerProcess:
             raise BackendError("the server has not been started")
         return self._ready
 
-    def _end(self, number: int, expected: int) -> None:
+    def _leave(self) -> int:
+        """Return the process id of the server, which is about to end, and forget it."""
         pid, self._pid = self.pid, None
-        self._fork_server.signal(pid, number)
+        return pid
+
+    def _await_end(self, pid: int, expected: int) -> None:
         code = self._fork_server.exited(pid)
         if code != expected:
             how = "killed" if expected else "told to stop normally"

@@ -25,6 +25,7 @@ from assay_adapters.ports.faults import (
     FaultRequest,
     FirstSight,
     Kill,
+    PowerLoss,
     Restart,
     StoreError,
     Trigger,
@@ -81,6 +82,7 @@ def test_a_message_goes_round_in_both_faces(face: str) -> None:
     [
         (Kill(), AfterAnswer("k"), True),
         (Kill(), BeforeAnswer("k"), True),
+        (PowerLoss(), AfterAnswer("k"), True),
         (Restart(), AfterAnswer("k"), True),
         (Cut(), AfterAnswer("k"), True),
         (Kill(), At(1), False),

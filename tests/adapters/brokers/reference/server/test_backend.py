@@ -38,6 +38,7 @@ from assay_adapters.ports.faults import (
     FaultRequest,
     Kill,
     Pause,
+    PowerLoss,
     Restart,
     Slow,
     StoreError,
@@ -210,6 +211,19 @@ def test_a_persistent_message_outlives_a_fault_and_the_port_stays(own: ServerIns
     assert span[0] < span[1]
     send(own, "after")
     assert bodies(own) == [b"body of before", b"body of after"]
+
+
+def test_a_persistent_message_outlives_a_loss_of_power(backend: ReferenceServerBackend) -> None:
+    instance = given(backend, Needs(capabilities=frozenset({Capability.POWER_LOSS}), own_instance=True))
+    faults = instance.faults
+    assert faults is not None
+    for key in ("first", "second"):
+        send(instance, key)
+        injection = faults.inject(PowerLoss())
+        assert not isinstance(injection, Unsupported)
+        assert not isinstance(injection.wait(), Unsupported)
+    assert bodies(instance) == [b"body of first", b"body of second"]
+    assert [deed.what for deed in instance.trace.deeds].count("lost its power") == 2
 
 
 @pytest.mark.parametrize(("code", "error"), [(CRASHED, NoReturnError), (1, BackendError), (-9, BackendError)])

@@ -17,6 +17,7 @@ from assay_adapters.brokers.reference.server.fork_server.messages import (
     AnyRequest,
     Control,
     Controlled,
+    CutPower,
     DiskSeen,
     Exited,
     Fork,
@@ -62,20 +63,23 @@ class ForkServer:
         self._watchers: dict[int, Callable[[DiskSeen], None]] = {}
         self._over = False
 
-    def fork(self, asked: Mapping[str, object], log: Path, *, controlled: bool = False) -> int:
+    def fork(
+        self, asked: Mapping[str, object], log: Path, *, controlled: bool = False, can_lose_power: bool = False
+    ) -> int:
         """Start a server and return its process id without waiting until it is ready.
 
         Args:
             asked: The server's options, by the names of the flags of `assay broker`.
             log: The file to which the server writes its log.
             controlled: Whether `control` works for the server.
+            can_lose_power: Whether `cut_power` works for the server, which must be controlled.
 
         Raises:
             BackendError: The server cannot be started.
         """
         with self._forking:
             self._start()
-            self._send(Fork(asked=dict(asked), log=str(log), controlled=controlled))
+            self._send(Fork(asked=dict(asked), log=str(log), controlled=controlled, can_lose_power=can_lose_power))
             return self._await(lambda: self._forked.pop() if self._forked else None, START_LIMIT_S, "fork a server")
 
     def ready(self, pid: int) -> Listening | None:
@@ -107,6 +111,14 @@ class ForkServer:
         )
         if not done:
             raise BackendError("the server ended before it carried out a control")
+
+    def cut_power(self, pid: int) -> None:
+        """Let a server discard what it has not flushed and kill itself; `exited` waits for its end.
+
+        Raises:
+            BackendError: The fork server has ended.
+        """
+        self._send(PassOn(pid, NumberedControl(next(self._numbers), CutPower())))
 
     def watch(self, pid: int, observer: Callable[[DiskSeen], None]) -> None:
         """Report each write, flush and loss of records in a server's store to an observer.

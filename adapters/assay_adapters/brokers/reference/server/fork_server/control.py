@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from assay_adapters.brokers.reference.server.fork_server.messages import (
     Control,
     ControlEvent,
     Controlled,
+    CutPower,
     DiskSeen,
     EndWorker,
     FailStore,
@@ -35,6 +37,7 @@ from assay_broker.server.parts import ClientListenerPort, ListenerPort, Parts
 from assay_broker.shell import QueueManager
 from assay_broker.stores import Operation, StoreError
 from assay_broker.stores.sqlite import SqliteStore
+from assay_broker.stores.watched import WatchedDisk
 from assay_sdk.time import Runner
 
 if TYPE_CHECKING:
@@ -74,9 +77,13 @@ class ServerControl:
         parts: The factory that makes the parts.
         control: The file descriptor of the pipe with the controls.
         tell: Reports an event to the kit.
+        disk: The disk whose power the kit can cut; None for the disk of this machine.
     """
 
-    def __init__(self, parts: Parts, control: int, tell: Callable[[ControlEvent], None]) -> None:
+    def __init__(
+        self, parts: Parts, control: int, tell: Callable[[ControlEvent], None], disk: WatchedDisk | None = None
+    ) -> None:
+        self._disk = disk
         self._parts = parts
         self._control = control
         self._tell = tell
@@ -94,7 +101,7 @@ class ServerControl:
         """
         if options.data is None:
             raise ValueError("a server that the kit controls needs a data folder")
-        self._store = FalteringStore(options.data, options.name)
+        self._store = FalteringStore(options.data, options.name, self._disk)
         return self._store
 
     # Parts -----------------------------------------------------------------------------------------------------------
@@ -148,11 +155,17 @@ class ServerControl:
             case BlockWrites(queue=queue):
                 self._blocked[queue] = self._queue_manager.block_writes(queue)
             case UnblockWrites(queue=queue):
-                unblock = self._blocked.pop(queue, None)
-                if unblock is not None:
-                    unblock()
+                self._blocked.pop(queue, _nothing)()
             case WatchDisk():
                 self._store.observe(self._seen)
+            case CutPower():
+                self._lose_power()
+
+    def _lose_power(self) -> None:
+        if self._disk is None:
+            raise RuntimeError("the kit cut the power of a server whose disk cannot lose its power")
+        self._disk.lose_power()
+        os.kill(os.getpid(), signal.SIGKILL)
 
     def _seen(self, operation: Operation, records: tuple[Record, ...]) -> None:
         messages = [record.message for record in records if isinstance(record, MessageStored)]
@@ -161,6 +174,10 @@ class ServerControl:
         now_ns = time.monotonic_ns()
         for batch in _batched(keys, _KEYS_PER_EVENT):
             self._tell(DiskSeen(os.getpid(), operation, batch, now_ns))
+
+
+def _nothing() -> None:
+    """Do nothing: the server has no blocked writes for the queue."""
 
 
 def _batched(keys: tuple[str, ...], size: int) -> Iterator[tuple[str, ...]]:

@@ -56,7 +56,11 @@ class WatchDisk(Struct, frozen=True, tag=True):
     """Control: from now on, report each write, flush and loss of the kit's messages on the disk (`DiskSeen`)."""
 
 
-Control = FailStore | SlowDisk | EndWorker | BlockWrites | UnblockWrites | WatchDisk
+class CutPower(Struct, frozen=True, tag=True):
+    """Control: discard what the store has not flushed, and end the server's process at once; there is no answer."""
+
+
+Control = FailStore | SlowDisk | EndWorker | BlockWrites | UnblockWrites | WatchDisk | CutPower
 
 
 class NumberedControl(Struct, frozen=True):
@@ -80,11 +84,13 @@ class Fork(Request, frozen=True, kw_only=True, tag="fork"):
         asked: The server's options, by the names of the flags of `assay broker`.
         log: The file to which the server appends its log and errors.
         controlled: Whether the kit can control the server from inside.
+        can_lose_power: Whether `CutPower` works for a controlled server; this makes its writes slower.
     """
 
     asked: dict[str, Any]
     log: str
     controlled: bool = False
+    can_lose_power: bool = False
 
 
 class Signal(Request, frozen=True, tag="signal"):

@@ -41,6 +41,7 @@ from assay_broker.server.files import asked, launch
 from assay_broker.server.logs import set_up
 from assay_broker.server.running import Ready, run
 from assay_broker.server.wiring import Wiring
+from assay_broker.stores.watched import WatchedDisk
 
 _PRELOADED = ("assay_broker.amqp", "assay_broker.http", "assay_broker.security")
 _READ_SIZE = 1 << 16
@@ -150,7 +151,8 @@ def become_server(request: Fork, events: int, controls: int) -> NoReturn:
             )
 
         if request.controlled:
-            control = ServerControl(Wiring(), controls, lambda event: report(events, event))
+            disk = WatchedDisk() if request.can_lose_power else None
+            control = ServerControl(Wiring(), controls, lambda event: report(events, event), disk)
             job = run(what, on_ready, control, control.open_store)
         else:
             job = run(what, on_ready)
