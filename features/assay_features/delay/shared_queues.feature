@@ -175,7 +175,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       Then the receiver sees "slow" exactly once
 
   @DD-47 @needs-delivery-delay @needs-admin @needs-non-persistent @platform-zos @topology-sharing-group @own-instance
-  Rule: A non-persistent delayed message is lost when the queue manager that staged it shuts down
+  Rule: A non-persistent delayed message may be lost when the queue manager that staged it shuts down
     Line 50 permits the loss.  The scenarios record whether the message is lost; it comes neither early nor twice.  A
     non-persistent message that is already on the shared queue survives the stop of any queue manager; the document
     assumes this when it says that a delay makes loss more likely.

@@ -164,7 +164,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       And the receiver never sees "m1"
 
     @kit @needs-restart
-    Scenario: Messages that were cleared off the staging queue do not return after a restart
+    Scenario: A message that a clear of the staging queue has removed does not return after a restart
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 10 s
       And the staging queue is cleared
@@ -183,7 +183,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       Then the administrator has nothing
       And the queue holds "m1"
 
-    Scenario: A get without a matching message takes no other message
+    Scenario: A get without a matching message removes no other message
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 s
       And message "m2" is sent to the queue with a delivery delay of 1 h

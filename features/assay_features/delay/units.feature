@@ -471,7 +471,7 @@ Feature: A unit of work can get its own uncommitted message, unless the message 
       Then the receiver sees "control" exactly once
       And the receiver never sees "slow"
 
-    Scenario: A session delivers the message of its committed unit of work, but not that of its rolled-back one
+    Scenario: After a rollback, a session's next unit of work delivers only its own message
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode

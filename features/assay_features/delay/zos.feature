@@ -147,7 +147,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
         | MSGDLVSQ  | PRIORITY |
 
   @DD-43 @needs-delivery-delay @needs-admin @needs-restart-at-level @platform-zos
-  Rule: After a migration back below level 8.0, staged messages stay until an administrator deals with them
+  Rule: After a migration below level 8.0, messages stay on the staging queue until an administrator acts
     Line 45: OPMODE does not protect delivery delay, so a migration back is possible, and an earlier level has no
     delivery delay processor.  An administrator deals with the messages by removing them from the staging queue, or by
     migrating forward again.
