@@ -1,4 +1,4 @@
-Feature: Delivery delay came with level 8.0
+Feature: Delivery delay requires a queue manager of level 8.0 or later
   IBM MQ, JMS 2.0 delivery delay, lines 9 and 13.
 
   @DD-10 @needs-delivery-delay
@@ -29,7 +29,7 @@ Feature: Delivery delay came with level 8.0
         | 7.5   | simplified | 5 s   | runtime   |
 
     @level-7.5
-    Scenario: At level 7.5 a producer refuses a delay again and again
+    Scenario: At level 7.5 a producer that has refused a delay refuses the same delay again
       Given an empty queue
       And a producer on the queue
       When the producer's delivery delay is set to 1 h
@@ -63,7 +63,7 @@ Feature: Delivery delay came with level 8.0
       Then it is refused with MQRC_FUNCTION_NOT_SUPPORTED
 
     @kit
-    Scenario Outline: After the refusal a <style> producer at level <level> sends without a delay
+    Scenario Outline: After a refused delay, a <style> producer at level <level> can send a message without a delay
       Given an empty queue
       And a receiver is waiting on the queue
       And a <style> producer on the queue
@@ -141,13 +141,13 @@ Feature: Delivery delay came with level 8.0
         | 9.4   | simplified | 5 s   |
 
       @level-10.0
-      Examples: A later level that a comparison as text would put first
+      Examples: Level 10.0, which a comparison of texts would place before level 8.0
         | level | style      | delay |
         | 10.0  | classic    | 1 ms  |
         | 10.0  | simplified | 1 ms  |
 
     @evidence @needs-restart-at-level
-    Scenario: A queue manager that was migrated back to level 7.5 refuses a delay
+    Scenario: After the queue manager is migrated back to level 7.5, a producer refuses a delay
       Given an empty queue
       And a message is sent to the queue with a delivery delay of 1 s
       And the broker has been restarted at command level 7.5
@@ -156,7 +156,7 @@ Feature: Delivery delay came with level 8.0
       Then it is refused with MQRC_FUNCTION_NOT_SUPPORTED
 
     @evidence @needs-restart-at-level @level-7.5
-    Scenario: A queue manager that was migrated to level 8.0 accepts a delay
+    Scenario: After the queue manager is migrated to level 8.0, a producer accepts a delay
       Given an empty queue
       And a message is sent to the queue
       And the broker has been restarted at command level 8.0
@@ -165,7 +165,7 @@ Feature: Delivery delay came with level 8.0
       Then it is accepted
 
     @kit @judges-broker @needs-checks-off
-    Scenario Outline: At level <level> the broker refuses a delay from a client that does not check
+    Scenario Outline: Without the client's own check, the broker at level <level> refuses a delayed message
       Given the client's own checks are switched off
       And an empty queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
@@ -182,14 +182,14 @@ Feature: Delivery delay came with level 8.0
         | 7.5   |
 
     @kit @judges-broker @needs-checks-off @needs-topic @level-7.5
-    Scenario: At level 7.5 the broker refuses a delayed publication from a client that does not check
+    Scenario: Without the client's own check, the broker at level 7.5 refuses a delayed publication
       Given the client's own checks are switched off
       And a topic
       When message "slow" is sent to the topic with a delivery delay of 1 s
       Then sending "slow" is refused with MQRC_FUNCTION_NOT_SUPPORTED
 
     @level-7.5
-    Scenario: At level 7.5 both producers of a session refuse a delay, also after sends with options of their own
+    Scenario: At level 7.5 each of two producers of a session refuses a delay after it has sent a message
       Given an empty queue
       And session "work" in auto mode
       And producer "first" of session "work" on the queue

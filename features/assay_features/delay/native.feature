@@ -67,7 +67,7 @@ Feature: Delivery delay is for the JMS client only
       And the receiver sees "native" within 2 s after its send
 
     @needs-non-persistent
-    Scenario: A non-persistent native put that names a delay beside other options is refused, or delivered without the delay
+    Scenario: A non-persistent native put with a delay property and a priority is refused, or delivered without the delay
       Given an empty queue
       And a receiver is waiting on the queue
       When a native application puts "native" on the queue with property JMSDeliveryDelay = 3600000, delivery mode non-persistent and priority 7

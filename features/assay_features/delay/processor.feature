@@ -7,7 +7,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
     this queue is available, and then waits.  So these scenarios give no command after the start, and the staged
     messages are delivered.
 
-    Scenario Outline: The broker <event> during the delay, and the message comes
+    Scenario Outline: If the broker <event> during the delay, the message is still delivered once
       Given an empty queue
       And message "slow" is sent to the queue with a delivery delay of 2 s
       When the broker <event>
@@ -25,7 +25,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
         | is killed and comes back |
 
     @needs-admin @own-instance
-    Scenario: A message whose delay ends while the queue manager is down comes after its start
+    Scenario: After its start, the queue manager delivers a message whose delay ended while it was down
       Given an empty queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
       When queue manager "A" is stopped
@@ -35,7 +35,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "slow" exactly once
 
     @needs-restart
-    Scenario: A message that is staged after the start is delivered, too
+    Scenario: A message that is staged after a restart is delivered
       Given the broker has been restarted
       And an empty queue
       And a receiver is waiting on the queue
@@ -43,7 +43,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "slow" exactly once
 
     @needs-admin @platform-zos
-    Scenario Outline: On z/OS, the broker <event> during the delay, and the message comes
+    Scenario Outline: On z/OS, if the broker <event> during the delay, the message is still delivered once
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And message "slow" is sent to the queue with a delivery delay of 2 s
@@ -62,7 +62,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
         | is killed and comes back |
 
     @needs-admin @platform-zos @needs-restart
-    Scenario: On z/OS, the processor finds an empty staging queue at the start, and waits for messages
+    Scenario: On z/OS, a processor that starts with an empty staging queue delivers a message that is staged later
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And the broker has been restarted
       And an empty queue
@@ -71,7 +71,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "slow" exactly once
 
     @needs-admin @own-instance
-    Scenario: Several messages whose delay ends while the queue manager is down come after its start
+    Scenario: After its start, the queue manager delivers several messages whose delay ended while it was down
       Given an empty queue
       And messages "m1" to "m3" are sent to the queue with a delivery delay of 1 s
       When queue manager "A" is stopped
@@ -81,7 +81,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "m1" to "m3" exactly once
 
     @kit @needs-admin @own-instance
-    Scenario Outline: The staging queue is disabled for puts when the broker <event>, and the message comes
+    Scenario Outline: If the broker <event> while the staging queue is disabled for puts, the message is still delivered
       Line 68 stops the processor by PUT(DISABLED) on z/OS; line 70 does not mention this for distributed platforms, so
       another broker may wait there, too, until puts are enabled.
 
@@ -103,7 +103,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
         | is killed and comes back |
 
     @evidence @needs-restart @needs-non-persistent
-    Scenario: After a restart, each of several messages comes, beside non-persistent ones that may be lost
+    Scenario: After a restart, each persistent message is delivered once, and each non-persistent one at most once
       Given an empty queue
       And messages "light1" and "light2" are sent to the queue with a delivery delay of 2 s and delivery mode non-persistent
       And messages "m1" and "m2" are sent to the queue with a delivery delay of 2 s
@@ -118,7 +118,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
     write.  No command follows; every message comes, and none comes twice.
 
     @needs-worker-dies
-    Scenario: The processor's worker dies during the delay, and the message comes
+    Scenario: If the processor's worker dies during the delay, the message is still delivered once
       Given an empty queue
       And a receiver is waiting on the queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
@@ -127,7 +127,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       And the receiver sees "slow" no earlier than 1 s after its send
 
     @needs-worker-dies
-    Scenario: The processor's worker dies twice, and the message comes
+    Scenario: If the processor's worker dies during each of two delays, both messages are still delivered
       Given an empty queue
       And a receiver is waiting on the queue
       And message "first" is sent to the queue with a delivery delay of 1 s
@@ -138,7 +138,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "first" and "second" exactly once
 
     @needs-worker-dies
-    Scenario: The processor's worker dies again before it has restarted, and the message comes
+    Scenario: If the processor's worker dies again before it has restarted, the message is still delivered
       Given an empty queue
       And a receiver is waiting on the queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
@@ -147,7 +147,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "slow" exactly once
 
     @needs-worker-dies
-    Scenario: The processor's worker dies before a message is staged, and the message comes
+    Scenario: If the processor's worker dies before a message is staged, the message is still delivered
       Given an empty queue
       And a receiver is waiting on the queue
       When the worker of the delivery delay processor dies
@@ -155,7 +155,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "slow" exactly once
 
     @needs-worker-dies @needs-topic
-    Scenario: A publication also comes after the processor's worker has died
+    Scenario: If the processor's worker dies during the delay, a publication is still delivered
       Given a topic
       And a non-durable subscriber "reader" on the topic
       And message "slow" is sent to the topic with a delivery delay of 1 s
@@ -163,7 +163,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then "reader" sees "slow" exactly once
 
     @needs-store-error
-    Scenario Outline: The store refuses <writes> at the end of the delay, and the message comes
+    Scenario Outline: If the store refuses <writes> at the end of the delay, the message is still delivered
       Given an empty queue
       And a receiver is waiting on the queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
@@ -177,7 +177,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
         | the next 3 writes |
 
     @needs-store-error
-    Scenario: Several messages are due at the write that the store refuses, and all come
+    Scenario: If several messages are due when the store refuses a write, all of them are still delivered
       Given an empty queue
       And a receiver is waiting on the queue
       And messages "m1" to "m3" are sent to the queue with a delivery delay of 1 s
@@ -185,7 +185,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "m1" to "m3" exactly once
 
     @needs-store-error
-    Scenario: A message that is staged after the failure is delivered, too
+    Scenario: After the store has refused a write, a message that is staged later is delivered, too
       Given an empty queue
       And a receiver is waiting on the queue
       And message "first" is sent to the queue with a delivery delay of 1 s
@@ -195,7 +195,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "first" and "second" exactly once
 
     @evidence @needs-store-error @needs-virtual-time
-    Scenario: The store refuses many writes, and the message comes
+    Scenario: If the store refuses 12 writes in a row, the message is still delivered
       Given an empty queue
       And a receiver is waiting on the queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
@@ -204,7 +204,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "slow" exactly once
 
     @needs-store-error @needs-topic @needs-durable-subscription
-    Scenario: The store refuses the next write when a publication for a durable subscription is due, and it comes
+    Scenario: If the store refuses a write when a publication is due, the durable subscriber still gets the publication
       Given a topic
       And a durable subscriber "steady" on the topic
       And message "news" is sent to the topic with a delivery delay of 1 s
@@ -212,7 +212,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then "steady" sees "news" exactly once
 
     @needs-store-error @needs-non-persistent
-    Scenario: A staged non-persistent message also comes after the failure
+    Scenario: After the store has refused a write, a staged non-persistent message is still delivered
       Given an empty queue
       And a receiver is waiting on the queue
       And message "heavy" is sent to the queue with a delivery delay of 1 s
@@ -222,7 +222,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       And the receiver sees "light" no earlier than 3 s after its send
 
     @needs-worker-dies @needs-non-persistent
-    Scenario: The processor's worker dies, and a non-persistent message also comes
+    Scenario: If the processor's worker dies during the delay, a non-persistent message is still delivered
       Given an empty queue
       And a receiver is waiting on the queue
       And message "light" is sent to the queue with a delivery delay of 3 s and delivery mode non-persistent
@@ -231,7 +231,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       And the receiver sees "light" no earlier than 3 s after its send
 
     @needs-worker-dies @needs-admin @own-instance
-    Scenario: The processor's worker dies while a put is tried again, and the message comes
+    Scenario: If the processor's worker dies while it repeats a failed put, the message is still delivered
       Given there is no dead-letter queue
       And a queue with MAXDEPTH(10)
       And message "stuck" is sent to the queue with a delivery delay of 1 s
@@ -243,7 +243,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "stuck" exactly once
 
     @kit @needs-admin @own-instance
-    Scenario: The staging queue is disabled for gets and puts, and enabled for gets only, and the message comes
+    Scenario: If gets and puts of the staging queue were disabled, the message is delivered after gets alone are enabled
       Line 68 stops the processor by PUT(DISABLED) on z/OS; line 70 does not mention this, so another broker may stop on
       distributed platforms, too, until puts are enabled again.
 
@@ -256,7 +256,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "slow" exactly once
 
     @needs-admin @own-instance
-    Scenario: The staging queue is disabled for gets, and enabled again, and the message comes
+    Scenario: If gets of the staging queue were disabled, due and later messages are delivered after gets are enabled
       A broker may treat this as a failure or not; when it can get the messages again, they come.
 
       Given an empty queue
@@ -269,7 +269,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "slow" and "next" exactly once
 
     @needs-admin @own-instance
-    Scenario: The staging queue is disabled for gets and puts, and both are enabled again, and the message comes
+    Scenario: If gets and puts of the staging queue were disabled, the message is delivered after both are enabled
       Given an empty queue
       And a receiver is waiting on the queue
       And message "slow" is sent to the queue with a delivery delay of 2 s
@@ -280,7 +280,7 @@ Feature: The delivery delay processor starts with the queue manager, and again a
       Then the receiver sees "slow" exactly once
 
     @needs-admin @own-instance
-    Scenario Outline: The staging queue is disabled for gets when the broker <event>, and enabled later, and the message comes
+    Scenario Outline: If the broker <event> while gets of the staging queue are disabled, enabling gets delivers the message
       Given an empty queue
       And message "slow" is sent to the queue with a delivery delay of 2 s
       When the staging queue is altered to GET(DISABLED)

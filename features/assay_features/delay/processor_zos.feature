@@ -1,4 +1,4 @@
-Feature: On z/OS, the delivery delay processor stops and starts with its queue
+Feature: On z/OS, the delivery delay processor depends on the state of the staging queue
   IBM MQ, JMS 2.0 delivery delay, line 68.
 
   @DD-61 @needs-delivery-delay @needs-admin @platform-zos @own-instance
@@ -8,7 +8,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
     start again by itself, as it would on distributed platforms (line 70).
 
     @evidence @needs-store-error
-    Scenario: If the store refuses to disable the staging queue for gets, the processor releases due messages
+    Scenario: If the store refuses to disable the staging queue for gets, due messages are still delivered
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -18,7 +18,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       Then the command is refused
       And the receiver sees "slow" exactly once
 
-    Scenario: While disabled for gets, the staging queue keeps due messages
+    Scenario: While the staging queue is disabled for gets, due messages stay on it
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -30,7 +30,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       And the receiver never sees "slow"
       And the staging queue holds "slow"
 
-    Scenario: While disabled for gets, the staging queue still accepts delayed messages, and keeps them
+    Scenario: A staging queue that is disabled for gets accepts delayed messages, and they stay there when they are due
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO) GET(DISABLED)
       And an empty queue
       And a receiver is waiting on the queue
@@ -43,7 +43,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       And the staging queue holds "slow"
 
     @needs-topic
-    Scenario: While disabled for gets, the staging queue keeps publications, too
+    Scenario: While the staging queue is disabled for gets, due publications stay on it, too
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a topic
       And a non-durable subscriber "reader" on the topic
@@ -55,7 +55,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       And "reader" never sees "slow"
       And the staging queue holds "slow"
 
-    Scenario Outline: A staging queue that is disabled for gets when the broker <event> keeps due messages
+    Scenario Outline: If the broker <event> while the staging queue is disabled for gets, due messages stay on the queue
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
@@ -78,7 +78,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
         | event                    |
         | is killed and comes back |
 
-    Scenario: No message of a staging queue that is deleted is delivered
+    Scenario: After the staging queue is deleted, its messages are never delivered
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -120,7 +120,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
   Rule: Defining the staging queue, or enabling it for gets, starts the processor again
     Line 68.
 
-    Scenario: Enabled for gets again, the staging queue releases due messages, once each
+    Scenario: After the staging queue is enabled for gets again, each due message is delivered once
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -131,7 +131,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       Then the receiver sees "slow" exactly once
       And the staging queue no longer holds "slow"
 
-    Scenario: Enabled for gets before the delay is over, the staging queue releases no message early
+    Scenario: If the staging queue is enabled for gets again before the delay is over, no message is early
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -142,14 +142,14 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       Then the receiver sees "slow" exactly once
       And the receiver sees "slow" no earlier than 10 s after its send
 
-    Scenario: Defined while the queue manager runs, the staging queue releases later messages
+    Scenario: After the staging queue is defined on a running queue manager, delayed messages are delivered
       Given an empty queue
       And a receiver is waiting on the queue
       When the staging queue is defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And message "slow" is sent to the queue with a delivery delay of 1 s
       Then the receiver sees "slow" exactly once
 
-    Scenario: Deleted and defined again, the staging queue releases later messages
+    Scenario: After the staging queue is deleted and defined again, delayed messages are delivered
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And the staging queue has been deleted
       And an empty queue
@@ -159,7 +159,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       Then the receiver sees "slow" exactly once
 
     @needs-restart
-    Scenario: Enabled for gets after a start in the disabled state, the staging queue releases due messages, once each
+    Scenario: After a restart with gets disabled, enabling gets delivers each due message once
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO) GET(DISABLED)
       And an empty queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
@@ -170,7 +170,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       Then the receiver sees "slow" exactly once
 
     @needs-topic
-    Scenario: Enabled for gets again, the staging queue releases due publications
+    Scenario: After the staging queue is enabled for gets again, due publications are delivered
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a topic
       And a non-durable subscriber "reader" on the topic
@@ -180,7 +180,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       And the staging queue is altered to GET(ENABLED)
       Then "reader" sees "slow" exactly once
 
-    Scenario: The processor starts again every time
+    Scenario: The processor starts every time that the staging queue is enabled for gets
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -193,7 +193,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       Then the receiver sees "m1" to "m3" exactly once
 
     @needs-non-persistent
-    Scenario: Enabled for gets again, the staging queue releases non-persistent messages, too
+    Scenario: After the staging queue is enabled for gets again, non-persistent messages are delivered, too
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -204,7 +204,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       Then the receiver sees "m1" and "m2" exactly once
 
     @kit @needs-worker-dies
-    Scenario: After the processor's worker has died, disabling and enabling gets releases due messages, once each
+    Scenario: After the processor's worker has died, disabling and enabling gets delivers each due message once
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -217,7 +217,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       And the staging queue no longer holds "slow"
 
     @evidence @needs-kill
-    Scenario: Enabled for gets after a kill, the staging queue releases each of its due messages once
+    Scenario: After a kill with gets disabled, enabling gets delivers each due message once
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And the staging queue has been altered to GET(DISABLED)
@@ -230,7 +230,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       Then the receiver sees "first" and "second" exactly once
 
   @DD-63 @needs-delivery-delay @needs-admin @platform-zos @own-instance
-  Rule: After any other shutdown, disabling and enabling PUT restarts the processor
+  Rule: After a shutdown on an error, disabling and enabling puts restarts the processor
     Line 68.
 
     @kit @needs-worker-dies
@@ -248,7 +248,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       And the staging queue holds "slow"
 
     @needs-worker-dies
-    Scenario: After the processor's worker has died, disabling and enabling PUT releases due messages, once each
+    Scenario: After the processor's worker has died, disabling and enabling puts delivers each due message once
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -261,7 +261,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       And the staging queue no longer holds "slow"
 
     @needs-worker-dies
-    Scenario: After a restart during the delay, the processor releases no message early
+    Scenario: A processor that is restarted during the delay delivers no message early
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -273,7 +273,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       And the receiver sees "slow" no earlier than 2 s after its send
 
     @needs-worker-dies
-    Scenario: After its restart, the processor releases later messages
+    Scenario: A restarted processor delivers a message that is sent after the restart
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -284,7 +284,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       Then the receiver sees "slow" exactly once
 
     @needs-store-error
-    Scenario: After the store has refused the processor's write, disabling and enabling PUT releases due messages, once each
+    Scenario: After the store has refused the processor's write, disabling and enabling puts delivers each due message once
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -300,7 +300,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
     Line 68 names this as the way to stop the processor for any reason.
 
     @evidence @needs-store-error
-    Scenario: If the store refuses to disable the staging queue for puts, the processor releases due messages
+    Scenario: If the store refuses to disable the staging queue for puts, due messages are still delivered
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -310,7 +310,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       Then the command is refused
       And the receiver sees "slow" exactly once
 
-    Scenario: While disabled for puts, the staging queue keeps due messages
+    Scenario: While the staging queue is disabled for puts, due messages stay on it
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -323,7 +323,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       And the staging queue holds "slow"
 
     @needs-topic
-    Scenario: While disabled for puts, the staging queue keeps publications, too
+    Scenario: While the staging queue is disabled for puts, due publications stay on it, too
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a topic
       And a non-durable subscriber "reader" on the topic
@@ -335,7 +335,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       And "reader" never sees "slow"
       And the staging queue holds "slow"
 
-    Scenario Outline: While the staging queue is disabled for puts, the processor stays stopped when the staging queue is altered to <attributes>
+    Scenario Outline: Altering a staging queue that is disabled for puts to <attributes> does not start the processor
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -352,7 +352,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
         | MAXDEPTH(500)              |
         | PUT(DISABLED) MAXMSGL(500) |
 
-    Scenario Outline: While the staging queue is disabled for puts, the processor stays stopped when the broker <event>
+    Scenario Outline: If the broker <event> while the staging queue is disabled for puts, the processor stays stopped
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And message "slow" is sent to the queue with a delivery delay of 1 s
@@ -375,7 +375,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
         | event                    |
         | is killed and comes back |
 
-    Scenario: Enabled for puts again, the staging queue releases due messages, once each
+    Scenario: After the staging queue is enabled for puts again, each due message is delivered once
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -386,7 +386,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       Then the receiver sees "slow" exactly once
       And the staging queue no longer holds "slow"
 
-    Scenario: Enabled for puts before the delay is over, the staging queue releases no message early
+    Scenario: If the staging queue is enabled for puts again before the delay is over, no message is early
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -397,7 +397,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       Then the receiver sees "slow" exactly once
       And the receiver sees "slow" no earlier than 10 s after its send
 
-    Scenario: The processor stops, and starts again, every time
+    Scenario: The processor stops every time that puts are disabled, and starts every time that they are enabled
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -411,7 +411,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       Then the receiver sees "m1" to "m3" exactly once
 
     @needs-non-persistent
-    Scenario: Enabled for puts again, the staging queue releases non-persistent messages, too
+    Scenario: After the staging queue is enabled for puts again, non-persistent messages are delivered, too
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue
@@ -421,7 +421,7 @@ Feature: On z/OS, the delivery delay processor stops and starts with its queue
       And the staging queue is altered to PUT(ENABLED)
       Then the receiver sees "slow" exactly once
 
-    Scenario Outline: While disabled for gets and puts, the staging queue keeps due messages until both are enabled, <first> first
+    Scenario Outline: If gets and puts are disabled, due messages stay staged until both are enabled, <first> first
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And a receiver is waiting on the queue

@@ -2,7 +2,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
   IBM MQ, JMS 2.0 delivery delay, lines 56 and 82.
 
   @DD-51 @needs-delivery-delay @needs-topic
-  Rule: Subscriptions for a publication are matched at the send
+  Rule: The broker matches a delayed publication with the subscriptions at the send
     Lines 56 and 82: the broker matches when the application calls send, and stages one message for each match.  A
     subscription that is made during the delay gets no copy.  A subscription from before the send gets one, even if its
     subscriber is inactive at the end of the delay.
@@ -15,7 +15,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       When message "news" is sent to the topic with a delivery delay of 1 s
       Then "left" and "right" together see "news" exactly once
 
-    Scenario: A non-durable subscriber that comes during the delay does not get the publication
+    Scenario: A non-durable subscriber that subscribes during the delay does not get the publication
       Given a topic
       And a non-durable subscriber "early" on the topic
       When message "news" is sent to the topic with a delivery delay of 2 s
@@ -24,7 +24,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       And "late" never sees "news"
 
     @needs-durable-subscription
-    Scenario: A durable subscriber that comes during the delay does not get the publication
+    Scenario: A durable subscriber that subscribes during the delay does not get the publication
       Given a topic
       And a non-durable subscriber "early" on the topic
       When message "news" is sent to the topic with a delivery delay of 2 s
@@ -33,14 +33,14 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       And "late" never sees "news"
 
     @needs-durable-subscription
-    Scenario: A durable subscriber from before the send gets the publication exactly once
+    Scenario: A durable subscriber that subscribed before the send gets the publication exactly once
       Given a topic
       And a durable subscriber "steady" on the topic
       When message "news" is sent to the topic with a delivery delay of 1 s
       Then sending "news" is accepted
       And "steady" sees "news" exactly once
 
-    Scenario: A non-durable subscriber from before the send gets the publication exactly once
+    Scenario: A non-durable subscriber that subscribed before the send gets the publication exactly once
       Given a topic
       And a non-durable subscriber "reader" on the topic
       When message "news" is sent to the topic with a delivery delay of 1 s
@@ -159,7 +159,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       And "three" sees "news" exactly once
 
     @needs-local-transaction
-    Scenario: The other subscribers get the publication of a unit of work although one has left between the send and the commit
+    Scenario: If one of two subscribers leaves between send and commit, the other subscriber gets the publication
       Given a topic
       And a non-durable subscriber "gone" on the topic
       And a non-durable subscriber "stays" on the topic
@@ -170,7 +170,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       Then "stays" sees "news" exactly once
 
     @needs-local-transaction
-    Scenario: A subscriber that comes between the send and the commit of its unit of work does not get the publication
+    Scenario: A subscriber that subscribes between a publication's send and commit does not get the publication
       Given a topic
       And a non-durable subscriber "early" on the topic
       And session "work" in transacted mode
@@ -193,7 +193,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       And "late" never sees "news"
 
     @needs-shared-subscription
-    Scenario: When one of two sharers of a subscription leaves, the other gets the publication
+    Scenario: If one of two sharers of a subscription leaves during the delay, the other sharer gets the publication
       Given a topic
       And subscriber "left" shares non-durable subscription "pair" on the topic
       And subscriber "right" shares non-durable subscription "pair" on the topic
@@ -202,7 +202,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       Then "right" sees "news" exactly once
 
     @evidence @needs-topic-wildcard
-    Scenario: A subscriber that comes during the delay with a pattern does not get the publication
+    Scenario: A subscriber that subscribes to a topic pattern during the delay does not get the publication
       Given a non-durable subscriber "early" on topic "sport/football"
       When message "news" is sent to topic "sport/football" with a delivery delay of 2 s
       And a non-durable subscriber "late" comes to topic "sport/#"
@@ -210,7 +210,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       And "late" never sees "news"
 
     @needs-shared-subscription @needs-durable-subscription
-    Scenario: A shared durable subscription whose subscribers are inactive at the end of the delay keeps the publication for one of them
+    Scenario: If both sharers are inactive at the end of the delay, one of them gets the publication after their return
       Given a topic
       And subscriber "left" shares durable subscription "pair" on the topic
       And subscriber "right" shares durable subscription "pair" on the topic
@@ -234,7 +234,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       Then "pair" sees "news" exactly once
 
     @needs-non-persistent @needs-shared-subscription @needs-durable-subscription
-    Scenario: A non-persistent publication may be kept for a shared durable subscription that has no subscriber at the send
+    Scenario: A shared durable subscription without a subscriber at the send gets a non-persistent publication at most once
       A broker need not keep non-persistent messages for a subscription without a subscriber (PERSIST, lines 50 and 59).
 
       Given a topic
@@ -257,7 +257,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       Then "pair" sees "news" exactly once
 
     @evidence @needs-shared-subscription @needs-durable-subscription @needs-topic-wildcard
-    Scenario: A publication is matched with a shared durable subscription to a pattern, although the subscription has no subscriber at the send
+    Scenario: A shared durable subscription to a topic pattern gets a publication without having a subscriber at the send
       Given subscriber "pair" shares durable subscription "pair" on topic "sport/#"
       And subscriber "pair" is inactive
       When message "news" is sent to topic "sport/football" with a delivery delay of 2 s
@@ -265,7 +265,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       Then "pair" sees "news" exactly once
 
     @needs-selector @needs-durable-subscription
-    Scenario: A selector is matched at the send
+    Scenario: Of two durable subscribers, only the one whose selector matches gets the publication
       Given a topic
       And a durable subscriber "fond" on the topic for messages with "colour = 'red'"
       And a durable subscriber "averse" on the topic for messages with "colour = 'blue'"
@@ -273,7 +273,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       Then "fond" sees "news" exactly once
       And "averse" never sees "news"
 
-    Scenario: Two publications are matched at their own sends
+    Scenario: Each of two publications goes to the subscribers that exist at its own send
       Given a topic
       And a non-durable subscriber "early" on the topic
       When message "first" is sent to the topic with a delivery delay of 3 s
@@ -284,7 +284,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       And "late" never sees "first"
 
     @needs-non-persistent
-    Scenario: A non-persistent publication is matched at its send, too
+    Scenario: A non-durable subscriber that subscribes during the delay does not get a non-persistent publication
       Given a topic
       And a non-durable subscriber "early" on the topic
       When message "news" is sent to the topic with a delivery delay of 2 s and delivery mode non-persistent
@@ -293,7 +293,7 @@ Feature: A delayed publication goes to the subscriptions that exist at its send
       And "late" never sees "news"
 
     @needs-local-transaction @needs-durable-subscription
-    Scenario: A durable subscriber that leaves between the send and the commit of its unit of work gets the publication when it returns
+    Scenario: A durable subscriber that leaves between a publication's send and commit gets the publication on its return
       Given a topic
       And a durable subscriber "steady" on the topic
       And session "work" in transacted mode

@@ -24,7 +24,7 @@ Feature: A delay longer than the time to live is refused
         | simplified | 5 s   | 1 ms    |
         | simplified | 2 ms  | 1 ms    |
 
-    Scenario Outline: A <style> producer accepts a time to live of <ttl> beside a delay of 5 s, and sends
+    Scenario Outline: A <style> producer with a delay of 5 s accepts a time to live of <ttl>, and sends
       Given an empty queue
       And a <style> producer on the queue
       And the producer's delivery delay is 5 s
@@ -85,7 +85,7 @@ Feature: A delay longer than the time to live is refused
         | classic    |
         | simplified |
 
-    Scenario: After a send with options of its own, a time to live that is too short is refused
+    Scenario: After a send with its own time to live, the producer still refuses a time to live below its delay
       Given an empty queue
       And a producer on the queue
       And the producer's delivery delay is 5 s
@@ -141,7 +141,7 @@ Feature: A delay longer than the time to live is refused
       And the producer's delivery delay is set to 5 s and a message is sent
       Then the setting and the send are accepted
 
-    Scenario: After a send and a delay that was short enough, a delay that is too long is refused
+    Scenario: After a send with a permitted delay, the producer still refuses a delay above its time to live
       Given an empty queue
       And a producer on the queue
       And the producer's time to live is 5 s
@@ -268,7 +268,7 @@ Feature: A delay longer than the time to live is refused
       When the producer sends message "urgent" with priority 9 for this send only
       Then after its send, "urgent" has a time to live of 20 s
 
-    Scenario: The delay of another producer of the session does not prevent a send
+    Scenario: The delay of another producer of the session does not limit a send's own time to live
       Given an empty queue
       And session "work" in auto mode
       And producer "late" of session "work" on the queue with a delivery delay of 5 s
@@ -276,7 +276,7 @@ Feature: A delay longer than the time to live is refused
       When producer "prompt" sends message "brief" with a time to live of 1 s for this send only
       Then it is accepted
 
-    Scenario: After another producer of the session has sent, a producer's own delay still applies
+    Scenario: After another producer has sent, a producer's own delay still limits the time to live of a send
       Given an empty queue
       And session "work" in auto mode
       And producer "late" of session "work" on the queue with a delivery delay of 5 s
@@ -286,13 +286,13 @@ Feature: A delay longer than the time to live is refused
       Then it is refused with MQRC_EXPIRY_ERROR
 
     @kit @judges-broker @needs-checks-off
-    Scenario: A broker refuses a time to live below the delay from a client that does not check
+    Scenario: Without the client's own check, the broker refuses a send with a time to live below the delay
       Given the client's own checks are switched off
       And an empty queue
       When a message is sent to the queue with a delivery delay of 5 s and a time to live of 4999 ms
       Then it is refused with MQRC_EXPIRY_ERROR
 
-    Scenario: A send is compared with the producer's latest delay
+    Scenario: A send's own time to live is compared with the producer's latest delay
       Given an empty queue
       And a producer on the queue
       And the producer's delivery delay is 5 s
@@ -303,7 +303,7 @@ Feature: A delay longer than the time to live is refused
       And sending "after" is refused with MQRC_EXPIRY_ERROR
 
   @DD-15 @needs-delivery-delay @needs-time-to-live
-  Rule: After a refusal, the producer keeps its earlier value, and a valid send that follows works
+  Rule: After a refusal, the producer's earlier values stay in force, and its next valid send is accepted
     No document demands this, but an application that caught the exception relies on it.
 
     Scenario Outline: After a refused <setting>, a <style> producer can send
@@ -366,7 +366,7 @@ Feature: A delay longer than the time to live is refused
         | classic    |
         | simplified |
 
-    Scenario Outline: A send that was refused for <what> leaves a <style> producer's settings in force
+    Scenario Outline: A refused send with <what> leaves a <style> producer's settings in force
       Given an empty queue
       And a <style> producer on the queue
       And the producer's delivery delay is 5 s
@@ -408,7 +408,7 @@ Feature: A delay longer than the time to live is refused
       And producer "other" sends message "slow"
       Then after its send, "slow" has a delivery delay of 2 s
 
-    Scenario: After a refusal, the delay can be set to 0, and a short time to live is accepted then
+    Scenario: After a refusal, the delay can be set to 0, and a send with a short time to live is then accepted
       Given an empty queue
       And session "work" in auto mode
       And producer "own" of session "work" on the queue with a delivery delay of 5 s and a time to live of 20 s
@@ -460,7 +460,7 @@ Feature: A delay longer than the time to live is refused
         | simplified | runtime   |
 
     @kit
-    Scenario: Both styles give the same reason for a time to live below the delay
+    Scenario: Both styles of producer refuse a time to live below the delay with the same reason code
       Given an empty queue
       And a classic and a simplified producer on the queue
       And the delivery delay of both producers is 5 s
@@ -468,21 +468,21 @@ Feature: A delay longer than the time to live is refused
       Then both are refused with MQRC_EXPIRY_ERROR
 
     @kit
-    Scenario: Both styles give the same reason for a delay above the time to live
+    Scenario: Both styles of producer refuse a delay above the time to live with the same reason code
       Given an empty queue
       And a classic and a simplified producer on the queue
       And the time to live of both producers is 5 s
       When the delivery delay of both producers is set to 5001 ms
       Then both are refused with MQRC_EXPIRY_ERROR
 
-    Scenario: Both styles give the same reason for a send with a time to live below the delay
+    Scenario: Both styles of producer refuse a send with a time to live below the delay with the same reason code
       Given an empty queue
       And a classic and a simplified producer on the queue
       And the delivery delay of both producers is 5 s
       When both producers send a message with a time to live of 4999 ms for this send only
       Then both are refused with MQRC_EXPIRY_ERROR
 
-    Scenario: Both styles give the same reason for a delayed message in a group
+    Scenario: Both styles of producer refuse a delayed message in a group with the same reason code
       Given an empty queue
       And a classic and a simplified producer on the queue
       And the delivery delay of both producers is 5 s
@@ -490,7 +490,7 @@ Feature: A delay longer than the time to live is refused
       Then both are refused with MQRC_OPTIONS_ERROR
 
     @needs-topic
-    Scenario: Both styles give the same reason for a retained publication with a delay
+    Scenario: Both styles of producer refuse a retained publication with a delay with the same reason code
       Given a topic
       And a classic and a simplified producer on the topic
       And the delivery delay of both producers is 5 s
@@ -498,14 +498,14 @@ Feature: A delay longer than the time to live is refused
       Then both are refused with MQRC_OPTIONS_ERROR
 
     @level-7.5
-    Scenario: Both styles give the same reason for a delay at level 7.5
+    Scenario: Both styles of producer refuse a delay at level 7.5 with the same reason code
       Given an empty queue
       And a classic and a simplified producer on the queue
       When the delivery delay of both producers is set to 5 s
       Then both are refused with MQRC_FUNCTION_NOT_SUPPORTED
 
     @kit
-    Scenario: Both styles use the same words for a time to live below the delay
+    Scenario: Both styles of producer refuse a time to live below the delay in the same words
       Given an empty queue
       And a classic and a simplified producer on the queue
       And the delivery delay of both producers is 5 s
@@ -513,7 +513,7 @@ Feature: A delay longer than the time to live is refused
       Then both are refused with MQRC_EXPIRY_ERROR in the same words
 
     @kit
-    Scenario: Both styles use the same words for a delay above the time to live
+    Scenario: Both styles of producer refuse a delay above the time to live in the same words
       Given an empty queue
       And a classic and a simplified producer on the queue
       And the time to live of both producers is 5 s
@@ -521,7 +521,7 @@ Feature: A delay longer than the time to live is refused
       Then both are refused with MQRC_EXPIRY_ERROR in the same words
 
     @kit
-    Scenario: Both styles use the same words for a send with a time to live below the delay
+    Scenario: Both styles of producer refuse a send with a time to live below the delay in the same words
       Given an empty queue
       And a classic and a simplified producer on the queue
       And the delivery delay of both producers is 5 s
@@ -529,7 +529,7 @@ Feature: A delay longer than the time to live is refused
       Then both are refused with MQRC_EXPIRY_ERROR in the same words
 
     @kit
-    Scenario: Both styles use the same words for a delayed message in a group
+    Scenario: Both styles of producer refuse a delayed message in a group in the same words
       Given an empty queue
       And a classic and a simplified producer on the queue
       And the delivery delay of both producers is 5 s
@@ -537,7 +537,7 @@ Feature: A delay longer than the time to live is refused
       Then both are refused with MQRC_OPTIONS_ERROR in the same words
 
     @kit @needs-topic
-    Scenario: Both styles use the same words for a retained publication with a delay
+    Scenario: Both styles of producer refuse a retained publication with a delay in the same words
       Given a topic
       And a classic and a simplified producer on the topic
       And the delivery delay of both producers is 5 s
@@ -545,7 +545,7 @@ Feature: A delay longer than the time to live is refused
       Then both are refused with MQRC_OPTIONS_ERROR in the same words
 
     @kit @level-7.5
-    Scenario: Both styles use the same words for a delay at level 7.5
+    Scenario: Both styles of producer refuse a delay at level 7.5 in the same words
       Given an empty queue
       And a classic and a simplified producer on the queue
       When the delivery delay of both producers is set to 5 s

@@ -10,7 +10,7 @@ Feature: Report options of delayed messages
       Given a queue with MAXDEPTH(10)
       And a queue "replies" with MAXDEPTH(10)
 
-    Scenario Outline: An exception report with <options> has <data>
+    Scenario Outline: If a message has <options>, its exception report has <data>
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, reply-to queue "replies" and report options <options>
       And the queue has been altered to PUT(DISABLED)
       Then a report on "m1" with feedback MQRC_PUT_INHIBITED and <data> is on queue "replies"
@@ -21,7 +21,7 @@ Feature: Report options of delayed messages
         | MQRO_EXCEPTION_WITH_FULL_DATA and MQRO_EXPIRATION_WITH_DATA    | all of its body                 |
 
     @needs-time-to-live @own-instance
-    Scenario Outline: An expiration report with <options> has <data>
+    Scenario Outline: If a message has <options>, its expiration report has <data>
       Given there is no dead-letter queue
       And message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, a body of 300 B, reply-to queue "replies" and report options <options>
       And the queue has been altered to PUT(DISABLED)
@@ -32,7 +32,7 @@ Feature: Report options of delayed messages
         | MQRO_EXPIRATION_WITH_DATA and MQRO_EXCEPTION                   | the first 100 bytes of its body |
         | MQRO_EXPIRATION_WITH_FULL_DATA and MQRO_EXCEPTION_WITH_DATA    | all of its body                 |
 
-    Scenario Outline: With <options>, an exception report has <message id> and <correlation id>
+    Scenario Outline: With <options>, an exception report's message id is <message id>, its correlation id is <correlation id>
       Given message "m1" is sent to the queue with a delivery delay of 2 s, correlation id "c1", reply-to queue "replies" and report options MQRO_EXCEPTION, <options>
       And the queue has been altered to PUT(DISABLED)
       Then the report on "m1" on queue "replies" has <message id> as its message id
@@ -50,7 +50,7 @@ Feature: Report options of delayed messages
       Then the report on "m1" on queue "replies" has the correlation id of the original as its correlation id
 
     @needs-time-to-live @own-instance
-    Scenario Outline: With <options>, an expiration report has <message id> and <correlation id>
+    Scenario Outline: With <options>, an expiration report's message id is <message id>, its correlation id is <correlation id>
       Given there is no dead-letter queue
       And message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 4 s, correlation id "c1", reply-to queue "replies" and report options MQRO_EXPIRATION, <options>
       And the queue has been altered to PUT(DISABLED)
@@ -63,7 +63,7 @@ Feature: Report options of delayed messages
         | MQRO_NEW_MSG_ID, MQRO_PASS_CORREL_ID            | a new id                       | the correlation id of the original |
         | MQRO_PASS_MSG_ID, MQRO_PASS_CORREL_ID           | the message id of the original | the correlation id of the original |
 
-    Scenario Outline: With <options>, the message <outcome>
+    Scenario Outline: With <options>, a message that cannot be put <outcome>
       Given message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION, <options>
       And the queue has been altered to PUT(DISABLED)
       Then a report on "m1" with feedback MQRC_PUT_INHIBITED is on queue "replies"
@@ -81,7 +81,7 @@ Feature: Report options of delayed messages
       And the report on "m1" on queue "replies" has Report "0"
 
     @needs-time-to-live
-    Scenario: With MQRO_PASS_DISCARD_AND_EXPIRY and MQRO_DISCARD_MSG, an exception report may be discarded too
+    Scenario: With MQRO_PASS_DISCARD_AND_EXPIRY, an exception report has the original's MQRO_DISCARD_MSG and expiry
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 20 s, reply-to queue "replies" and report options MQRO_EXCEPTION, MQRO_PASS_DISCARD_AND_EXPIRY and MQRO_DISCARD_MSG
       And the queue has been altered to PUT(DISABLED)
       Then the report on "m1" on queue "replies" has exactly the report options MQRO_DISCARD_MSG
@@ -95,14 +95,14 @@ Feature: Report options of delayed messages
       And the report on "m1" on queue "replies" has Report "0"
 
     @kit
-    Scenario: The report options are still on a message that reaches its target
+    Scenario: A message that reaches its target still has its report options
       Line 88 says this about the options that the processor ignores (DD-86).
 
       Given message "m1" is sent to the queue with a delivery delay of 1 s, reply-to queue "replies" and report options MQRO_EXCEPTION_WITH_DATA, MQRO_EXPIRATION, MQRO_PASS_MSG_ID, MQRO_PASS_CORREL_ID, MQRO_PASS_DISCARD_AND_EXPIRY and MQRO_DISCARD_MSG
       Then "m1" on the queue has exactly the report options MQRO_EXCEPTION_WITH_DATA, MQRO_EXPIRATION, MQRO_PASS_MSG_ID, MQRO_PASS_CORREL_ID, MQRO_PASS_DISCARD_AND_EXPIRY and MQRO_DISCARD_MSG
 
     @needs-time-to-live
-    Scenario: With MQRO_PASS_DISCARD_AND_EXPIRY, a long time to live is passed on, too
+    Scenario: With MQRO_PASS_DISCARD_AND_EXPIRY, an exception report has the rest of a long time to live, too
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a time to live of 1 h, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_PASS_DISCARD_AND_EXPIRY
       And the queue has been altered to PUT(DISABLED)
       Then the report on "m1" on queue "replies" has the remaining part of 1 h as its Expiry, in tenths of a second
@@ -127,7 +127,7 @@ Feature: Report options of delayed messages
         | is killed and comes back |
 
     @needs-topic
-    Scenario: Reports of one moment have different message ids
+    Scenario: Exception reports on two copies of one publication have different message ids
       Given a topic
       And a queue "other" with MAXDEPTH(10)
       And an administered subscription "orders" from the topic to the queue
@@ -138,14 +138,14 @@ Feature: Report options of delayed messages
       Then queue "replies" holds 2 reports
       And the reports on "news" on queue "replies" have different message ids
 
-    Scenario: The options apply and the processor's report comes, whatever other report the message asks for
+    Scenario: For a message that also asks for confirmations, the processor sends the exception report only
       Given message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION, MQRO_COD and MQRO_PAN
       And the queue has been altered to PUT(DISABLED)
       Then a report on "m1" with feedback MQRC_PUT_INHIBITED is on queue "replies"
       And queue "replies" holds 1 report
 
     @evidence @needs-non-persistent
-    Scenario: Each of two messages gets the report that it asks for
+    Scenario: For each of two messages, the processor sends the exception report that the message asks for
       Given message "m1" is sent to the queue with a delivery delay of 2 s, a body of 300 B, reply-to queue "replies" and report options MQRO_EXCEPTION_WITH_FULL_DATA
       And message "m2" is sent to the queue with a delivery delay of 2 s, a body of 300 B, delivery mode non-persistent, reply-to queue "replies" and report options MQRO_EXCEPTION and MQRO_DISCARD_MSG
       And the queue has been altered to PUT(DISABLED)
@@ -155,7 +155,7 @@ Feature: Report options of delayed messages
       And the dead-letter queue does not hold "m2"
 
   @DD-86 @needs-delivery-delay @needs-admin
-  Rule: The processor ignores the options for confirmation and activity, and they are on the message when it arrives
+  Rule: The processor ignores the options for confirmation and activity, and leaves them on the message
     Lines 87 to 93: COA, COD, PAN, NAN and ACTIVITY.  No confirmation comes while the message is staged, or because it
     left the staging queue.  The document does not say what COA causes at the arrival, and COD at the final get, so
     the scenarios record it.
@@ -164,7 +164,7 @@ Feature: Report options of delayed messages
       Given a queue with MAXDEPTH(10)
       And a queue "replies" with MAXDEPTH(10)
 
-    Scenario Outline: No report comes while a message with <options> is staged
+    Scenario Outline: While a message with <options> is staged, no report is sent
       Given message "m1" is sent to the queue with a delivery delay of 1 h, reply-to queue "replies" and report options <options>
       When 5 s have passed since "m1" was sent
       Then the staging queue holds "m1"
@@ -181,7 +181,7 @@ Feature: Report options of delayed messages
         | MQRO_NAN                |
         | MQRO_ACTIVITY           |
 
-    Scenario Outline: No report comes because a message with <options> left the staging queue
+    Scenario Outline: No report is sent when a message with <options> leaves the staging queue
       The message is on its target, and no application has received it, so no confirmation is due.
 
       Given message "m1" is sent to the queue with a delivery delay of 1 s, reply-to queue "replies" and report options <options>
@@ -197,7 +197,7 @@ Feature: Report options of delayed messages
         | MQRO_PAN                |
         | MQRO_NAN                |
 
-    Scenario Outline: A <mode> message arrives with <options>
+    Scenario Outline: A <mode> message still has <options> on its target
       Given message "m1" is sent to the queue with a delivery delay of 1 s, delivery mode <mode>, reply-to queue "replies" and report options <options>
       Then "m1" on the queue still has the report options <options>
       Examples:
@@ -215,7 +215,7 @@ Feature: Report options of delayed messages
         | non-persistent | MQRO_COA_WITH_DATA, MQRO_COD_WITH_FULL_DATA, MQRO_PAN, MQRO_NAN and MQRO_ACTIVITY    |
 
     @kit
-    Scenario Outline: Our own messages arrive with exactly <options>
+    Scenario Outline: A message of our own broker has exactly <options> on its target
       Given message "m1" is sent to the queue with a delivery delay of 1 s, reply-to queue "replies" and report options <options>
       Then "m1" on the queue has exactly the report options <options>
       Examples:
@@ -224,7 +224,7 @@ Feature: Report options of delayed messages
         | MQRO_COA_WITH_DATA, MQRO_COD_WITH_FULL_DATA, MQRO_PAN, MQRO_NAN and MQRO_ACTIVITY   |
         | MQRO_COA, MQRO_COD, MQRO_EXCEPTION_WITH_DATA, MQRO_PASS_MSG_ID and MQRO_DISCARD_MSG |
 
-    Scenario Outline: The options are still on the message when the broker <event> during the delay
+    Scenario Outline: If the broker <event> during the delay, the message still has its options for confirmation and activity
       Given message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_COA, MQRO_COD_WITH_DATA, MQRO_PAN, MQRO_NAN and MQRO_ACTIVITY
       When the broker <event>
       Then "m1" on the queue still has the report options MQRO_COA, MQRO_COD_WITH_DATA, MQRO_PAN, MQRO_NAN and MQRO_ACTIVITY
@@ -240,13 +240,13 @@ Feature: Report options of delayed messages
         | is killed and comes back |
 
     @kit
-    Scenario: The options are still on our own message after it was dead-lettered
+    Scenario: A message that our own broker dead-letters still has its report options
       Given message "m1" is sent to the queue with a delivery delay of 2 s, reply-to queue "replies" and report options MQRO_EXCEPTION, MQRO_COD and MQRO_PAN
       And the queue has been altered to PUT(DISABLED)
       Then "m1" on the dead-letter queue has exactly the report options MQRO_EXCEPTION, MQRO_COD and MQRO_PAN
 
     @needs-topic
-    Scenario Outline: The copies of a publication have the options, too: <options>
+    Scenario Outline: A copy of a publication still has <options> on the subscription's queue
       Given a topic
       And an administered subscription "orders" from the topic to the queue
       And message "news" is sent to the topic with a delivery delay of 1 s, reply-to queue "replies" and report options <options>
@@ -257,7 +257,7 @@ Feature: Report options of delayed messages
         | MQRO_COA_WITH_DATA, MQRO_COD_WITH_FULL_DATA, MQRO_PAN, MQRO_NAN and MQRO_ACTIVITY |
 
     @needs-topic
-    Scenario Outline: The copies of a publication have the options after the broker <event> during the delay
+    Scenario Outline: If the broker <event> during the delay, a copy of a publication still has its report options
       Given a topic
       And an administered subscription "orders" from the topic to the queue
       And message "news" is sent to the topic with a delivery delay of 5 s, reply-to queue "replies" and report options MQRO_COA, MQRO_COD_WITH_DATA and MQRO_PAN
@@ -275,7 +275,7 @@ Feature: Report options of delayed messages
         | is killed and comes back |
 
     @needs-non-persistent
-    Scenario Outline: No report comes because a non-persistent message with <options> left the staging queue
+    Scenario Outline: No report is sent when a non-persistent message with <options> leaves the staging queue
       Given message "m1" is sent to the queue with a delivery delay of 1 s, delivery mode non-persistent, reply-to queue "replies" and report options <options>
       When the staging queue no longer holds "m1"
       And 2 s pass
@@ -287,14 +287,14 @@ Feature: Report options of delayed messages
         | MQRO_COD_WITH_FULL_DATA |
 
     @kit
-    Scenario: No report comes because an administrator took a message off our broker's staging queue
+    Scenario: Our broker sends no report when an administrator takes a message off the staging queue
       Given message "m1" is sent to the queue with a delivery delay of 1 h, reply-to queue "replies" and report options MQRO_COA, MQRO_COD and MQRO_EXCEPTION
       When the administrator takes "m1" off the staging queue by correlation id
       Then the administrator has "m1"
       And queue "replies" holds no report
 
     @kit @needs-topic
-    Scenario: Subscribers of our client see the report options as JMS properties
+    Scenario: A subscriber that uses our client sees a publication's report options as JMS properties
       Given a topic
       And a non-durable subscriber "live" on the topic
       And message "news" is sent to the topic with a delivery delay of 1 s, reply-to queue "replies" and report options MQRO_COA, MQRO_COD and MQRO_NAN
@@ -303,7 +303,7 @@ Feature: Report options of delayed messages
       And message "news" as seen by "live" shows JMS_IBM_Report_NAN "2"
 
     @may
-    Scenario Outline: The number of reports with <options> after the arrival is recorded
+    Scenario Outline: The scenario records how many reports a received message with <options> causes
       Given message "m1" is sent to the queue with a delivery delay of 1 s, reply-to queue "replies" and report options <options>
       When a receiver starts to wait on the queue
       Then the receiver sees "m1" exactly once
@@ -315,7 +315,7 @@ Feature: Report options of delayed messages
         | MQRO_COA and MQRO_COD |
 
     @needs-topic
-    Scenario Outline: No report comes while a publication with <options> is staged
+    Scenario Outline: While a publication with <options> is staged, no report is sent
       Given a topic
       And a non-durable subscriber "live" on the topic
       And message "news" is sent to the topic with a delivery delay of 1 h, reply-to queue "replies" and report options <options>

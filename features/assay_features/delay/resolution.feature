@@ -1,4 +1,4 @@
-Feature: The name of a queue is resolved twice
+Feature: The broker resolves the queue name of a delayed message twice
   IBM MQ, JMS 2.0 delivery delay, lines 54 and 58.
 
   @DD-50 @needs-delivery-delay @needs-admin
@@ -6,7 +6,7 @@ Feature: The name of a queue is resolved twice
     Line 54.  The name's meaning at the send decides whether the send is accepted; its meaning at the end of the delay
     decides where the message goes.
 
-    Scenario: An alias that was re-pointed puts the message on its new queue
+    Scenario: If an alias is re-pointed during the delay, its new queue gets the message
       Given a queue "old" with MAXDEPTH(10)
       And a queue "new" with MAXDEPTH(10)
       And an alias "front" for queue "old"
@@ -15,7 +15,7 @@ Feature: The name of a queue is resolved twice
       Then queue "new" holds "m1"
       And queue "old" does not hold "m1"
 
-    Scenario: An alias that was re-pointed twice puts the message on its last queue
+    Scenario: If an alias is re-pointed twice during the delay, its last queue gets the message
       Given a queue "old" with MAXDEPTH(10)
       And a queue "between" with MAXDEPTH(10)
       And a queue "new" with MAXDEPTH(10)
@@ -27,7 +27,7 @@ Feature: The name of a queue is resolved twice
       And queue "between" does not hold "m1"
       And queue "old" does not hold "m1"
 
-    Scenario: An alias that is re-pointed after the delay does not move the message
+    Scenario: Re-pointing an alias after the delay does not move the message
       Given a queue "old" with MAXDEPTH(10)
       And a queue "new" with MAXDEPTH(10)
       And an alias "front" for queue "old"
@@ -37,7 +37,7 @@ Feature: The name of a queue is resolved twice
       Then queue "old" holds "m1"
       And queue "new" does not hold "m1"
 
-    Scenario: An alias that was deleted no longer leads to its queue
+    Scenario: If an alias is deleted during the delay, its former queue does not get the message
       The document does not say where the message goes then: to the dead-letter queue, or to a queue that is created
       for it.
 
@@ -72,7 +72,7 @@ Feature: The name of a queue is resolved twice
       Then queue "new" holds "m1"
       And queue "old" does not hold "m1"
 
-    Scenario: A queue that was deleted and defined again gets the message
+    Scenario: A queue that is deleted and defined again during the delay gets the message
       Given a queue "orders" with MAXDEPTH(10)
       And a message is sent to queue "orders" with a delivery delay of 2 s
       When the sender's connection is closed
@@ -80,7 +80,7 @@ Feature: The name of a queue is resolved twice
       And queue "orders" is defined with MAXDEPTH(20)
       Then queue "orders" holds "message"
 
-    Scenario: The send is refused if the name at the send does not accept it
+    Scenario: A send to an alias is refused if the alias's queue at the send is disabled for puts
       Given a queue "shut" with PUT(DISABLED)
       And a queue "open" with MAXDEPTH(10)
       And an alias "front" for queue "shut"
@@ -112,7 +112,7 @@ Feature: The name of a queue is resolved twice
       Then queue "new" holds "m1"
       And queue "old" does not hold "m1"
 
-    Scenario: Several messages each go to the queue of the alias at the end of their own delay
+    Scenario: Each of several messages goes to the queue to which the alias points at the end of its own delay
       Given a queue "old" with MAXDEPTH(10)
       And a queue "new" with MAXDEPTH(10)
       And an alias "front" for queue "old"
@@ -126,7 +126,7 @@ Feature: The name of a queue is resolved twice
       And the receiver never sees "m2" and "m3"
 
     @needs-local-transaction
-    Scenario: A message of a unit of work goes to the last queue of its alias
+    Scenario: A message of a unit of work goes to the queue to which its alias points at the end of the delay
       Given a queue "old" with MAXDEPTH(10)
       And a queue "new" with MAXDEPTH(10)
       And an alias "front" for queue "old"
@@ -138,7 +138,7 @@ Feature: The name of a queue is resolved twice
       And queue "old" does not hold "m1"
 
     @evidence @needs-kill
-    Scenario: After a kill, too, the second resolution decides
+    Scenario: After a kill, too, a message goes to the queue to which its alias points at the end of the delay
       Given a queue "old" with MAXDEPTH(10)
       And a queue "new" with MAXDEPTH(10)
       And an alias "front" for queue "old"
@@ -160,7 +160,7 @@ Feature: The name of a queue is resolved twice
       Then "reader" sees "m1" exactly once
 
     @kit @needs-topic
-    Scenario Outline: If a queue's name becomes an alias of a topic, a subscription whose queue <what> stops no other copy
+    Scenario Outline: If a queue's name becomes an alias of a topic, subscribers get copies although one subscription's queue <what>
       Given a topic with NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
       And a queue "copies" with MAXDEPTH(10)
       And an alias "front" for queue "copies"
@@ -199,7 +199,7 @@ Feature: The name of a queue is resolved twice
       Then queue "shop" at queue manager "B" holds "m1"
 
     @evidence @needs-xa
-    Scenario: A message of a branch goes to the last queue of its alias
+    Scenario: A message of a global unit of work goes to the queue to which its alias points at the end of the delay
       Given a queue "old" with MAXDEPTH(10)
       And a queue "new" with MAXDEPTH(10)
       And an alias "front" for queue "old"
@@ -238,7 +238,7 @@ Feature: The name of a queue is resolved twice
         | 0      | 9     |
 
     @kit @needs-priority
-    Scenario: An alias that is altered or re-pointed during the delay does not change persistence and priority
+    Scenario: Altering and re-pointing an alias during the delay does not change a message's persistence and priority
       Given a queue "old" with DEFPRTY(1) DEFPSIST(NO)
       And a queue "new" with DEFPRTY(9) DEFPSIST(NO)
       And an alias "front" for queue "old" with DEFPRTY(7) DEFPSIST(YES)
@@ -249,14 +249,14 @@ Feature: The name of a queue is resolved twice
       And "m1" on queue "new" is persistent
 
     @evidence @needs-priority
-    Scenario: The staged message already has its persistence and priority
+    Scenario: A staged message already has the persistence and priority of the queue's definition
       Given a queue with DEFPSIST(YES) DEFPRTY(7)
       When message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode as the destination defines and priority as the destination defines
       Then "m1" on the staging queue has Priority "7"
       And "m1" on the staging queue is persistent
 
     @needs-priority
-    Scenario: The receiver sees the persistence and priority of the first resolution
+    Scenario: The receiver sees the persistence and priority that the queue's definition had at the send
       Given a queue with DEFPSIST(NO) DEFPRTY(7)
       And a receiver is waiting on the queue
       When message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode as the destination defines and priority as the destination defines
@@ -275,7 +275,7 @@ Feature: The name of a queue is resolved twice
       And "m1" on the queue is persistent
 
     @evidence @needs-priority @needs-restart
-    Scenario: After a restart, the broker does not read the queue's definition again
+    Scenario: After a restart, a message has the persistence and priority that the queue's definition had at the send
       Given a queue with DEFPSIST(YES) DEFPRTY(7)
       When message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode as the destination defines and priority as the destination defines
       And the queue is altered to DEFPSIST(NO) DEFPRTY(2)
@@ -284,7 +284,7 @@ Feature: The name of a queue is resolved twice
       And "m1" on the queue is persistent
 
     @needs-priority
-    Scenario: The sender's own persistence and priority stay, whatever the definition says
+    Scenario: A message has the persistence and priority that its sender has set, whatever the queue's definition is
       Given a queue with DEFPSIST(YES) DEFPRTY(7)
       And a receiver is waiting on the queue
       When message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode non-persistent and priority 3
@@ -293,7 +293,7 @@ Feature: The name of a queue is resolved twice
       And message "m1" as seen by "receiver" shows JMSDeliveryMode "NON_PERSISTENT"
 
     @kit @needs-priority @needs-topic @own-instance
-    Scenario: For a publication, the topic's definition at the send counts
+    Scenario: A publication has the persistence and priority that the topic's definition had at the send
       Line 58 names the queue's definition.  IBM MQ's topics have the same attributes.
 
       Given a topic with DEFPSIST(NO) DEFPRTY(7) NPMSGDLV(ALLAVAIL) PMSGDLV(ALLAVAIL)
@@ -304,7 +304,7 @@ Feature: The name of a queue is resolved twice
       And message "m1" as seen by "reader" shows JMSDeliveryMode "NON_PERSISTENT"
 
     @evidence @needs-priority @needs-kill
-    Scenario: After a kill, the broker does not read the queue's definition again
+    Scenario: After a kill, a message has the persistence and priority that the queue's definition had at the send
       Given a queue with DEFPSIST(YES) DEFPRTY(7)
       When message "m1" is sent to the queue with a delivery delay of 2 s, delivery mode as the destination defines and priority as the destination defines
       And the queue is altered to DEFPSIST(NO) DEFPRTY(2)
@@ -313,7 +313,7 @@ Feature: The name of a queue is resolved twice
       And "m1" on the queue is persistent
 
     @evidence @topology-cluster
-    Scenario: The definition of another queue manager's queue is fixed at the first resolution, too
+    Scenario: A message for another queue manager's queue has the persistence and priority of the definition at the send
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED) DEFPRTY(7) DEFPSIST(YES)
       When message "m1" is sent to queue "orders" with a delivery delay of 2 s, priority as the destination defines and delivery mode as the destination defines
       And queue "orders" at queue manager "B" is altered to DEFPRTY(2) DEFPSIST(NO)
@@ -334,7 +334,7 @@ Feature: The name of a queue is resolved twice
       And "m1" on the queue is persistent
 
     @evidence @needs-priority
-    Scenario: Two producers of a session that leave the priority to the queue each get the queue's priority at their own send
+    Scenario: If two producers leave the priority to the queue, each message has the queue's priority at its own send
       Given a queue with DEFPRTY(7)
       And session "work" in auto mode
       And producer "first" of session "work" on the queue with a delivery delay of 2 s and priority as the destination defines

@@ -23,7 +23,7 @@ Feature: Retained publications and grouped messages cannot be delayed
         | simplified | 5 s   | runtime   |
 
     @evidence @needs-admin
-    Scenario: A retained publication through an alias with a delay is refused
+    Scenario: A retained publication with a delay is refused when it is sent to an alias
       Given a topic
       And an alias "front" for the topic
       When message "news" is sent to alias "front" with the retain option and a delivery delay of 1 s
@@ -54,7 +54,7 @@ Feature: Retained publications and grouped messages cannot be delayed
       And "late" sees "news" exactly once
 
     @control
-    Scenario: A delayed publication is accepted after its retain option is removed
+    Scenario: After a refused retained publication, a delayed publication without the retain option is accepted
       Given a topic
       And a non-durable subscriber "early" on the topic
       And a producer on the topic
@@ -98,7 +98,7 @@ Feature: Retained publications and grouped messages cannot be delayed
       And "late" sees "old" exactly once
 
     @kit @needs-retained-publication @needs-store-error
-    Scenario: A retained publication without a delay that the store refused does not replace the earlier one
+    Scenario: If the store refuses a retained publication without a delay, the earlier publication stays retained
       Given a topic
       And message "old" is sent to the topic with the retain option
       When the broker's store refuses the next write
@@ -109,7 +109,7 @@ Feature: Retained publications and grouped messages cannot be delayed
       And "late" never sees the refused "new"
 
     @kit @needs-retained-publication @needs-store-error
-    Scenario: A retained publication without a delay that the store refused is not retained, if it was the first
+    Scenario: If the store refuses a topic's first retained publication, a later subscriber does not get the publication
       Given a topic
       When the broker's store refuses the next write
       And message "new" is sent to the topic with the retain option
@@ -120,7 +120,7 @@ Feature: Retained publications and grouped messages cannot be delayed
       And "late" never sees the refused "new"
 
     @kit @needs-retained-publication @needs-local-transaction @needs-store-error
-    Scenario: Retained publications of a unit of work whose commit the store refused do not replace the earlier one
+    Scenario: If the store refuses the commit of retained publications, the earlier publication stays retained
       Given a topic
       And message "old" is sent to the topic with the retain option
       And session "work" in transacted mode
@@ -144,21 +144,21 @@ Feature: Retained publications and grouped messages cannot be delayed
       And the staging queue does not hold "news"
 
     @kit @judges-broker @needs-checks-off
-    Scenario: The broker refuses a retained publication with a delay from a client that does not check
+    Scenario: Without the client's own check, the broker refuses a retained publication with a delay
       Given the client's own checks are switched off
       And a topic
       When a message is sent to the topic with the retain option and a delivery delay of 1 s
       Then it is refused with MQRC_OPTIONS_ERROR
 
     @kit @judges-broker @needs-checks-off @needs-non-persistent
-    Scenario: The broker refuses a non-persistent retained publication with a delay, too
+    Scenario: Without the client's own check, the broker refuses a non-persistent retained publication with a delay
       Given the client's own checks are switched off
       And a topic
       When a message is sent to the topic with the retain option, a delivery delay of 1 s and delivery mode non-persistent
       Then it is refused with MQRC_OPTIONS_ERROR
 
     @kit @judges-broker @needs-checks-off @needs-local-transaction
-    Scenario: The broker refuses a retained publication with a delay in a unit of work, too
+    Scenario: Without the client's own check, the broker refuses a retained publication with a delay in a unit of work
       Given the client's own checks are switched off
       And a topic
       And session "work" in transacted mode
@@ -240,7 +240,7 @@ Feature: Retained publications and grouped messages cannot be delayed
       Then it is refused with MQRC_OPTIONS_ERROR
 
     @control
-    Scenario: A group without a delay comes completely and in order
+    Scenario: A message group without a delay is delivered completely and in order
       Given an empty queue
       And a receiver is waiting on the queue
       When message "m1" is sent to the queue with group "g", group sequence 1 and a delivery delay of 0 ms
@@ -253,7 +253,7 @@ Feature: Retained publications and grouped messages cannot be delayed
       And the receiver sees "m1" to "m3" in that order
 
     @control
-    Scenario: A delayed message is accepted after it has left its group
+    Scenario: After a refused message in a group, a delayed message without a group is accepted
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -265,7 +265,7 @@ Feature: Retained publications and grouped messages cannot be delayed
       And the receiver sees "slow" exactly once
 
     @evidence
-    Scenario: After a refused message, the group continues without it
+    Scenario: After a refused delayed message, the other messages of its group are delivered
       Given an empty queue
       And a receiver is waiting on the queue
       When message "m1" is sent to the queue with group "g" and group sequence 1
@@ -292,7 +292,7 @@ Feature: Retained publications and grouped messages cannot be delayed
         | the last-in-group flag |
 
     @kit @judges-broker @needs-checks-off
-    Scenario Outline: The broker refuses a delayed message with <group> from a client that does not check
+    Scenario Outline: Without the client's own check, the broker refuses a delayed message with <group>
       Given the client's own checks are switched off
       And an empty queue
       When message "slow" is sent to the queue with <group> and a delivery delay of 1 s
@@ -305,14 +305,14 @@ Feature: Retained publications and grouped messages cannot be delayed
         | the last-in-group flag |
 
     @kit @judges-broker @needs-checks-off @needs-topic
-    Scenario: The broker refuses a delayed publication in a group from a client that does not check
+    Scenario: Without the client's own check, the broker refuses a delayed publication in a group
       Given the client's own checks are switched off
       And a topic
       When message "slow" is sent to the topic with group "g" and a delivery delay of 1 s
       Then it is refused with MQRC_OPTIONS_ERROR
 
     @kit @judges-broker @needs-checks-off @needs-local-transaction
-    Scenario: The broker refuses a delayed message in a group in a unit of work, too, from a client that does not check
+    Scenario: Without the client's own check, the broker refuses a delayed message in a group in a unit of work
       Given the client's own checks are switched off
       And an empty queue
       And session "work" in transacted mode
@@ -332,7 +332,7 @@ Feature: Retained publications and grouped messages cannot be delayed
         | simplified |
 
     @evidence @needs-xa
-    Scenario Outline: In a branch of a global unit of work, a message with <group> is refused, too
+    Scenario Outline: In a branch of a global unit of work, a delayed message with <group> is refused, too
       Given an empty queue
       And session "work" in xa mode
       And branch "job" has been started in session "work"

@@ -40,7 +40,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
         | simplified | runtime   |
 
     @needs-queue-limit @needs-staging-queue
-    Scenario Outline: A <style> producer's delayed send fails because both queues are full
+    Scenario Outline: A <style> producer's delayed send fails because the target queue and the staging queue are full
       Given a queue with MAXDEPTH(1)
       And the staging queue has been altered to MAXDEPTH(1)
       And a message is sent to the queue with a delivery delay of 1 h
@@ -92,7 +92,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And the staging queue is empty
 
     @control @needs-queue-limit @needs-staging-queue
-    Scenario: A send takes the last place on the staging queue
+    Scenario: A delayed send that takes the last free place on the staging queue is accepted
       Given an empty queue
       And a receiver is waiting on the queue
       And the staging queue has been altered to MAXDEPTH(2)
@@ -128,7 +128,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And the receiver never sees the refused "slow"
 
     @evidence @needs-queue-limit @needs-staging-queue
-    Scenario: A send that failed because both queues were full leaves no message behind
+    Scenario: A send that failed because the target queue and the staging queue were full leaves no message behind
       Given a queue with MAXDEPTH(1)
       And an empty queue "other"
       And the staging queue has been altered to MAXDEPTH(1)
@@ -154,7 +154,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And sending "next" is accepted
 
     @evidence @needs-queue-limit @needs-staging-queue
-    Scenario: A send that failed because the staging queue was full takes no place there later
+    Scenario: A send that failed because the staging queue was full does not take a place that becomes free later
       Given an empty queue
       And a receiver is waiting on the queue
       And the staging queue has been altered to MAXDEPTH(1)
@@ -331,7 +331,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
         | simplified | runtime   |
 
     @needs-topic @needs-queue-limit @needs-staging-queue
-    Scenario: The staging queue has room for both copies of a delayed publication
+    Scenario: A delayed publication for two subscriptions is accepted if the staging queue has room for both copies
       Given a topic
       And a non-durable subscriber "one" on the topic
       And a non-durable subscriber "two" on the topic
@@ -371,7 +371,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And the receiver never sees the refused "second"
 
     @kit @needs-queue-limit
-    Scenario: Our broker gives the reason for a full queue
+    Scenario: If the target queue is full, our broker refuses a delayed send with MQRC_Q_FULL
       Given a queue with MAXDEPTH(1)
       And a message is sent to the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
@@ -379,7 +379,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And the refusal's text names MQRC_Q_FULL
 
     @kit @needs-queue-limit @needs-staging-queue
-    Scenario: Our broker gives the reason for a full staging queue
+    Scenario: If the staging queue is full, our broker refuses a delayed send with MQRC_Q_FULL
       Given an empty queue
       And the staging queue has been altered to MAXDEPTH(1)
       And a message is sent to the queue with a delivery delay of 1 h
@@ -388,7 +388,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And the refusal's text names MQRC_Q_FULL
 
     @kit @needs-put-inhibit @needs-staging-queue
-    Scenario: Our broker gives the reason for a staging queue that is disabled for puts
+    Scenario: If the staging queue is disabled for puts, our broker refuses a delayed send with MQRC_PUT_INHIBITED
       Given an empty queue
       And the staging queue has been altered to PUT(DISABLED)
       When message "slow" is sent to the queue with a delivery delay of 1 s
@@ -396,7 +396,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And the refusal's text names MQRC_PUT_INHIBITED
 
     @evidence @needs-xa @needs-queue-limit @needs-staging-queue
-    Scenario: In a branch of a global unit of work, a send fails, too, because the staging queue is full
+    Scenario: In a branch of a global unit of work, too, a delayed send fails because the staging queue is full
       Given an empty queue
       And the staging queue has been altered to MAXDEPTH(1)
       And message "first" is sent to the queue with a delivery delay of 1 h
@@ -406,7 +406,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       Then sending "slow" is refused
 
     @evidence @needs-queue-limit @needs-staging-queue
-    Scenario: A staging queue with MAXDEPTH(0) refuses the delayed sends of one producer of a session alone
+    Scenario: If the staging queue has MAXDEPTH(0), only the producer with a delay has its send refused
       Given an empty queue
       And the staging queue has been altered to MAXDEPTH(0)
       And session "work" in auto mode
@@ -423,14 +423,14 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
     Line 19: the message "might" apply to either queue, or to both.  So the scenarios record which of them a text
     names.  The kit's own broker promises more: its refusal names each queue at fault, and no other.
 
-    Scenario: With a full queue, the queues that the refusal names are recorded
+    Scenario: If the target queue is full, the scenario records which queues the refusal names
       Given a queue with MAXDEPTH(1)
       And a message is sent to the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
       Then it is refused
       And which of the queue and the staging queue the refusal's text names is recorded
 
-    Scenario: With a full staging queue, the queues that the refusal names are recorded
+    Scenario: If the staging queue is full, the scenario records which queues the refusal names
       Given an empty queue
       And the staging queue has been altered to MAXDEPTH(1)
       And a message is sent to the queue with a delivery delay of 1 h
@@ -438,7 +438,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       Then it is refused
       And which of the queue and the staging queue the refusal's text names is recorded
 
-    Scenario: With both queues full, the queues that the refusal names are recorded
+    Scenario: If the target queue and the staging queue are full, the scenario records which queues the refusal names
       Given a queue with MAXDEPTH(1)
       And the staging queue has been altered to MAXDEPTH(1)
       And a message is sent to the queue with a delivery delay of 1 h
@@ -447,7 +447,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       Then it is refused
       And which of the queue and the staging queue the refusal's text names is recorded
 
-    Scenario: With a staging queue that is disabled for puts, the queues that the refusal names are recorded
+    Scenario: If the staging queue is disabled for puts, the scenario records which queues the refusal names
       Given an empty queue
       And the staging queue has been altered to PUT(DISABLED)
       When message "slow" is sent to the queue with a delivery delay of 1 s
@@ -455,7 +455,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And which of the queue and the staging queue the refusal's text names is recorded
 
     @kit
-    Scenario: With a full queue, the refusal names the queue
+    Scenario: If the target queue is full, our broker's refusal names only this queue
       Given a queue with MAXDEPTH(1)
       And a message is sent to the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s
@@ -463,7 +463,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And the refusal names the queue alone as the cause
 
     @kit
-    Scenario: With a full staging queue, the refusal names the staging queue
+    Scenario: If the staging queue is full, our broker's refusal names only the staging queue
       Given an empty queue
       And the staging queue has been altered to MAXDEPTH(1)
       And a message is sent to the queue with a delivery delay of 1 h
@@ -472,7 +472,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And the refusal names the staging queue alone as the cause
 
     @kit
-    Scenario: With both queues full, the refusal names both
+    Scenario: If the target queue and the staging queue are full, our broker's refusal names both
       Given a queue with MAXDEPTH(1)
       And the staging queue has been altered to MAXDEPTH(1)
       And a message is sent to the queue with a delivery delay of 1 h
@@ -482,7 +482,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And the refusal names the queue and the staging queue alone as the cause
 
     @kit
-    Scenario: With a staging queue that is disabled for puts, the refusal names the staging queue
+    Scenario: If the staging queue is disabled for puts, our broker's refusal names only the staging queue
       Given an empty queue
       And the staging queue has been altered to PUT(DISABLED)
       When message "slow" is sent to the queue with a delivery delay of 1 s
@@ -490,7 +490,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And the refusal names the staging queue alone as the cause
 
     @kit
-    Scenario: With a queue that is disabled for puts and a full staging queue, the refusal names both
+    Scenario: If the target queue is disabled for puts and the staging queue is full, our broker's refusal names both
       Given a queue with PUT(DISABLED)
       And an empty queue "other"
       And the staging queue has been altered to MAXDEPTH(1)
@@ -500,7 +500,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And the refusal names the queue and the staging queue alone as the cause
 
     @kit @needs-non-persistent @needs-local-transaction
-    Scenario: After a rollback, the refusal still names both queues
+    Scenario: After a rollback, our broker's refusal still names both the target queue and the staging queue
       Given a queue with PUT(DISABLED)
       And a receiver is waiting on the queue
       And an empty queue "other"
@@ -520,7 +520,7 @@ Feature: A delayed message that cannot be sent is refused at the send, with the 
       And the refusal names the queue and the staging queue alone as the cause
 
     @kit @needs-xa
-    Scenario: In a branch of a global unit of work, the refusal names the queue
+    Scenario: In a branch of a global unit of work, our broker's refusal names only the target queue
       Given a queue with PUT(DISABLED)
       And session "work" in xa mode
       And branch "job" has been started in session "work"

@@ -1,4 +1,4 @@
-Feature: A producer has a delivery delay
+Feature: An application can set a delivery delay on a producer
   IBM MQ, JMS 2.0 delivery delay, lines 5 and 11.
 
   @DD-01 @needs-delivery-delay
@@ -114,7 +114,7 @@ Feature: A producer has a delivery delay
         | simplified | 8760 h | 1 h    |
         | simplified | 1 h    | 8760 h |
 
-    Scenario: Each delay counts from its own send
+    Scenario: Each message's delay counts from its own send
       Given an empty queue
       And a receiver is waiting on the queue
       And a producer on the queue
@@ -233,7 +233,7 @@ Feature: A producer has a delivery delay
       Then after its send, "slow" has a delivery delay of 1 h
 
     @kit
-    Scenario Outline: A delay of <hours> as a time span counts completely
+    Scenario Outline: A delay of <hours> that is set as a timedelta applies in full
       Given an empty queue
       And a producer on the queue
       When the producer's delivery delay is set to <span>

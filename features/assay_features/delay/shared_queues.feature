@@ -6,7 +6,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
     Lines 31 and 49: there is one private staging queue, whether the target is shared or not.
 
     @needs-non-persistent
-    Scenario Outline: A delayed <mode> message that A accepted is delivered to a receiver at B
+    Scenario Outline: A delayed <mode> message that queue manager A accepted is delivered to a receiver at queue manager B
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And a receiver is waiting on the queue at queue manager "B"
@@ -19,7 +19,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
         | persistent     |
         | non-persistent |
 
-    Scenario: A delayed message that A accepted is delivered to a receiver at A
+    Scenario: A delayed message that queue manager A accepted is delivered to a receiver at queue manager A
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And a receiver is waiting on the queue
@@ -27,7 +27,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       Then the receiver sees "slow" exactly once
       And the receiver sees "slow" no earlier than 1 s after its send
 
-    Scenario: A delayed message through an alias is delivered to a receiver at B, too
+    Scenario: A delayed message that was sent to an alias is delivered to a receiver at queue manager B, too
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And an alias "front" for the queue
@@ -37,7 +37,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       And the receiver sees "slow" no earlier than 1 s after its send
 
     @needs-topic
-    Scenario: A publication for an administered subscription to a shared queue is delivered to a receiver at B, too
+    Scenario: A publication for an administered subscription is delivered to a receiver at queue manager B, too
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And a topic
@@ -68,7 +68,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       And the staging queue at queue manager "B" holds "second"
       And the receiver sees "first" and "second" exactly once
 
-    Scenario: A queue manager does not use the staging queue of another one
+    Scenario: A queue manager without a staging queue does not use the staging queue of another queue manager
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And a receiver is waiting on the queue
@@ -79,7 +79,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       And the receiver never sees the refused "slow"
 
     @needs-local-transaction
-    Scenario: The messages of a unit of work are delivered to a receiver at B
+    Scenario: A delayed message of a unit of work is delivered to a receiver at queue manager B
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And a receiver is waiting on the queue at queue manager "B"
@@ -147,7 +147,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       Then the receiver sees "slow" exactly once
       And the receiver sees "slow" no earlier than 3 s after its send
 
-    Scenario: After its start, the queue manager delivers each of several messages
+    Scenario: After its start, the queue manager delivers each of several messages that it had staged
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And messages "m1" to "m3" are sent to the queue with a delivery delay of 1 s
@@ -166,7 +166,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       Then the receiver sees "slow" exactly once
 
     @evidence @needs-kill
-    Scenario: After a kill of the queue manager that staged the messages, each comes once
+    Scenario: After a kill of the queue manager that staged a message, the message is delivered once
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And message "slow" is sent to the queue with a delivery delay of 2 s and correlation id "c"
@@ -175,12 +175,12 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       Then the receiver sees "slow" exactly once
 
   @DD-47 @needs-delivery-delay @needs-admin @needs-non-persistent @platform-zos @topology-sharing-group @own-instance
-  Rule: A non-persistent delayed message is lost when the queue manager that staged it shuts down
+  Rule: A non-persistent delayed message may be lost when the queue manager that staged it shuts down
     Line 50 permits the loss.  The scenarios record whether the message is lost; it comes neither early nor twice.  A
     non-persistent message that is already on the shared queue survives the stop of any queue manager; the document
     assumes this when it says that a delay makes loss more likely.
 
-    Scenario: A stop of a queue manager keeps an undelayed message on a shared queue, and may lose a staged one
+    Scenario: If a queue manager stops, an undelayed message stays on the shared queue, and a staged one may be lost
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And message "there" is sent to the queue with delivery mode non-persistent
@@ -203,7 +203,7 @@ Feature: Delayed messages reach a shared queue through the private staging queue
       Then the receiver sees "there" exactly once
       And the receiver sees nothing of "slow" for 1 s
 
-    Scenario: If a stop does not lose a delayed message, the message is not early
+    Scenario: A staged message that survives a stop of its queue manager is not delivered early
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a queue with QSGDISP(SHARED)
       And message "slow" is sent to the queue with delivery mode non-persistent and a delivery delay of 1 h

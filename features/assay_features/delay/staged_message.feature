@@ -96,7 +96,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       And "m1" and "m2" on the staging queue have different message ids
 
   @DD-38 @needs-delivery-delay @needs-admin @needs-staging-queue
-  Rule: An administrator can take a staged message back by that correlation id, and it is then never delivered
+  Rule: An administrator can take back a staged message by its correlation id; the message is never delivered
     Line 35 is about a delay that is far too long by mistake.  The copies of one publication share their correlation
     id, because they share their original message id: one get takes one of them.
 
@@ -128,7 +128,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       And the receiver sees "last" in time, 60 s after its send
       And the receiver sees "first" and "last" exactly once
 
-    Scenario: A message with its own correlation id is found by its message id, too
+    Scenario: A message that was sent with a correlation id can be taken back by its original message id, too
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 h and correlation id "order 7"
       And the administrator takes "m1" off the staging queue by correlation id
@@ -143,7 +143,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       And the staging queue does not hold "m1"
 
     @needs-topic
-    Scenario: With several copies of one publication, one get takes one copy
+    Scenario: If several copies of one publication are staged, one get removes one copy
       Given a topic
       And a non-durable subscriber "left" on the topic
       And a non-durable subscriber "right" on the topic
@@ -164,7 +164,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       And the receiver never sees "m1"
 
     @kit @needs-restart
-    Scenario: Messages that were cleared off the staging queue do not return after a restart
+    Scenario: A message that a clear of the staging queue has removed does not return after a restart
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 10 s
       And the staging queue is cleared
@@ -183,7 +183,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       Then the administrator has nothing
       And the queue holds "m1"
 
-    Scenario: A get without a matching message takes no other message
+    Scenario: A get without a matching message removes no other message
       Given an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 s
       And message "m2" is sent to the queue with a delivery delay of 1 h
@@ -203,7 +203,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       And the staging queue holds "m2"
 
     @own-instance
-    Scenario: The place of a message that was taken back is free
+    Scenario: A message that is taken back frees its place on the staging queue
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
       When message "m1" is sent to the queue with a delivery delay of 1 h
@@ -233,7 +233,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       And the staging queue does not hold "m1"
 
     @own-instance
-    Scenario: A due message that cannot leave the staging queue can be taken back, and does not come afterwards
+    Scenario: A due message that cannot leave the staging queue can be taken back, and is not delivered afterwards
       Given there is no dead-letter queue
       And a queue with MAXDEPTH(10)
       And messages "m1" and "m2" are sent to the queue with a delivery delay of 1 s
@@ -247,7 +247,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       And the receiver never sees "m1"
 
     @kit @needs-store-error
-    Scenario: If the store refuses to remove a message, it is not taken back, and comes in time
+    Scenario: If the store refuses to remove a message that is taken back, the message is still delivered in time
       Given an empty queue
       And a receiver is waiting on the queue
       When messages "m1" and "m2" are sent to the queue with a delivery delay of 5 s
@@ -258,7 +258,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       And the receiver sees "m1" and "m2" exactly once
 
     @kit @needs-store-error @needs-non-persistent
-    Scenario: A clear of the staging queue that the store refuses removes no messages
+    Scenario: If the store refuses to clear the staging queue, no message is removed
       Given an empty queue
       And a receiver is waiting on the queue
       When messages "m1" and "m2" are sent to the queue with a delivery delay of 5 s
@@ -463,7 +463,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       Then message "m1" as seen by "receiver" shows JMSRedelivered "false"
 
     @kit @own-instance @needs-dead-letter-queue @needs-put-inhibit @needs-queue-limit
-    Scenario: A repeated put does not count as a delivery
+    Scenario: A repeated put to the target does not count as a delivery
       Given there is no dead-letter queue
       And a queue with MAXDEPTH(10)
       And message "m1" is sent to the queue with a delivery delay of 1 s and correlation id "order 7"
@@ -475,7 +475,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       And the receiver sees "m1" as it was sent
 
     @kit @needs-priority @needs-staging-queue
-    Scenario: On the target, the message's priority applies
+    Scenario: On the target, messages are received in the order of their priorities
       Given an empty queue
       When message "low" is sent to the queue with a delivery delay of 1 s and priority 0
       And message "high" is sent to the queue with a delivery delay of 1 s and priority 9
@@ -484,7 +484,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
       Then the receiver sees "high", "low" in that order
 
     @kit @needs-priority @needs-staging-queue
-    Scenario Outline: On the target, the message's priority applies although the broker <event> during the delay
+    Scenario Outline: On the target, messages are received by priority although the broker <event> during the delay
       Given an empty queue
       When message "low" is sent to the queue with a delivery delay of 5 s and priority 0
       And message "usual" is sent to the queue with a delivery delay of 5 s
@@ -505,7 +505,7 @@ Feature: A staged message can be found and taken back, and arrives unaltered
         | is killed and comes back |
 
     @kit @needs-local-transaction
-    Scenario: A message that its receiver has rolled back comes again and is marked
+    Scenario: A message whose reception is rolled back is delivered again, marked as redelivered
       Given an empty queue
       And session "work" in transacted mode
       And receiver "own" of session "work" on the queue

@@ -19,14 +19,14 @@ Feature: Delayed messages wait on one staging queue
         | non-persistent |
 
     @own-instance
-    Scenario: The depth of the staging queue is one higher, and that of the target unchanged
+    Scenario: A delayed message raises the depth of the staging queue, and leaves the depth of the target unchanged
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of 1 h
       Then the depth of the staging queue is 1
       And the depth of the queue is 0
 
     @needs-non-persistent
-    Scenario Outline: A header of a <mode> message names the target and a delay of <delay>
+    Scenario Outline: A header of a staged <mode> message shows the target and the delay of <delay>
       Given an empty queue
       When message "slow" is sent to the queue with a delivery delay of <delay> and delivery mode <mode>
       Then a header of "slow" on the staging queue names the queue
@@ -94,7 +94,7 @@ Feature: Delayed messages wait on one staging queue
       And "slow" on the staging queue has DDH.StagingQName "SYSTEM.DDELAY.LOCAL.QUEUE"
 
     @kit @needs-local-transaction
-    Scenario: In a unit of work, too, our own header has the delay from the send
+    Scenario: In a unit of work, too, the delay in our own header counts from the send
       Given an empty queue
       And session "work" in transacted mode
       When message "slow" is sent in session "work" to the queue with a delivery delay of 1 h
@@ -179,7 +179,7 @@ Feature: Delayed messages wait on one staging queue
       And the receiver sees "slow" exactly once
 
     @needs-non-persistent
-    Scenario Outline: A <mode> message takes the last place on its target
+    Scenario Outline: When its delay is over, a <mode> message takes the last free place on its target
       Given a queue with MAXDEPTH(2)
       When message "there" is sent to the queue
       And message "slow" is sent to the queue with a delivery delay of 1 s and delivery mode <mode>
@@ -202,7 +202,7 @@ Feature: Delayed messages wait on one staging queue
         | non-persistent |
 
     @needs-local-transaction
-    Scenario: A message that its receiver has rolled back is on its queue, and is not staged again
+    Scenario: A message whose reception is rolled back is on its target again, and is not staged again
       Given an empty queue
       And session "work" in transacted mode
       And receiver "own" of session "work" on the queue
@@ -214,7 +214,7 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue does not hold "slow"
 
     @evidence @needs-virtual-time
-    Scenario Outline: After a delay of <delay>, a message comes in time, and no earlier
+    Scenario Outline: A message with a delay of <delay> is delivered in time, and not early
       Given an empty queue
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a delivery delay of <delay>
@@ -230,7 +230,7 @@ Feature: Delayed messages wait on one staging queue
   Rule: On distributed platforms the staging queue exists by default
     Line 30 names the queue SYSTEM.DDELAY.LOCAL.QUEUE.  These scenarios define no object.
 
-    Scenario: The staging queue exists and takes the first delayed message
+    Scenario: The staging queue exists and accepts the first delayed message
       Given an empty queue
       Then the staging queue exists
       When message "slow" is sent to the queue with a delivery delay of 1 h
@@ -280,7 +280,7 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue is empty
 
     @kit
-    Scenario: Our own refusals say whether the queue is full or the message too long
+    Scenario: Our broker's refusals say whether the staging queue is full or the message is too long
       Given the staging queue has been altered to MAXDEPTH(1) MAXMSGL(10000)
       And an empty queue
       When message "long" is sent to the queue with a delivery delay of 1 h and a body of 10001 B
@@ -288,7 +288,7 @@ Feature: Delayed messages wait on one staging queue
       Then sending "long" is refused with MQRC_MSG_TOO_BIG_FOR_Q
       And sending "m2" is refused with MQRC_Q_FULL
 
-    Scenario: Messages for other targets count, too
+    Scenario: Messages for all targets count towards MAXDEPTH of the staging queue
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue "one"
       And an empty queue "two"
@@ -308,7 +308,7 @@ Feature: Delayed messages wait on one staging queue
       And sending "m3" is accepted
       And the staging queue holds "m1" and "m3"
 
-    Scenario: A limit below the number of staged messages removes no message
+    Scenario: Lowering MAXDEPTH and MAXMSGL below what is staged removes no message
       Given an empty queue
       And a receiver is waiting on the queue
       When messages "m1" to "m3" are sent to the queue with a delivery delay of 5 s
@@ -316,7 +316,7 @@ Feature: Delayed messages wait on one staging queue
       Then the command is accepted
       And the receiver sees "m1" to "m3" exactly once
 
-    Scenario: The place of a moved message can be taken again
+    Scenario: A message that is moved to its target frees its place on the staging queue
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
       And message "m1" is sent to the queue with a delivery delay of 1 s
@@ -353,7 +353,7 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue holds "more"
 
     @needs-local-transaction
-    Scenario: A unit of work does not stage more than MAXDEPTH
+    Scenario: A unit of work does not stage more messages than MAXDEPTH permits
       Given the staging queue has been altered to MAXDEPTH(2)
       And an empty queue
       And session "work" in transacted mode
@@ -364,7 +364,7 @@ Feature: Delayed messages wait on one staging queue
       Then the staging queue holds at most 2 messages
 
     @needs-local-transaction
-    Scenario: A unit of work and a message that was sent before its commit do not stage more than MAXDEPTH
+    Scenario: A unit of work and another message that is sent before the commit together do not exceed MAXDEPTH
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
       And session "work" in transacted mode
@@ -374,7 +374,7 @@ Feature: Delayed messages wait on one staging queue
       Then the staging queue holds at most 1 message
 
     @needs-local-transaction
-    Scenario: A message of a unit of work counts once
+    Scenario: A message of a unit of work counts only once towards MAXDEPTH
       Given the staging queue has been altered to MAXDEPTH(2)
       And an empty queue
       And session "work" in transacted mode
@@ -397,7 +397,7 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue does not hold "m1"
 
     @needs-local-transaction
-    Scenario Outline: A unit of work frees its place when <what>
+    Scenario Outline: An uncommitted message frees its place on the staging queue when <what>
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
       And session "work" in transacted mode
@@ -417,7 +417,7 @@ Feature: Delayed messages wait on one staging queue
         | the connection of "own" is lost   |
 
     @evidence @needs-xa
-    Scenario: A branch whose connection is lost before its prepare frees its place
+    Scenario: A branch whose connection is lost before its prepare frees its place on the staging queue
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
       And session "global" in xa mode
@@ -432,7 +432,7 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue does not hold "m1"
 
     @evidence @needs-xa
-    Scenario: A branch that is rolled back before its prepare frees its place
+    Scenario: A branch that is rolled back before its prepare frees its place on the staging queue
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
       And session "global" in xa mode
@@ -446,7 +446,7 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue does not hold "m1"
 
     @kit @needs-local-transaction @needs-topic
-    Scenario: In a unit of work, each copy of a publication takes a place before the commit
+    Scenario: Each copy of a publication in a unit of work takes a place on the staging queue before the commit
       Given the staging queue has been altered to MAXDEPTH(2)
       And a topic
       And an empty queue
@@ -460,7 +460,7 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue holds 2 copies of "news"
 
     @evidence @needs-xa
-    Scenario: A branch that is rolled back after its prepare frees its place
+    Scenario: A branch that is rolled back after its prepare frees its place on the staging queue
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
       And session "global" in xa mode
@@ -503,7 +503,7 @@ Feature: Delayed messages wait on one staging queue
         | is killed and comes back | rolled back | takes no place | accepted |
 
     @needs-local-transaction @needs-non-persistent
-    Scenario: A message of a unit of work frees its place when it is moved
+    Scenario: A message of a unit of work frees its place on the staging queue when it is moved to its target
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
       And a receiver is waiting on the queue
@@ -515,7 +515,7 @@ Feature: Delayed messages wait on one staging queue
       Then sending "m2" is accepted
 
     @needs-topic
-    Scenario: Each copy of a publication takes a place
+    Scenario: Each copy of a publication takes a place on the staging queue
       Given the staging queue has been altered to MAXDEPTH(2)
       And a topic
       And a non-durable subscriber "one" on the topic
@@ -599,7 +599,7 @@ Feature: Delayed messages wait on one staging queue
       And sending "m2" is refused
       And the staging queue has MAXDEPTH(1) MAXMSGL(20000)
 
-    Scenario Outline: Messages that were staged before the broker <event> still count
+    Scenario Outline: Messages that were staged before the broker <event> still count towards MAXDEPTH
       Given the staging queue has been altered to MAXDEPTH(2)
       And an empty queue
       And message "m1" is sent to the queue with a delivery delay of 1 h
@@ -620,7 +620,7 @@ Feature: Delayed messages wait on one staging queue
         | is killed and comes back |
 
     @needs-non-persistent
-    Scenario: Non-persistent messages count, too
+    Scenario: Non-persistent messages count towards MAXDEPTH, too
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
       When messages "m1" and "m2" are sent to the queue with a delivery delay of 1 h and delivery mode non-persistent
@@ -629,7 +629,7 @@ Feature: Delayed messages wait on one staging queue
       And the staging queue holds 1 message
 
     @evidence
-    Scenario: A binary body counts, and an empty one does not count as too long
+    Scenario: A binary body longer than MAXMSGL is refused, and an empty body is accepted
       Given the staging queue has been altered to MAXMSGL(100)
       And an empty queue
       When message "binary" is sent to the queue with a delivery delay of 1 h and a binary body

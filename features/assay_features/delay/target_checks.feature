@@ -29,7 +29,7 @@ Feature: The target of a delayed message is checked when the message is sent
       Then it is refused
 
     @needs-put-inhibit
-    Scenario: A send is refused even if the queue is enabled for puts before the delay is over
+    Scenario: A send to a queue that is disabled for puts is refused even if puts are enabled before the delay is over
       Given a queue with PUT(DISABLED)
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a delivery delay of 2 s
@@ -68,7 +68,7 @@ Feature: The target of a delayed message is checked when the message is sent
       Then it is refused
 
     @evidence @needs-admin @needs-store-error @needs-restart
-    Scenario Outline: A queue whose alteration from <old> to <new> the store refused still refuses a delayed message
+    Scenario Outline: If the store refuses to alter a queue from <old> to <new>, the queue still refuses a delayed message
       Given a queue with <old>
       When the broker's store refuses the next write
       And the queue is altered to <new>
@@ -86,7 +86,7 @@ Feature: The target of a delayed message is checked when the message is sent
         | MAXMSGL(1000) | MAXMSGL(4000) |
 
     @evidence @needs-admin @needs-store-error
-    Scenario Outline: A queue that holds a message, and whose alteration from <old> to <new> the store refused, behaves as before
+    Scenario Outline: If the store refuses to alter a queue with one message from <old> to <new>, a delayed send is <answer>
       Given a queue with <old>
       And message "there" is sent to the queue
       When the broker's store refuses the next write
@@ -123,7 +123,7 @@ Feature: The target of a delayed message is checked when the message is sent
         | is killed and comes back | PUT(DISABLED) |
 
     @needs-message-limit
-    Scenario: A send is refused even if the queue permits longer messages before the delay is over
+    Scenario: A message that is too long is refused even if the queue permits longer messages before the delay is over
       Given a queue with MAXMSGL(1000)
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a body of 1001 B and a delivery delay of 2 s
@@ -142,7 +142,7 @@ Feature: The target of a delayed message is checked when the message is sent
       Then it is refused
 
     @needs-queue-limit
-    Scenario: A queue with MAXDEPTH(0) refuses every message
+    Scenario: A queue with MAXDEPTH(0) refuses a delayed message
       Given a queue with MAXDEPTH(0)
       When message "slow" is sent to the queue with a delivery delay of 1 h
       Then sending "slow" is refused
@@ -164,7 +164,7 @@ Feature: The target of a delayed message is checked when the message is sent
       And the queue holds "filler" and "slow"
 
     @control @needs-queue-limit @needs-staging-queue
-    Scenario: Staged messages do not count on their target
+    Scenario: Staged messages do not count towards the MAXDEPTH of their target
       Given a queue with MAXDEPTH(1)
       When message "one" is sent to the queue with a delivery delay of 1 h
       And message "two" is sent to the queue with a delivery delay of 1 h
@@ -195,7 +195,7 @@ Feature: The target of a delayed message is checked when the message is sent
       And the receiver sees "slow" exactly once
 
     @needs-local-transaction
-    Scenario Outline: In a unit of work, too, a queue with <attributes> refuses at the send
+    Scenario Outline: In a unit of work, too, a queue with <attributes> refuses a delayed message at the send
       Given a queue with <attributes>
       And message "filler" is sent to the queue
       And session "work" in transacted mode
@@ -251,7 +251,7 @@ Feature: The target of a delayed message is checked when the message is sent
       And sending "two" is refused
 
     @needs-message-limit
-    Scenario: A message of non-ASCII characters that is one byte too long, but has fewer characters, is refused
+    Scenario: A non-ASCII message that is one byte too long is refused although it has fewer characters than MAXMSGL
       Given a queue with MAXMSGL(1000)
       When message "slow" is sent to the queue with a body of non-ASCII characters, a body of 1001 B and a delivery delay of 1 s
       Then it is refused
@@ -284,13 +284,13 @@ Feature: The target of a delayed message is checked when the message is sent
       Then it is refused
 
     @needs-time-to-live @needs-queue-limit
-    Scenario: A full queue refuses a message that would expire, too
+    Scenario: A full queue refuses a delayed message with a time to live, too
       Given a queue with MAXDEPTH(1)
       And message "filler" is sent to the queue
       When message "slow" is sent to the queue with a time to live of 1 h and a delivery delay of 1 s
       Then it is refused
 
-    Scenario Outline: A <style> producer without a destination is refused by a queue with <attributes>
+    Scenario Outline: A queue with <attributes> refuses a delayed message of a <style> producer without a destination
       Given a queue with <attributes>
       And message "filler" is sent to the queue
       And a <style> producer without a destination
@@ -314,7 +314,7 @@ Feature: The target of a delayed message is checked when the message is sent
         | simplified | MAXMSGL(1000) |
 
     @control @needs-local-transaction @needs-message-limit @needs-queue-limit
-    Scenario: In a unit of work, too, a queue that can take the message accepts it
+    Scenario: In a unit of work, too, a queue with a free place and a sufficient MAXMSGL accepts a delayed message
       Given a queue with MAXDEPTH(1) MAXMSGL(1001)
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -324,7 +324,7 @@ Feature: The target of a delayed message is checked when the message is sent
       And the receiver sees "slow" exactly once
 
     @control @needs-alias @needs-message-limit @needs-queue-limit
-    Scenario: Through an alias, a queue that can take the message accepts it
+    Scenario: A queue behind an alias accepts a delayed message if it has a free place and a sufficient MAXMSGL
       Given a queue with MAXDEPTH(1) MAXMSGL(1001)
       And an alias "front" for the queue
       And a receiver is waiting on the queue
@@ -346,7 +346,7 @@ Feature: The target of a delayed message is checked when the message is sent
       And sending "two" is refused
 
     @kit @needs-local-transaction @needs-queue-limit
-    Scenario: Messages of an open unit of work already count on the queue
+    Scenario: On our broker, an uncommitted message already counts towards the MAXDEPTH of its queue
       Given a queue with MAXDEPTH(1)
       And session "work" in transacted mode
       When message "filler" is sent in session "work" to the queue
@@ -354,7 +354,7 @@ Feature: The target of a delayed message is checked when the message is sent
       Then sending "slow" is refused with MQRC_Q_FULL
 
     @kit
-    Scenario Outline: Our broker refuses at a queue with <attributes> with IBM MQ's reason
+    Scenario Outline: For a queue with <attributes>, our broker refuses a delayed message with <reason>
       Given a queue with <attributes>
       And message "filler" is sent to the queue
       When message "slow" is sent to the queue with a body of 1001 B and a delivery delay of 1 s
@@ -376,7 +376,7 @@ Feature: The target of a delayed message is checked when the message is sent
         | MAXDEPTH(1)   | MQRC_Q_FULL            |
 
     @evidence @needs-xa
-    Scenario Outline: In a branch of a global unit of work, too, a queue with <attributes> refuses at the send
+    Scenario Outline: In a branch of a global unit of work, too, a queue with <attributes> refuses a delayed message at the send
       Given a queue with <attributes>
       And session "work" in xa mode
       And branch "job" has been started in session "work"

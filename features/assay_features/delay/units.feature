@@ -1,4 +1,4 @@
-Feature: Uncommitted messages of a unit of work
+Feature: A unit of work can get its own uncommitted message, unless the message is delayed
   IBM MQ, JMS 2.0 delivery delay, line 21.
 
   @DD-25 @needs-local-transaction
@@ -38,7 +38,7 @@ Feature: Uncommitted messages of a unit of work
       Then the receiver sees nothing of "m1" for 1500 ms
 
     @control
-    Scenario: Any other receiver can get the message after the commit
+    Scenario: After the commit, another receiver gets the message
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -82,7 +82,7 @@ Feature: Uncommitted messages of a unit of work
       And the receiver never sees "m1"
 
     @needs-own-uncommitted
-    Scenario Outline: A session that has <ended> a unit of work gets its own messages in the next one
+    Scenario Outline: A session that has <ended> a unit of work gets its own message in its next unit of work
       Given an empty queue
       And session "work" in transacted mode
       And receiver "own" of session "work" on the queue
@@ -195,7 +195,7 @@ Feature: Uncommitted messages of a unit of work
       When producer "any" sends message "m1" to the queue
       Then the receiver sees nothing of "m1" for 1500 ms
 
-    Scenario: Messages of a producer that is closed before the commit are there after the commit
+    Scenario: Messages of a producer that is closed before the commit are delivered after the commit
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -238,7 +238,7 @@ Feature: Uncommitted messages of a unit of work
       And the receiver never sees "m1"
 
     @needs-own-uncommitted @needs-selector
-    Scenario: A session does not get its own message with a receiver that does not select it
+    Scenario: A receiver with a selector gets only the matching uncommitted messages of its own session
       Given an empty queue
       And session "work" in transacted mode
       And receiver "own" of session "work" on the queue for messages with "colour = 'red'"
@@ -259,7 +259,7 @@ Feature: Uncommitted messages of a unit of work
       And the receiver never sees "m1"
 
     @evidence @needs-own-uncommitted
-    Scenario: A session gets what each of its producers has put, whatever its options
+    Scenario: A session gets the uncommitted messages of both of its producers
       Given an empty queue
       And session "work" in transacted mode
       And receiver "own" of session "work" on the queue
@@ -270,7 +270,7 @@ Feature: Uncommitted messages of a unit of work
       Then "own" sees "m1" and "m2" exactly once
 
     @evidence @needs-restart
-    Scenario: A message that was not committed is not there after a restart
+    Scenario: When the broker is restarted before the commit, no receiver gets the message
       Given an empty queue
       And session "work" in transacted mode
       When message "m1" is sent in session "work" to the queue
@@ -311,7 +311,7 @@ Feature: Uncommitted messages of a unit of work
       And the staging queue does not hold "slow"
 
     @evidence @needs-admin
-    Scenario: One message is staged after the commit
+    Scenario: A delayed message is staged after the commit
       Given an empty queue
       And session "work" in transacted mode
       When message "slow" is sent in session "work" to the queue with a delivery delay of 1 h
@@ -356,7 +356,7 @@ Feature: Uncommitted messages of a unit of work
         | 1 s    |
         | 3 s    |
 
-    Scenario: After the commit, the same session gets the message
+    Scenario: After the commit, a session gets its own delayed message
       Given an empty queue
       And session "work" in transacted mode
       And receiver "own" of session "work" on the queue
@@ -413,7 +413,7 @@ Feature: Uncommitted messages of a unit of work
       And session "work" is rolled back
       Then the receiver sees nothing of "one" for 3 s
 
-    Scenario: Messages of a producer that is closed before the commit come after the commit
+    Scenario: Delayed messages of a producer that is closed before the commit are delivered after the commit
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -424,7 +424,7 @@ Feature: Uncommitted messages of a unit of work
       Then the receiver sees "slow" exactly once
 
     @evidence @needs-admin @needs-restart
-    Scenario: A message that was not committed before a restart is not staged after it
+    Scenario: A delayed message that was not committed before a restart is not staged after the restart
       Given an empty queue
       And session "work" in transacted mode
       When message "control" is sent to the queue with a delivery delay of 1 h
@@ -433,7 +433,7 @@ Feature: Uncommitted messages of a unit of work
       Then the staging queue holds "control"
       And the staging queue does not hold "slow"
 
-    Scenario: All delayed messages of a unit of work come after its commit
+    Scenario: After the commit, all messages of a unit of work are delivered, with and without a delay
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -444,7 +444,7 @@ Feature: Uncommitted messages of a unit of work
       Then the receiver sees "slow1", "now" and "slow2" exactly once
       And the receiver sees "slow2" no earlier than 2 s after its send
 
-    Scenario Outline: If a unit of work is rolled back <when> its delays are over, none of its messages comes
+    Scenario Outline: If a unit of work is rolled back <when> the delays are over, none of its messages is delivered
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -461,7 +461,7 @@ Feature: Uncommitted messages of a unit of work
         | before | 0 ms |
         | after  | 2 s  |
 
-    Scenario: When its session is closed before the commit, the message never comes
+    Scenario: When the session is closed before the commit, its delayed message is never delivered
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -471,7 +471,7 @@ Feature: Uncommitted messages of a unit of work
       Then the receiver sees "control" exactly once
       And the receiver never sees "slow"
 
-    Scenario: Each unit of work of a session is separate
+    Scenario: After a rollback, a session's next unit of work delivers only its own message
       Given an empty queue
       And a receiver is waiting on the queue
       And session "work" in transacted mode
@@ -524,7 +524,7 @@ Feature: Uncommitted messages of a unit of work
         | closed      | auto       |
 
     @evidence @needs-kill
-    Scenario: After the commit, the message comes although the broker is killed
+    Scenario: A committed delayed message is delivered although the broker is killed during the delay
       Given an empty queue
       And session "work" in transacted mode
       When message "slow" is sent in session "work" to the queue with a delivery delay of 2 s
@@ -549,7 +549,7 @@ Feature: Uncommitted messages of a unit of work
       And the receiver sees "now" and "slow" in that order
 
     @evidence @needs-xa @needs-store-error
-    Scenario: A branch whose commit the store refuses is committed at the second try, and its message comes
+    Scenario: If the store refuses a branch's first commit, the message is delivered after the second commit
       Given an empty queue
       And a receiver is waiting on the queue
       And session "global" in xa mode
@@ -564,7 +564,7 @@ Feature: Uncommitted messages of a unit of work
       Then the receiver sees "slow" exactly once
 
     @evidence @needs-xa @needs-store-error
-    Scenario: A branch whose rollback the store refuses is rolled back at the second try, and its message never comes
+    Scenario: If the store refuses a branch's first rollback, the message is never delivered after the second rollback
       Given an empty queue
       And a receiver is waiting on the queue
       And session "global" in xa mode
@@ -580,7 +580,7 @@ Feature: Uncommitted messages of a unit of work
       And the receiver never sees "slow"
 
     @evidence @needs-xa
-    Scenario Outline: While a branch is in doubt, the broker <event>, and no message comes before the commit
+    Scenario Outline: If the broker <event> while a branch is in doubt, the message is delivered only after the commit
       Given an empty queue
       And session "global" in xa mode
       And branch "b1" has been started in session "global"
@@ -606,7 +606,7 @@ Feature: Uncommitted messages of a unit of work
         | is killed and comes back |
 
     @evidence @needs-xa @needs-topic @needs-durable-subscription
-    Scenario Outline: While a branch is in doubt, the broker <event>, and its publication does not come before the commit
+    Scenario Outline: If the broker <event> while a branch is in doubt, its publication is delivered only after the commit
       Given a topic
       And a durable subscriber "steady" on the topic
       And session "global" in xa mode
@@ -634,7 +634,7 @@ Feature: Uncommitted messages of a unit of work
         | is killed and comes back |
 
     @evidence @needs-xa
-    Scenario Outline: While a branch is in doubt, the broker <event>, and after its rollback no message comes
+    Scenario Outline: If the broker <event> while a branch is in doubt, no message is delivered after the branch's rollback
       Given an empty queue
       And session "global" in xa mode
       And branch "b1" has been started in session "global"
@@ -706,7 +706,7 @@ Feature: Uncommitted messages of a unit of work
       And the receiver never sees "slow"
 
     @evidence @needs-admin @own-instance
-    Scenario: After a rollback, no place on the staging queue is taken
+    Scenario: After a rollback, the delayed message takes no place on the staging queue
       Given the staging queue has been altered to MAXDEPTH(1)
       And an empty queue
       And session "work" in transacted mode
@@ -733,7 +733,7 @@ Feature: Uncommitted messages of a unit of work
       And the receiver never sees "slow"
 
     @evidence @topology-cluster @needs-admin
-    Scenario: With two units of work for another queue manager's queue, only the committed one delivers
+    Scenario: Of two units of work for another queue manager's queue, only the committed one delivers its message
       Given queue "orders" at queue manager "B" has been defined with CLUSTER(SHOP) DEFBIND(NOTFIXED)
       And receiver "far" is waiting on queue "orders" at queue manager "B"
       And session "work" in transacted mode
@@ -745,7 +745,7 @@ Feature: Uncommitted messages of a unit of work
       And "far" never sees "undone"
 
     @evidence @needs-xa
-    Scenario Outline: A message of a branch that is rolled back after its prepare does not come after the broker <event>
+    Scenario Outline: A message of a branch that is rolled back after its prepare is not delivered after the broker <event>
       Given an empty queue
       And session "work" in xa mode
       And branch "job" has been started in session "work"
@@ -770,7 +770,7 @@ Feature: Uncommitted messages of a unit of work
         | is killed and comes back |
 
     @evidence @needs-xa @needs-topic @needs-durable-subscription
-    Scenario Outline: A publication of a branch that is rolled back after its prepare does not come after the broker <event>
+    Scenario Outline: A publication of a branch that is rolled back after its prepare is not delivered after the broker <event>
       Given a topic
       And a durable subscriber "steady" on the topic
       And session "work" in xa mode

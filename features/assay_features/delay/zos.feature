@@ -10,7 +10,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
       Then the staging queue does not exist
 
     @needs-non-persistent
-    Scenario Outline: Without a staging queue a delayed <mode> message is refused, and never comes
+    Scenario Outline: Without a staging queue a delayed <mode> message is refused, and never delivered
       Given an empty queue
       And a receiver is waiting on the queue
       When message "slow" is sent to the queue with a delivery delay of 1 s and delivery mode <mode>
@@ -25,7 +25,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
         | non-persistent |
 
     @needs-topic
-    Scenario: Without a staging queue a delayed publication is refused, and never comes
+    Scenario: Without a staging queue a delayed publication is refused, and never delivered
       Given a topic
       And a non-durable subscriber "reader" on the topic
       When message "slow" is sent to the topic with a delivery delay of 1 s
@@ -34,7 +34,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
       Then "reader" sees "now" exactly once
       And "reader" never sees the refused "slow"
 
-    Scenario: After the staging queue is defined, the same send works
+    Scenario: After the staging queue is defined, a delayed send that was refused before is accepted
       Given an empty queue
       And a receiver is waiting on the queue
       When message "before" is sent to the queue with a delivery delay of 1 s
@@ -45,7 +45,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
       And the receiver never sees the refused "before"
 
     @evidence @needs-store-error
-    Scenario: After a definition that the store refused, there is no staging queue, and a delayed send fails
+    Scenario: If the store refuses the definition, no staging queue exists, and a delayed send is refused
       Given an empty queue
       When the broker's store refuses the next write
       And the staging queue is defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
@@ -76,7 +76,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
       Then the staging queue does not exist
 
     @evidence @needs-local-transaction
-    Scenario: Without a staging queue, a session sends only what has no delay, also after a rollback
+    Scenario: Without a staging queue, a session can send only messages without a delay, also after a rollback
       Given an empty queue
       And session "work" in transacted mode
       And producer "late" of session "work" on the queue with a delivery delay of 1 s
@@ -104,7 +104,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
     definition breaks no rule; ours refuses it and names the attribute.  An attribute that is left out comes from
     SYSTEM.DEFAULT.LOCAL.QUEUE, where IBM MQ has INDXTYPE(NONE) and MSGDLVSQ(PRIORITY).
 
-    Scenario: The definition in the document is accepted, and keeps its values
+    Scenario: A definition with INDXTYPE(NONE) and MSGDLVSQ(FIFO) is accepted, and the queue has these values
       When the staging queue is defined with INDXTYPE(NONE) MSGDLVSQ(FIFO) MAXDEPTH(1000)
       Then the command is accepted
       And the staging queue has INDXTYPE(NONE) MSGDLVSQ(FIFO) MAXDEPTH(1000)
@@ -147,7 +147,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
         | MSGDLVSQ  | PRIORITY |
 
   @DD-43 @needs-delivery-delay @needs-admin @needs-restart-at-level @platform-zos
-  Rule: After a migration back below level 8.0, staged messages stay until an administrator deals with them
+  Rule: After a migration below level 8.0, messages stay on the staging queue until an administrator acts
     Line 45: OPMODE does not protect delivery delay, so a migration back is possible, and an earlier level has no
     delivery delay processor.  An administrator deals with the messages by removing them from the staging queue, or by
     migrating forward again.
@@ -170,7 +170,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
         | 7.1   |
         | 7.5   |
 
-    Scenario: The depth of the staging queue does not change
+    Scenario: At level 7.5, the depth of the staging queue does not change when its messages are due
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And messages "m1" to "m3" are sent to the queue with a delivery delay of 1 s
@@ -181,7 +181,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
       And the depth of the queue is 0
 
     @needs-topic @needs-durable-subscription
-    Scenario: A publication also stays on the staging queue at the lower level
+    Scenario: At level 7.5, a due publication stays on the staging queue, too
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a topic
       And a durable subscriber "reader" on the topic
@@ -194,7 +194,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
       And "reader" never sees "slow"
       And the staging queue holds "slow"
 
-    Scenario: At the lower level, an administrator can take the messages off one by one
+    Scenario: At level 7.5, an administrator can take one message off the staging queue
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And messages "m1" to "m3" are sent to the queue with a delivery delay of 1 s
@@ -220,7 +220,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
         | 8.0   |
         | 9.0   |
 
-    Scenario: A message whose delay is longer than the migration there and back is not early
+    Scenario: A message is not early if the queue manager is back at level 8.0 before the delay is over
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And message "slow" is sent to the queue with a delivery delay of 8 s
@@ -230,7 +230,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
       Then the receiver sees "slow" exactly once
       And the receiver sees "slow" no earlier than 8 s after its send
 
-    Scenario: At level 8.0, messages that were taken off at the lower level are not delivered, and the others are
+    Scenario: After the return to level 8.0, only the message that was not taken off at level 7.5 is delivered
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And messages "m1" and "m2" are sent to the queue with a delivery delay of 1 s
@@ -261,7 +261,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
         | PUT(DISABLED) | PUT(ENABLED) |
 
     @evidence @needs-kill
-    Scenario: At level 7.5, due messages with further options stay on the staging queue also after a kill
+    Scenario: At level 7.5, a due message with a correlation id stays on the staging queue after a kill
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       And message "slow" is sent to the queue with a delivery delay of 1 s and correlation id "c"
@@ -277,7 +277,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
     with OPMODE(NEWFUNC).
 
     @needs-non-persistent
-    Scenario Outline: With OPMODE(<opmode>) a delayed <mode> message comes when its delay is over
+    Scenario Outline: With OPMODE(<opmode>) a delayed <mode> message is delivered when its delay is over
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       When the broker is restarted with OPMODE(<opmode>)
@@ -294,7 +294,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
         | NEWFUNC | persistent     |
 
     @needs-topic
-    Scenario: With OPMODE(COMPAT) a delayed publication comes when its delay is over
+    Scenario: With OPMODE(COMPAT) a delayed publication is delivered when its delay is over
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And a topic
       When the broker is restarted with OPMODE(COMPAT)
@@ -314,7 +314,7 @@ Feature: On z/OS, delivery delay needs a staging queue that an administrator has
       And the receiver sees "slow" no earlier than 5 s after its send
 
     @evidence @needs-kill
-    Scenario: With OPMODE(COMPAT), each of two delayed messages comes after a kill
+    Scenario: With OPMODE(COMPAT), each of two delayed messages is delivered after a kill
       Given the staging queue has been defined with INDXTYPE(NONE) MSGDLVSQ(FIFO)
       And an empty queue
       When the broker is restarted with OPMODE(COMPAT)

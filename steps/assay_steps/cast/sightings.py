@@ -49,6 +49,7 @@ class Sightings:
         self._back = back
         self._brief = brief
         self._counts: Counter[tuple[str, str]] = Counter()
+        self._transferred: list[ClientEvent] = []
         self._disposed: list[ClientEvent] = []
         self._last_ns: dict[str, int] = {}
         self._last_new_ns: dict[str, int] = {}
@@ -94,8 +95,7 @@ class Sightings:
     def _on_the_wire(self, event: ClientEvent) -> None:
         """Record an AMQP transfer or disposition of a message."""
         is_disposition = event.what == "disposition"
-        if is_disposition:
-            self._disposed.append(event)
+        (self._disposed if is_disposition else self._transferred).append(event)
         what = f"disposition of {event.key}: {event.outcome}" if is_disposition else f"transfer of {event.key}"
         self._journal.write(
             events.Frame,
@@ -156,6 +156,10 @@ class Sightings:
         """Return the receptions of the named messages by the named actors, in order."""
         who, which = set(actors), set(keys)
         return [sighting for sighting in self.all if sighting.actor in who and sighting.key in which]
+
+    def transferred(self, actor: str, key: str) -> bool:
+        """Return whether a transfer frame of a message has been recorded for an actor's link."""
+        return any(event.key == key and event.actor == actor for event in self._transferred)
 
     def disposed(self, actor: str | None, key: str, *, settled: bool) -> bool:
         """Return whether a disposition frame for a message has been recorded.

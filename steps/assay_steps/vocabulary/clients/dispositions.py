@@ -33,6 +33,8 @@ def _(world: World, evidence: Evidence, name: str, labels: tuple[str, ...]) -> N
 
 @then(phrase("{name:Name} did not accept {labels:Names} over the wire"))
 def _(world: World, evidence: Evidence, name: str, labels: tuple[str, ...]) -> None:
+    keys = world.keys(labels)
+    world.wait_until(lambda: all(world.sightings.transferred(name, key) for key in keys), _limit(world))
     world.listen_for(world.limits.quiet_ms, (name,))
     _disposed(world, evidence, labels, name, times=0)
 

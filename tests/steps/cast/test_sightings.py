@@ -1,0 +1,38 @@
+"""Tests of the record of client events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from assay_adapters.ports.client import ClientEvent
+from assay_steps.cast.sightings import Sightings
+
+
+class NoJournal:
+    """A journal that drops all events."""
+
+    def write(self, _kind: type, **_fields: object) -> None:
+        """Drop an event."""
+
+
+@pytest.fixture
+def sightings() -> Sightings:
+    journal: Any = NoJournal()
+    runner: Any = None
+    return Sightings(journal, runner, lambda _actor: None)
+
+
+def test_a_transfer_counts_for_its_own_actor_and_message_only(sightings: Sightings) -> None:
+    sightings.tell(ClientEvent(what="transfer", actor="s", key="m1", direction="in"))
+    assert sightings.transferred("s", "m1")
+    assert not sightings.transferred("s", "m2")
+    assert not sightings.transferred("another", "m1")
+
+
+def test_a_disposition_is_no_transfer(sightings: Sightings) -> None:
+    sightings.tell(ClientEvent(what="disposition", actor="s", key="m1", outcome="accepted", settled=True))
+    assert not sightings.transferred("s", "m1")
+    assert sightings.disposed("s", "m1", settled=True)
+    assert not sightings.disposed("s", "m2", settled=True)
