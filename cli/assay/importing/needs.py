@@ -29,7 +29,7 @@ class Requirement(StrEnum):
     ACKNOWLEDGED = "the column acknowledged, or rows commit with their transaction"
     OPEN = "rows open"
     DURABLE = "rows open with durable and subscription"
-    KILLS = "rows fault with kill or restart"
+    KILLS = "rows fault with kill, powerloss or restart"
     CONSUMERS = 'the statement complete = ["consumers"]'
     INCIDENTS = 'the statement complete = ["incidents"]'
     MATCHED = "a send for every receive"
