@@ -1711,6 +1711,21 @@ Feature: A batch is acknowledged as a whole
       Then "after" sees "m5" to "m6" exactly once
       And "after" never sees "m1" to "m4"
 
+    @evidence @needs-cut
+    Scenario: A cut in a batch that waited behind another brings back no message of the batches before it
+      A client may form smaller batches, so "m2" may be in the batch of "m3", and may come again.
+
+      Given an empty queue
+      And messages "m1" to "m4" are sent to the queue
+      And a receiver on the queue
+      And every connection will be cut 2 s after "m3" is first seen
+      And the receiver takes batches of at most 2 within 10 s and works 4 s on each
+      When "receiver" has seen "m3"
+      And every connection has been cut
+      And receiver "after" starts to wait on the queue
+      Then "after" sees "m3" to "m4" exactly once
+      And "after" never sees "m1"
+
     @evidence @needs-kill
     Scenario: A kill of the broker in a batch returns no message of the batches before it
       Given an empty queue

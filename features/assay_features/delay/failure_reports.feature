@@ -417,6 +417,22 @@ Feature: Exception reports on delayed messages that could not be put
       And queue "replies" holds 2 reports
       And the staging queue has become empty
 
+    @kit @needs-temporary-destination
+    Scenario: A persistent message whose target was a temporary queue is processed again until its report can be delivered
+      Given a queue "dlq" that is the dead-letter queue, with MAXDEPTH(1)
+      And session "asker" in auto mode
+      And queue "answers" is a temporary queue of session "asker"
+      And receiver "reader" of session "asker" on queue "answers"
+      And message "m1" is sent to queue "answers" with a delivery delay of 2 s, delivery mode persistent, reply-to queue "replies" and report options MQRO_EXCEPTION
+      And queue "replies" has been altered to PUT(DISABLED)
+      When the connection of "reader" is closed
+      And "m1" is overdue
+      And queue "replies" is altered to PUT(ENABLED)
+      Then queue "dlq" holds "m1"
+      And queue "dlq" holds 1 message
+      And queue "replies" holds 1 report
+      And the staging queue has become empty
+
   @DD-75 @needs-delivery-delay @needs-admin @needs-dead-letter-queue @needs-non-persistent @own-instance
   Rule: If the dead-letter queue refuses the report, too, the report on a non-persistent message is dropped
     Line 74.  The message stays on the dead-letter queue, or stays discarded, and is not processed again, even
