@@ -665,6 +665,33 @@ Feature: Messages to a topic, through restart and kill
         | event                    |
         | is killed and comes back |
 
+    Scenario Outline: A stored message stays with its subscription although a <first> subscriber <ended>, the broker <event>, and a <new> one comes
+      Given a topic
+      And a <first> subscriber "former" on the topic
+      And a durable subscriber "keeper" on the topic
+      And subscriber "keeper" is inactive
+      When subscriber "former" <ended>
+      And message "heavy" is sent to the topic
+      And the broker <event>
+      And a <new> subscriber "new" comes to the topic
+      And message "later" is sent to the topic
+      And subscriber "keeper" comes back
+      Then "keeper" sees "heavy" and "later" exactly once
+      And "new" sees "later" exactly once
+      And "new" never sees "heavy"
+
+      @needs-restart
+      Examples: Restart
+        | event        | first       | ended        | new         |
+        | is restarted | non-durable | goes away    | durable     |
+        | is restarted | durable     | unsubscribes | non-durable |
+
+      @needs-kill
+      Examples: Kill
+        | event                    | first       | ended        | new         |
+        | is killed and comes back | non-durable | goes away    | non-durable |
+        | is killed and comes back | durable     | unsubscribes | durable     |
+
     @needs-restart
     Scenario: An inactive durable subscription also stores messages after a second restart
       Given a topic

@@ -101,6 +101,23 @@ def test_a_send_at_most_once_is_not_sent_again(world: World) -> None:
     assert world.transfers() == [(sent, True)]
 
 
+def test_a_send_at_most_once_is_not_sent_again_if_the_cut_comes_before_its_call_returns(world: World) -> None:
+    after_turn = world.broker.queue_manager.after_turn
+
+    def cut() -> None:
+        after_turn.remove(cut)
+        world.cut()
+
+    with world.client() as client:
+        opening = client.send("t", "opens the link")
+        after_turn.append(cut)  # the broker has published the message, and the driver has not yet answered the client
+        sent = client.send("t", "x")
+        assert client.state == "retrying"
+        world.let(5 * SECOND)
+        assert client.state == "started"
+    assert world.transfers() == [(opening, True), (sent, True)]
+
+
 def test_subscriptions_are_attached_again(world: World) -> None:
     with world.client() as client:
         got: list[Delivery] = []
