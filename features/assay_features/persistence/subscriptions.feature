@@ -436,7 +436,7 @@ Feature: A subscription is durable or not, and a queue is one subscription share
         | connection | lost   |
 
       @needs-session
-      Examples: A part that not every client has
+      Examples: A session, which not every client has
         | part    | ended  |
         | session | closed |
 
